@@ -209,7 +209,7 @@ class Zsh(Shell):
 
     def test_completes(self):
         self.assertEqual(['pack:write a database without its history',
-                          'push:copy the history of a database to another place'], self.complete('joedb', 'p'))
+                          'push:copy the history of a database to a file or server'], self.complete('joedb', 'p'))
         self.assertEqual(['keep:'], self.complete('joedb_pack', '--recovery', 'k'))
         self.assertEqual(['files -g *.joedb'], self.complete('joedb', 'pack', ''))
         self.assertEqual(['files -/'], self.complete(f'{TOOLS}/joedbc', '--output', ''))
@@ -230,7 +230,7 @@ class Fish(Shell):
 
     def test_completes(self):
         self.assertEqual(['pack\twrite a database without its history',
-                          'push\tcopy the history of a database to another place'], self.complete('joedb p'))
+                          'push\tcopy the history of a database to a file or server'], self.complete('joedb p'))
         self.assertEqual(['keep'], [line.strip() for line in self.complete('joedb_pack --recovery k')])
         self.assertIn('people.joedb', [line.split('\t')[0] for line in self.complete('joedb pack peo')])
         self.assertEqual(['old/', 'share/'],

@@ -35,11 +35,11 @@ void add_log_options(Options& options, Log_Options& log) {
                       {"clog", Target::clog},
                       {"system", Target::system},
                       {"json", Target::json}},
-                     "where log lines go: nowhere (the default), to standard error (the default "
-                     "with --classic), to syslog, to standard error as JSON objects");
-  options.add_flag("--verbose", log.is_verbose, "the same as --log clog");
-  options.add("--log_level", log.level, "0: log nothing (default: 100)");
-  options.add("--log_tag", log.tag, "begins each log line");
+                     "destination of log lines: nowhere (the default), standard error (the default "
+                     "with --classic), syslog, or standard error as JSON objects");
+  options.add_flag("--verbose", log.is_verbose, "same as --log clog");
+  options.add("--log_level", log.level, "log level; 0 logs nothing (default: 100)");
+  options.add("--log_tag", log.tag, "prefix of each log line");
 }
 
 namespace {
@@ -139,30 +139,30 @@ std::string name_of(const std::vector<std::pair<std::string_view, Enum>>& names,
 
 void add_client_options(Options& options, Client_Options& client) {
   options.add_flag("--hard_checkpoint", client.hard_checkpoint,
-                   "end each transaction with a hard checkpoint: it survives a power cut");
+                   "end each transaction with a hard checkpoint, which survives a power cut");
   options.add_choice("--check", client.check, check_names,
-                     "how much of the file is compared with that of the connection");
+                     "how much of the file to compare with the connection");
   add_recovery_option(options, client.recovery);
   add_seals_option(options, client.has_no_seals);
   options.add_choice("--db", client.db, db_names,
-                     "what to do with the journal: nothing, build tables, or print its entries as "
-                     "commands or SQL (all of them, or only those that arrive later)");
+                     "how to process the journal: ignore it, build tables, or print its entries as "
+                     "commands or SQL (all entries, or only later ones)");
 }
 
 void add_recovery_option(Options& options, Recovery& recovery) {
   options.add_choice(
       "--recovery", recovery, recovery_names,
-      "what to do with a file that goes on behind its checkpoint: refuse to write it (none), read "
-      "everything up to its end (ignore_header), remove what is behind the checkpoint (overwrite) "
-      "or behind the last hard one, which survives a power cut (hard), or save it in "
-      "FILE.tail-POSITION before it is removed (keep). A tool that only reads changes nothing: it "
-      "stops there");
+      "how to treat data after the checkpoint: refuse to write the file (none), read up to the end "
+      "of the file (ignore_header), remove the data after the checkpoint (overwrite) or after the "
+      "last hard checkpoint, which survives a power cut (hard), or save the data in "
+      "FILE.tail-POSITION and then remove it (keep). A read-only tool changes nothing: it stops "
+      "where the file would be truncated");
 }
 
 void add_seals_option(Options& options, bool& has_no_seals) {
   options.add_flag("--no_seals", has_no_seals,
-                   "write hard checkpoints with two syncs, as joedb 10 does: for a file that "
-                   "joedb 10 opens at the same time, or after a power cut");
+                   "write hard checkpoints with two syncs, like joedb 10: for a file that joedb 10 "
+                   "opens concurrently, or after a power cut");
 }
 
 void log_client_options(Logger& log, const Client_Options& client) {
@@ -177,7 +177,7 @@ void log_client_options(Logger& log, const Client_Options& client) {
 void add_file_modes(Options& options, const File_Grammar& grammar) {
   options.offer(0, {{"interpreted", "a text file of commands", {"NAME", "*.joedbi"}},
                     {"device", "a file or block device of fixed size", kinds::file},
-                    {"memory", "nothing but memory"}});
+                    {"memory", "memory only"}});
   if (grammar.has_server) options.offer(0, {{"server", "no local file, only the connection's"}});
   if (!grammar.has_modes) return;
   for (const auto& [name, mode] : mode_names)
@@ -300,11 +300,12 @@ File_Argument take_file(Words& words, const File_Grammar& grammar, const Source_
 }
 
 static const char* const source_help =
-    "  zstd NAME, brotli NAME      a compressed file, which can only be read, as what follows; no\n"
-    "                              word is needed if it ends with .zst or .br\n"
+    "  zstd NAME, brotli NAME      a compressed file; read-only, like the sources below. The word "
+    "can\n"
+    "                              be omitted if NAME ends with .zst or .br\n"
     "  [curl] URL                  http:// or https://\n"
     "  sftp [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
-    "                              a file of an SFTP server; or sftp://[USER@]HOST[:PORT]/PATH\n";
+    "                              a file on an SFTP server; or sftp://[USER@]HOST[:PORT]/PATH\n";
 
 std::string file_help(const File_Grammar& grammar) {
   const std::string mode = grammar.has_modes ? "[--MODE] " : "";
@@ -316,20 +317,21 @@ std::string file_help(const File_Grammar& grammar) {
   text += line(mode + "NAME", "a joedb file");
   text += line("interpreted " + mode + "NAME", "a text file of joedbi commands");
   text += line("device " + mode + "PATH", "a file or block device of fixed size");
-  text += line("memory", "nothing but memory");
+  text += line("memory", "memory only");
   if (grammar.has_sources) text += source_help;
   if (grammar.has_server)
-    text += line("server", "no local file: the server of the CONNECTION is asked for each piece");
-  text += "A NAME that is one of these words is written as: file NAME\n";
+    text += line("server", "no local file: each read goes to the server of the CONNECTION");
+  text += "If NAME is one of these words, write: file NAME\n";
   if (!grammar.has_modes) return text;
   text += "--MODE is one of (default: --" + name_of(mode_names, grammar.default_mode) +
-          ", but a new file is only made if you say so)\n";
-  text += line("--read", "nothing is changed");
-  text += line("--write", "the file must exist; fails if another writer has it");
-  text += line("--new", "the file must not exist");
-  text += line("--write_or_new", "write, or new if there is no such file");
-  if (grammar.has_shared) text += line("--shared", "several may write, one transaction at a time");
-  text += line("--lock", "waits until no other writer has the file");
+          ", but a new file needs an explicit --MODE or confirmation)\n";
+  text += line("--read", "open read-only");
+  text += line("--write", "open an existing file; fail if another writer has it");
+  text += line("--new", "create the file; fail if it exists");
+  text += line("--write_or_new", "like --write if the file exists, else like --new");
+  if (grammar.has_shared)
+    text += line("--shared", "share the file with other writers, one transaction at a time");
+  text += line("--lock", "wait until no other writer has the file");
   return text;
 }
 
@@ -371,7 +373,7 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
       log.log("opening memory file");
       return std::make_unique<Locked_Memory_File>();
     case File_Argument::Kind::server:
-      throw Exception("this needs a file, not a server");
+      throw Exception("this command needs a file, not a server");
     case File_Argument::Kind::source: {
       log.log("opening " + shown_name(file.name));
       auto result = open_source(file.name, file.source);
@@ -405,39 +407,35 @@ static const char* const connections_text =
 
 const char* const connection_help =
     "CONNECTION is one of\n"
-    "  dummy                       none, as if it were left out\n"
-    "  file FILE                   another file; with --read, it is only pulled from\n"
+    "  dummy                       no connection (the default)\n"
+    "  file FILE                   another file; with --read, it can only be pulled from\n"
     "  local [--keep_alive SECONDS] PATH\n"
-    "                              a server of this machine, at its socket (joedb_server). It is\n"
-    "                              connected to again as often as the connection is lost; when it\n"
-    "                              has been idle for some SECONDS, it shows that it is there\n"
+    "                              a server on this machine, by its socket (joedb_server). A lost\n"
+    "                              connection is re-established. After SECONDS without traffic,\n"
+    "                              the client sends a keep-alive message\n"
     "  ssh [--keep_alive SECONDS] [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
-    "                              the same on another machine, through its SSH server, which "
-    "must\n"
-    "                              be known and let you in with a key: that FILE, or one of "
-    "~/.ssh\n"
+    "                              a socket on another machine, through SSH. The host must be "
+    "known\n"
+    "                              and accept a key: FILE, or a key in ~/.ssh\n"
     "  [--keep_alive SECONDS] [--authority FILE] [--token FILE] [--certificate FILE --key FILE]\n"
     "  joedb://HOST[:PORT][/DATABASE]\n"
-    "                              a server of another machine, over TLS 1.3. The authority (PEM) "
-    "has\n"
-    "                              signed its certificate; without one, those of this machine. "
-    "The\n"
-    "                              file of the token has the line NAME:TOKEN. The database may be\n"
-    "                              left out if the server has only one. joedb+tcp:// is for a "
-    "server\n"
-    "                              of this machine without TLS\n"
+    "                              a server on another machine, over TLS 1.3. The authority (PEM)\n"
+    "                              must have signed its certificate (default: the authorities of\n"
+    "                              this machine). The token file has the line NAME:TOKEN. "
+    "DATABASE\n"
+    "                              can be omitted if the server has only one. joedb+tcp:// "
+    "connects\n"
+    "                              to a server on this machine without TLS\n"
     "  [nats] [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE]\n"
     "  [--monitor PORT] [--require process|machine|power] [--lease SECONDS]\n"
     "  nats://HOST[:PORT][,HOST...]/DATABASE\n"
-    "                              a journal that several machines keep: a cluster of NATS "
-    "servers\n"
-    "                              (docs/cluster.md). What an acknowledged transaction survives "
-    "is\n"
-    "                              said, from the settings that the servers tell at their "
-    "monitor;\n"
-    "                              less than --require is refused. The lock of a client that has\n"
-    "                              given no sign of life for its lease (default: 30) goes to who\n"
-    "                              waits for it\n";
+    "                              a journal replicated on a cluster of NATS servers\n"
+    "                              (docs/cluster.md). The client reports which failures an\n"
+    "                              acknowledged transaction survives, according to the settings\n"
+    "                              that the servers publish at their monitor port, and refuses "
+    "less\n"
+    "                              than --require. A client that shows no sign of life for its\n"
+    "                              lease (default: 30) loses the lock to a waiting client\n";
 
 namespace {
 
@@ -589,7 +587,7 @@ Connection_Argument take_connection(Words& words, const Source_Options& source) 
     words.fail("nats: the URL is missing: nats://HOST[,HOST...]/DATABASE");
   } else if (word == "websocket") {
     throw Exception("connection type " + word +
-                    ": not part of this version. Connections: " + connections_text);
+                    ": not supported in this version. Connections: " + connections_text);
   } else {
     words.fail("unknown connection type: " + word + ". Connections: " + connections_text);
   }

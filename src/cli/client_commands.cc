@@ -17,36 +17,36 @@ namespace {
 
 constexpr Command_Help client_help[] = {
     {"transaction", "value",
-     "take the locks of the file and of the connection, pull, and read commands as joedbi does, "
-     "until quit or the end of the input; then push and write a checkpoint. If the push is "
-     "refused, or the output or, without a connection, the checkpoint cannot be written, it is "
-     "rolled back. rollback ends it without a trace. abort ends it and leaves what it did behind "
-     "the checkpoint. With a text, a comment says why, and it ends with a time stamp: joedb log "
-     "shows both",
+     "run a transaction: lock the file and the connection, pull, and read commands like joedbi, "
+     "until quit or the end of the input; then push and write a checkpoint. The transaction is "
+     "rolled back if the push is refused, if the output cannot be written, or, without a "
+     "connection, if the checkpoint cannot be written. rollback ends it and discards its changes. "
+     "abort ends it and leaves its entries after the checkpoint. With a text, the transaction ends "
+     "with this text as a comment and with a time stamp, which joedb log shows",
      "transaction\ntransaction \"the first delivery\"\n"},
     {"rollback", "",
-     "forget what an aborted transaction has left. Until then there is no other transaction, and "
-     "no pull",
+     "discard the entries of an aborted transaction. Until then, transactions and pulls are "
+     "refused",
      "rollback\n"},
-    {"db", "", "read commands that only show, until quit", "db\n"},
+    {"db", "", "read commands that only show data, until quit", "db\n"},
     {"pull", "number",
-     "read what others have written, here or at the connection; wait up to WAIT seconds for it, or "
-     "until SIGINT (control-C). If there was nothing, the modification time of the file is set",
+     "read new transactions of other writers, from the file or the connection; wait up to WAIT "
+     "seconds for them, or until SIGINT (Ctrl-C). If there are none, the modification time of the "
+     "file is set",
      "pull\npull 60\n"},
-    {"push", "", "give the connection what it does not have", "push\n"},
-    {"pull_every", "number number", "pull again and again, until SIGINT. Defaults: 1 and 0 seconds",
+    {"push", "", "send the connection the data that it does not have", "push\n"},
+    {"pull_every", "number number", "pull repeatedly, until SIGINT. Defaults: 1 and 0 seconds",
      "pull_every\npull_every 10 5\n"},
-    {"push_every", "number", "push again and again, until SIGINT. Default: 1 second",
-     "push_every 60\n"},
-    {"set_valid_data", "true|false",
-     "whether transactions end with the entry valid_data; true or false", "set_valid_data true\n"},
-    {"set_timestamp", "true|false", "whether transactions end with a time stamp; true or false",
+    {"push_every", "number", "push repeatedly, until SIGINT. Default: 1 second", "push_every 60\n"},
+    {"set_valid_data", "true|false", "end transactions with a valid_data mark: true or false",
+     "set_valid_data true\n"},
+    {"set_timestamp", "true|false", "end transactions with a time stamp: true or false",
      "set_timestamp true\n"},
-    {"set_hard_checkpoint", "true|false", "as the option, for the transactions to come",
-     "set_hard_checkpoint true\n"},
-    {"set_author", "value", "whom joedb log names as the author of transactions that say why",
+    {"set_hard_checkpoint", "true|false",
+     "end later transactions with a hard checkpoint: true or false", "set_hard_checkpoint true\n"},
+    {"set_author", "value", "set the author that joedb log shows for transactions with a comment",
      "set_author \"Ann\"\n"},
-    {"abort", "", "leave with exit code 1", "abort\n"},
+    {"abort", "", "exit with code 1", "abort\n"},
 };
 
 using std::chrono::milliseconds;
@@ -96,8 +96,8 @@ class Client_Commands {
     const Offset start = reached();
     const auto roll_back = [&] {
       lock.unlock();
-      std::cerr << (reached() > start ? "what has a checkpoint, here or at the connection, counts; "
-                                        "the rest was rolled back\n"
+      std::cerr << (reached() > start ? "changes up to the last checkpoint, here or at the "
+                                        "connection, are kept; the rest was rolled back\n"
                                       : "the transaction was rolled back\n");
     };
     Command_Loop::End end;

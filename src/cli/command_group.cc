@@ -29,7 +29,7 @@ static void print_help(const Group_Help& help, std::span<const Command> commands
     const std::string_view name = command.name;
     std::cout << "  " << name << std::string(width + 2 - name.size(), ' ') << command.help << '\n';
   }
-  std::cout << '\n' << help.notes << "More is shown by " << help.name << " COMMAND --help.\n";
+  std::cout << '\n' << help.notes << "See " << help.name << " COMMAND --help for details.\n";
   finish_standard_output();
 }
 

@@ -14,8 +14,8 @@ namespace joedb {
 
 void add_index_option(Options& options, std::string& options_file) {
   options.add("--options", options_file,
-              "a .joedbc file: its indexes can be searched (command find), and nothing is written "
-              "that violates its unique ones",
+              "a .joedbc file; its indexes can be searched (command find), and writes that violate "
+              "its unique indexes are refused",
               kinds::options_file);
 }
 
@@ -23,11 +23,10 @@ void add_index_option(Options& options, std::string& options_file) {
 
 void add_moment_options(Options& options, Moment_Options& moment) {
   options.add("--until", moment.until,
-              "the state at this position of the journal, as joedb_log shows them, at this time, "
-              "or at this tag",
+              "use the state at this position (as shown by joedb_log), time or tag",
               Value_Kind{"WHEN", ""});
   options.add("--at-time,--at_time", moment.time,
-              "the state at the last time stamp that is not after this one: \"2026-01-31\", "
+              "use the state at the last time stamp not later than this time: \"2026-01-31\", "
               "\"2026-01-31 23:59:59\" (GMT), \"2 hours ago\", yesterday, or seconds since 1970");
 }
 
@@ -51,8 +50,7 @@ When Moment_Options::get() const {
 
 void add_reading_options(Options& options, Reading_Options& reading) {
   add_recovery_option(options, reading.recovery);
-  options.add_flag("--ignore_header", reading.ignore_header,
-                   "the same as --recovery ignore_header");
+  options.add_flag("--ignore_header", reading.ignore_header, "same as --recovery ignore_header");
   add_moment_options(options, reading.moment);
 }
 

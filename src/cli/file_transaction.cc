@@ -11,11 +11,11 @@ namespace joedb {
 
 void add_transaction_options(Options& options, Transaction_Options& transaction) {
   options.add("--options", transaction.options_file,
-              "a .joedbc file: nothing is written that violates its unique indexes");
+              "a .joedbc file; writes that violate its unique indexes are refused");
   add_recovery_option(options, transaction.recovery);
   add_seals_option(options, transaction.has_no_seals);
   options.add_flag("--hard_checkpoint", transaction.has_hard_checkpoint,
-                   "nothing more: it ends with a hard checkpoint anyway");
+                   "no effect: a hard checkpoint is always written");
 }
 
 Import_Words take_import_words(Words& words, const std::string& usage) {

@@ -18,25 +18,24 @@ namespace joedb {
 
 void add_history_change_options(Options& options, History_Change& command) {
   options.add_flag("--dry-run,--dry_run", command.is_dry_run,
-                   "show what would be written, and write nothing");
-  options.add("--message", command.message, "the comment of the new transaction");
-  options.add("--author", command.author, "who writes it: a comment \"author: NAME\"",
-              Value_Kind{"NAME", ""});
+                   "show what would be written, but write nothing");
+  options.add("--message", command.message, "comment of the new transaction");
+  options.add("--author", command.author,
+              "author of the change: appends the comment \"author: NAME\"", Value_Kind{"NAME", ""});
   options.add_flag("--all", command.is_complete,
-                   "show all records of a change of many, and the whole of long texts");
+                   "show all records of large changes, and long texts in full");
   add_json_option(options, command.is_json);
   add_colour_option(options, command.colour);
   options.add("--options", command.transaction.options_file,
-              "a .joedbc file: nothing is written that violates its unique indexes");
+              "a .joedbc file; writes that violate its unique indexes are refused");
   add_recovery_option(options, command.transaction.recovery);
   add_seals_option(options, command.transaction.has_no_seals);
   add_file_modes(options, history_change_grammar);
 }
 
 void add_conflict_options(Options& options, History_Change& command) {
-  options.add_flag("--ours", command.is_ours, "where there is a conflict, keep the present value");
-  options.add_flag("--theirs", command.is_theirs,
-                   "where there is a conflict, write the old value all the same");
+  options.add_flag("--ours", command.is_ours, "on conflict, keep the present value");
+  options.add_flag("--theirs", command.is_theirs, "on conflict, write the old value anyway");
 }
 
 namespace {
@@ -144,7 +143,7 @@ class Changer {
       return;
     }
     if (plan_.changes.empty()) {
-      text_ << "nothing is to be changed\n";
+      text_ << "nothing to change\n";
       return;
     }
     History_Text printer(
@@ -206,7 +205,7 @@ int change_by_history(const File_Argument& file, const History_Change& command,
   if (command.is_ours && command.is_theirs)
     throw Usage_Error("--ours and --theirs exclude each other");
   if (command.message.starts_with(author_mark))
-    throw Usage_Error("--message: this comment would name the author: --author NAME does");
+    throw Usage_Error("--message: this comment has the form of an author: use --author NAME");
   name_file_in_errors(file.name, [&] { Changer(file, command, find).run(); });
   finish_standard_output();
   return 0;

@@ -22,7 +22,7 @@ const Command& find_reader(const std::string& name) {
   if (std::find(readers.begin(), readers.end(), command->name) != readers.end()) return *command;
   std::string names;
   for (const std::string_view reader : readers) (names += names.empty() ? "" : ", ") += reader;
-  throw Usage_Error(name + " does not only read a database: " + names + " do");
+  throw Usage_Error(name + " is not a command that only reads: expected one of " + names);
 }
 
 // Returns the position where the state ends.
@@ -41,11 +41,11 @@ Offset find_end(const std::string& name, const When& when) {
 }
 
 const char* const details =
-    R"(WHEN is a position of the journal, as joedb_log shows them, a time: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or a tag. COMMAND is a command of joedb that only reads:
-log, show, diff, blame, logdump, to_json, sql, stats, export, verify, sha256sum, interpreter. FILE is its
-first word, so that only the others follow, and options. The command sees the file of this name as
-it was then: it ends there, and cannot be written. Nothing is copied.
+    R"(WHEN is a position of the journal, as shown by joedb_log; a time: "2026-01-31",
+"2026-01-31 12:00" (GMT), yesterday, "2 hours ago"; or a tag. COMMAND is a joedb command that only
+reads: log, show, diff, blame, logdump, to_json, sql, stats, export, verify, sha256sum, interpreter.
+FILE is passed to COMMAND as its first argument; give only the remaining arguments and options.
+COMMAND sees FILE as it was at WHEN: the file ends there and is read-only. Nothing is copied.
 )";
 
 }  // namespace

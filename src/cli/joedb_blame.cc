@@ -51,9 +51,9 @@ void print_blame(Abstract_File& file, const Blame_Command& command, std::ostream
 }
 
 const char* const details =
-    R"(A line says what was written, and by which transaction: its position, where it ends, its time,
-author and comment, as joedb_log shows them. For a table, there is a line for each record, with
-the transaction that has written to it last; for a record, a line for each of its values.
+    R"(Each line shows what was written and by which transaction: its end position, time, author and
+comment, as in joedb_log. For a table, there is one line per record, with the last transaction that
+wrote to it; for a record, one line per value.
 
 )";
 
@@ -61,7 +61,7 @@ the transaction that has written to it last; for a record, a line for each of it
 
 int run_blame(std::vector<std::string> arguments) {
   Options options({"joedb_blame [options] FILE TABLE [RECORD [FIELD]]",
-                   "Shows by which transactions the values of a table were written.", details,
+                   "Shows which transactions wrote the values of a table.", details,
                    "  joedb_blame people.joedb person\n"
                    "  joedb_blame people.joedb person 3\n"
                    "  joedb_blame --at '2 hours ago' people.joedb person 3 age\n"});
@@ -69,13 +69,13 @@ int run_blame(std::vector<std::string> arguments) {
   std::optional<std::string> when;
   Source_Options source;
   bool ignore_header = false;
-  options.add_flag("--fields", command.blamed.has_fields, "of a table: a line for each value");
-  options.add("--at", when, "the state at this position, time or tag", Value_Kind{"WHEN", ""});
-  options.add_flag("--all", command.is_complete, "show the whole of long texts");
-  options.add_flag("--json", command.is_json, "print JSON: an object for each line");
+  options.add_flag("--fields", command.blamed.has_fields, "for a table: print one line per value");
+  options.add("--at", when, "use the state at this position, time or tag", Value_Kind{"WHEN", ""});
+  options.add_flag("--all", command.is_complete, "show long texts in full");
+  options.add_flag("--json", command.is_json, "print one JSON object per line");
   add_colour_option(options, command.colour);
   add_recovery_option(options, command.recovery);
-  options.add_flag("--ignore_header", ignore_header, "the same as --recovery ignore_header");
+  options.add_flag("--ignore_header", ignore_header, "same as --recovery ignore_header");
   add_source_options(options, source);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));

@@ -58,19 +58,19 @@ void write_branch(Abstract_File& file, Recovery recovery, const When& when, New_
 }
 
 const char* const details =
-    R"(NEW has the entries of FILE up to the position or time WHEN, byte by byte, and a hard checkpoint:
-a database that goes on from there by itself. Where the file system can, both share what they have
-in common on the disk, so that NEW takes neither time to copy nor room.
+    R"(Copies the entries of FILE up to WHEN to NEW, byte for byte, and ends them with a hard checkpoint.
+NEW is then an independent database. If the file system supports it, both files share their common
+data on disk, so that copying takes almost no time and no space.
 
-WHEN is a position of the journal, as joedb_log shows them, a time: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or a tag (joedb_tag).
+WHEN is a position of the journal, as shown by joedb_log; a time: "2026-01-31",
+"2026-01-31 12:00" (GMT), yesterday, "2 hours ago"; or a tag (joedb_tag).
 )";
 
 }  // namespace
 
 int run_branch(std::vector<std::string> arguments) {
   Options options({"joedb_branch [options] FILE WHEN NEW",
-                   "Makes a database that begins as another one, up to a moment of it.", details,
+                   "Copies a database as it was at some point.", details,
                    "  joedb_branch people.joedb yesterday trial.joedb\n"
                    "  joedb_branch people.joedb 129 as_it_was.joedb\n"});
   Recovery recovery = Recovery::none;
@@ -78,7 +78,7 @@ int run_branch(std::vector<std::string> arguments) {
   bool force = false;
   Source_Options source;
   add_recovery_option(options, recovery);
-  options.add_flag("--ignore_header", ignore_header, "the same as --recovery ignore_header");
+  options.add_flag("--ignore_header", ignore_header, "same as --recovery ignore_header");
   options.add_flag("--force", force, "replace NEW if it exists");
   add_source_options(options, source);
   options.set_words({kinds::database, kinds::text, kinds::database});

@@ -16,13 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const details =
-    R"(The content of FILE, as it is now, is written to a temporary file of SQLite, which can only be
-read. Nothing of what is done there comes back to FILE. The temporary file disappears with the
-program.
+    R"(Copies the current content of FILE to a temporary, read-only SQLite file and opens that in a
+program. Changes made there do not affect FILE. The temporary file is removed when the program ends.
 
-The program is what --program says, else the environment variable JOEDB_BROWSER, else the first of
-sqlitebrowser (which needs a graphical display) and sqlite3 that is there. It is a command of the
-shell, to which the name of the temporary file is added.
+The program is the value of --program, else of the environment variable JOEDB_BROWSER, else the
+first of sqlitebrowser (which needs a graphical display) and sqlite3 that is installed. It is run as
+a shell command, with the name of the temporary file appended.
 
 )";
 
@@ -83,13 +82,12 @@ void run_program(const std::string& program, const std::string& path) {
 
 int run_browser(std::vector<std::string> arguments) {
   Options options({"joedb_browser [options] FILE",
-                   "Opens the content of a database in an SQL browser, to be read.", details,
-                   examples});
+                   "Opens a copy of the content of a database in an SQL browser, for reading.",
+                   details, examples});
   std::string program;
   Sqlite_Source source;
-  options.add("--program", program, "the program that opens the temporary file");
-  options.add("--options", source.options_file,
-              "a .joedbc file, whose indexes make queries faster");
+  options.add("--program", program, "program that opens the temporary file");
+  options.add("--options", source.options_file, "a .joedbc file; its indexes make queries faster");
   add_reading_options(options, source.reading);
   add_source_options(options, source.source);
   auto words = options.parse(std::move(arguments));

@@ -20,9 +20,9 @@ namespace {
 constexpr File_Grammar file_grammar{.default_mode = Open_Mode::shared_write, .has_server = true};
 
 const char* const details =
-    R"(The commands come from standard input; the command help lists them. Each transaction takes
-the lock of the file and of the connection, begins with everything that others have written, and
-ends with a checkpoint. Readers do not wait for it.
+    R"(Commands are read from standard input; the command help lists them. Each transaction locks the
+file and the connection, first reads everything that other writers have committed, and ends with a
+checkpoint. Readers are never blocked.
 
 )";
 
@@ -234,15 +234,15 @@ int run_client(std::vector<std::string> arguments) {
   std::string options_file;
   add_index_option(options, options_file);
   std::string tail_file;
-  options.add("--keep_tail", tail_file,
-              "first copy what stands behind the checkpoint, and --recovery cuts off, to this new "
-              "file",
-              kinds::file);
+  options.add(
+      "--keep_tail", tail_file,
+      "first copy the data after the checkpoint, which --recovery removes, to this new file",
+      kinds::file);
   Moment_Options moment;
   add_moment_options(options, moment);
   bool is_bailing = false;
   options.add_flag("--bail", is_bailing,
-                   "stop at the first command that fails; a transaction is rolled back");
+                   "stop at the first command that fails, and roll back its transaction");
   Colour colour = Colour::automatic;
   add_colour_option(options, colour);
   add_log_options(options, log_options);

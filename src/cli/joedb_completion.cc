@@ -69,7 +69,7 @@ class Completer {
     add("help", "show the help of a command");
     if (!current_.starts_with('-')) return;
     add("--help", "list the commands");
-    add("--version", "show which version this is");
+    add("--version", "print the version");
   }
 
   // Completes the names of commands, for joedb help and joedb man.
@@ -167,17 +167,17 @@ class Completer {
 };
 
 const char* const details =
-    R"help(Prints a script for a shell, which then completes commands, options, their values, and the names of
-files when the tab key is pressed. An installed joedb has it where bash, zsh and fish look for it
-(bash with the package bash-completion). Without:
+    R"help(Prints a script that completes commands, options, option values and file names when the tab key is
+pressed. An installed joedb has these scripts where bash (with the package bash-completion), zsh and
+fish look for them. Otherwise:
 
   bash   eval "$(joedb completion bash)"    in ~/.bashrc
-  zsh    eval "$(joedb completion zsh)"     in ~/.zshrc, behind compinit
+  zsh    eval "$(joedb completion zsh)"     in ~/.zshrc, after compinit
   fish   joedb completion fish | source     in ~/.config/fish/config.fish
 
-The scripts ask the program: joedb completion words -- JOEDB WORD... prints a line for each word that
-the last WORD, which may be empty, can become, with its meaning behind a tab; and ":files" and
-":directories", with a pattern behind a tab, where a name is wanted.
+The scripts call joedb completion words -- JOEDB WORD... It prints one line for each word that
+completes the last WORD, which may be empty: the word, a tab and a description; and ":files" or
+":directories", a tab and a pattern, where a file name is expected.
 )help";
 
 // Returns all names of the program, separated by spaces.
@@ -237,7 +237,7 @@ void print_possible_words(Words& words) {
 int run_completion(std::vector<std::string> arguments) {
   Options options(
       {"joedb completion [options] bash|zsh|fish\n       joedb completion words -- JOEDB WORD...",
-       "Lets a shell complete the command lines of joedb.", details,
+       "Prints a script that lets a shell complete joedb command lines.", details,
        "  eval \"$(joedb completion bash)\"\n"
        "  joedb completion --output ~/.local/share\n"
        "  joedb completion words -- joedb pack --re\n"});
@@ -246,9 +246,10 @@ int run_completion(std::vector<std::string> arguments) {
       0,
       {{"bash", "a script for bash"}, {"zsh", "a script for zsh"}, {"fish", "a script for fish"}});
   std::string share;
-  options.add("--output", share,
-              "write the scripts of all shells below this directory, where they look for them",
-              kinds::directory);
+  options.add(
+      "--output", share,
+      "write the scripts of all shells below this directory, where the shells look for them",
+      kinds::directory);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   if (!share.empty()) {

@@ -12,16 +12,18 @@ namespace joedb {
 namespace {
 
 const char* const details =
-    R"(OUT gets the entries of IN up to the position that --until or --at-time gives, in the shortest form
-there is for them; all of them without these options. (With --classic and without --until: none,
-and OUT is an empty database; with --until, the entries that begin before this position.)
+    R"(Writes the entries of IN to OUT, each in its shortest encoding, up to the position that --until or
+--at-time gives; without these options, all entries. (With --classic and without --until: no
+entries, so that OUT is an empty database; with --until: the entries that begin before this
+position.)
 )";
 
 }  // namespace
 
 int run_convert(std::vector<std::string> arguments) {
   Options options({"joedb_convert [options] IN OUT",
-                   "Writes the history of a database, up to some position, to a new file.", details,
+                   "Rewrites the history of a database, up to some position, to a new file.",
+                   details,
                    "  joedb_convert people.joedb copy.joedb\n"
                    "  joedb_convert --until 4711 people.joedb as_it_was.joedb\n"});
   Reading_Options reading;

@@ -17,35 +17,36 @@ namespace joedb {
 namespace {
 
 const char* const details =
-    R"(A workload runs on a simulated disk, which knows what processes see, what is durable, and each
-change in between. Each seed is another workload; WORKLOAD, a file of joedbi commands, replaces
-them.
+    R"(A workload runs on a simulated disk, which tracks what processes see, what is durable, and each
+change in between. Each seed generates another workload; WORKLOAD, a file of joedbi commands, is run
+instead of them.
 
-kill: the process dies after each of its I/O operations. What it wrote is there.
-power: the system dies with it. Of the changes that were not synced, all subsets (if they are
-many: thousands) reach the disk, torn at 512 or 4096 bytes, at every 8 bytes in the header;
-where the file has grown meanwhile, there are zeros, old bytes, or noise.
-error: each call (open, lock, read, write, sync, truncate, size) fails, once and for ever.
+kill: the process dies after each of its I/O operations. Everything it wrote is in the file.
+power: the system fails after each I/O operation. Every subset of the unsynced changes (a sample of
+thousands if there are many) reaches the disk, torn at 512 or 4096 bytes, or at every 8 bytes in
+the header; where the file has grown, it has zeros, old bytes, or noise.
+error: each call (open, lock, read, write, sync, truncate, size) fails, once and permanently.
 
-What is left is opened in every recovery mode, and written, with more crashes meanwhile, three in
-a row. Every hard checkpoint must be there; what is found must be exactly what a checkpoint was
-asked for; after an error nothing more may be written.
+The resulting file is opened in every recovery mode, and written, with up to three crashes in a row.
+Every hard checkpoint must survive; the content must be exactly that of a requested checkpoint;
+after an error, nothing more may be written.
 
-Unprovable are soft checkpoints after a power cut whose bytes are not those that were written:
-the format has no proof of them.
+"Unprovable" counts soft checkpoints that survive a power cut with other bytes than were written:
+the format cannot detect this.
 
 --network: a server and up to four clients, often with a relay between them. Connections are cut
-after any byte, bytes are late, servers and clients are killed, disks fail, clients pause with the
-lock. Each seed is a schedule.
+after any byte, data is delayed, servers and clients are killed, disks fail, and clients pause while
+they hold the lock. Each seed is a schedule.
 
---replicated_log: up to four clients with a journal on a replicated log, as in a cluster of NATS servers.
-Answers are lost, messages arrive late or are damaged on one machine, clients are killed and pause.
+--replicated_log: up to four clients with a journal on a replicated log, like a cluster of NATS
+servers. Replies are lost, messages are delayed or damaged on one machine, and clients are killed or
+paused.
 
---snapshots: processes write snapshots beside a database, are killed while they do, and disks fail;
-snapshots and journals are changed from outside. A database that is opened with a snapshot must be the
-one that is opened without, whatever has happened. Each seed is a schedule.
+--snapshots: processes write snapshots beside a database and are killed meanwhile, disks fail, and
+snapshots and journals are modified from outside. Opening with a snapshot must always give the same
+database as opening without. Each seed is a schedule.
 
-A failure ends the run and is printed with a command that shows it again.
+A failure ends the run and is printed with a command that reproduces it.
 )";
 
 enum class Attack { all, kill, power, error };
@@ -181,28 +182,29 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   std::int64_t jobs = std::max(1U, std::thread::hardware_concurrency());
   Attack attack = Attack::all;
   testing::Lab_Settings settings;
-  options.add("--seed", seed, "the first seed (default: 1)");
-  options.add(
-      "--seeds", seeds,
-      "how many seeds (default: 20, for --network, --replicated_log and --snapshots 20000; with "
-      "--seconds: no limit)");
-  options.add("--seconds", seconds, "begin no seed after this time");
-  options.add("--jobs", jobs, "threads (default: one for each processor)");
+  options.add("--seed", seed, "first seed (default: 1)");
+  options.add("--seeds", seeds,
+              "number of seeds (default: 20, or 20000 with --network, --replicated_log and "
+              "--snapshots; no limit with --seconds)");
+  options.add("--seconds", seconds, "start no seed after this time");
+  options.add("--jobs", jobs, "number of threads (default: one per processor)");
   options.add_choice("--attack", attack,
                      {{"all", Attack::all},
                       {"kill", Attack::kill},
                       {"power", Attack::power},
                       {"error", Attack::error}},
-                     "what is done to the workload");
-  options.add_flag("--wal", settings.has_logs, "write-ahead logs (joedb wal) instead of databases");
+                     "kind of failure to inject");
+  options.add_flag("--wal", settings.has_logs,
+                   "test write-ahead logs (joedb wal) instead of databases");
   options.add_flag("--network", settings.has_network,
-                   "a server and its clients, with a simulated network between them");
+                   "test a server and its clients on a simulated network");
   options.add_flag("--replicated_log", settings.has_replicated_log,
-                   "a simulated replicated log and its clients");
+                   "test a simulated replicated log and its clients");
   options.add_flag("--snapshots", settings.has_snapshots,
-                   "databases with snapshots beside them (joedb snapshot)");
-  options.add("--cut", settings.cut, "of a failure: after which I/O operation; or which error");
-  options.add("--image", settings.image, "of a failure: what the crash left");
+                   "test databases with snapshots (joedb snapshot)");
+  options.add("--cut", settings.cut,
+              "reproduce a failure: the I/O operation after which it occurs, or the error");
+  options.add("--image", settings.image, "reproduce a failure: the file that the crash leaves");
   options.set_words({{"WORKLOAD", "*.joedbi"}});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;

@@ -154,41 +154,41 @@ void print(const Difference& difference, const Diff_Command& command) {
 }
 
 const char* const details =
-    R"(FROM and TO are positions of the journal, as joedb_log shows them, times: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or tags. Without TO, it is the last state. TO may be
-before FROM.
+    R"(FROM and TO are positions of the journal, as shown by joedb_log; times: "2026-01-31",
+"2026-01-31 12:00" (GMT), yesterday, "2 hours ago"; or tags. TO defaults to the latest state, and
+may be before FROM.
 
-Of two files, the contents are compared, whatever their histories: tables and fields by their
-names, records by their ids, blobs by their bytes.
-(A file whose name could be a time: ./yesterday. A file comes before a tag.)
+Two files are compared by content, regardless of their histories: tables and fields by name, records
+by id, blobs by bytes. If a file is named like a time, write ./yesterday. A file takes precedence
+over a tag of the same name.
 
-Lines of changes begin with + for records that only the second state has, ~ that have other values,
-- that only the first state has. The last lines count them.
+Changes are marked + for records that are only in the second state, ~ for records with other values,
+and - for records that are only in the first state. The last lines are their totals.
 )";
 
 }  // namespace
 
 int run_diff(std::vector<std::string> arguments) {
   Options options({"joedb_diff [options] FILE FROM [TO]\n       joedb_diff [options] FILE1 FILE2",
-                   "Shows what differs between two states of a database, or between two files.",
-                   details,
+                   "Compares two states of a database, or two files.", details,
                    "  joedb_diff people.joedb yesterday\n"
                    "  joedb_diff --stat people.joedb 129 137\n"
                    "  joedb_diff people.joedb backup.joedb\n"
                    "  joedb_diff --patch people.joedb backup.joedb | joedbi people.joedb\n"});
   Diff_Command command;
-  options.add_flag("--stat", command.has_only_summary, "show only how many records differ");
+  options.add_flag("--stat", command.has_only_summary,
+                   "show only the number of records that differ");
   options.add_flag("--patch", command.is_patch,
-                   "print commands of joedbi that make the second state of the first one");
+                   "print joedbi commands that turn the first state into the second");
   options.add_flag("--exit-code,--exit_code", command.has_exit_code,
-                   "exit with 1 if something differs");
+                   "exit with 1 if the states differ");
   add_history_options(options, command.history);
   options.set_words({kinds::database, kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
   const std::string name = words->take_name();
-  if (words->is_empty()) words->fail("with what state, or what other file?");
+  if (words->is_empty()) words->fail("the second state or file is missing");
   const std::string second = words->take_name();
   std::optional<When> from, to;
   if (!words->is_empty()) {

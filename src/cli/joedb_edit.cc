@@ -38,12 +38,12 @@ std::string state_of(const Edit_Options& options, Offset position) {
 std::string header_of(const Edit_Options& options, Offset position) {
   std::string lines = "# " + options.name + state_of(options, position);
   lines +=
-      R"(save this text and leave the editor, and what you changed is written.
-# A record is a line: its id, and a value for each field. Remove a line, and the record is deleted.
-# A new record begins with a new id, or with + for the next one. null is no record. In a text:
-# \" \\ \n \t \xHH.
+      R"(save this text and exit the editor to write your changes.
+# Each line is a record: its id, and a value for each field. To delete a record, remove its line.
+# A new record begins with a new id, or with + for the next id. null is a null reference.
+# Escapes in texts: \" \\ \n \t \xHH.
 # New fields and tables: "field NAME TYPE", "field NAME TYPE = VALUE OF ALL RECORDS", "table NAME".
-# New names: "field NEW TYPE was OLD", "table NEW was OLD". What is removed here is dropped.
+# New names: "field NEW TYPE was OLD", "table NEW was OLD". Removed fields and tables are dropped.
 
 )";
   return lines;
@@ -310,9 +310,9 @@ void write_changes(const Edit_Options& options) {
 }
 
 const char* const details =
-    R"(The content is shown as a text, a record a line, in $VISUAL or $EDITOR. When the editor ends, what
-was changed is appended to the journal, in one transaction. Nothing is locked while the editor
-runs: if others have written meanwhile, nothing is changed, and the text is kept. So it is when
+    R"(Opens the content as text, one record per line, in $VISUAL or $EDITOR. When the editor exits, the
+changes are appended to the journal in one transaction. Nothing is locked while the editor runs: if
+another program has written meanwhile, nothing is changed and the text is kept. The same happens if
 the text has errors; at a terminal, you are asked whether to edit it again.
 
 )";
@@ -320,7 +320,7 @@ the text has errors; at a terminal, you are asked whether to edit it again.
 }  // namespace
 
 int run_edit(std::vector<std::string> arguments) {
-  Options parser({"joedb_edit [options] FILE", "Edits a database as a text.", details,
+  Options parser({"joedb_edit [options] FILE", "Edits a database as text.", details,
                   "  joedb_edit people.joedb\n"
                   "  joedb_edit --table person people.joedb\n"
                   "  EDITOR='code --wait' joedb_edit people.joedb\n"});
@@ -329,11 +329,11 @@ int run_edit(std::vector<std::string> arguments) {
   parser.add("--limit", options.limit, "refuse to edit more records than this (default: 100000)",
              {.min = 0});
   parser.add_flag("--dry-run,--dry_run", options.is_dry_run,
-                  "change nothing, and print what would be appended, as commands of joedbi");
+                  "change nothing; print what would be appended, as joedbi commands");
   parser.add("--text", options.text_file,
-             "begin with the text of this file, which was kept, instead of the content");
+             "start with the text in this file, kept from an earlier run, instead of the content");
   parser.add_flag("--hard_checkpoint", options.is_hard,
-                  "nothing more: it ends with a hard checkpoint anyway");
+                  "no effect: a hard checkpoint is always written");
   auto words = parser.parse(std::move(arguments));
   if (!words) return 0;
   options.name = words->take_last_name();

@@ -28,17 +28,19 @@ struct Export_Options {
 void add_export_options(Options& options, Export_Options& all) {
   Export_Settings& settings = all.settings;
   options.add("-o,--output", all.out,
-              "a new file, instead of standard output; with --all, a folder, which is made if "
-              "there is none");
-  options.add_flag("--force", all.is_replacing, "replace what is there");
-  options.add_flag("--all", all.has_all_tables, "each table, in a file of its name; needs -o");
+              "write to this new file instead of standard output; with --all, to this directory, "
+              "which is created if needed");
+  options.add_flag("--force", all.is_replacing, "replace existing files");
+  options.add_flag("--all", all.has_all_tables,
+                   "export each table to a file with its name; needs -o");
   options.add_flag("--id", settings.has_ids,
-                   "begin with a column __id, the id of the record: an import keeps it");
-  options.add("--skip", settings.skipped, "leave these fields out", "FIELD,...");
+                   "add a first column __id, the record id, which an import keeps");
+  options.add("--skip", settings.skipped, "omit these fields", "FIELD,...");
   options.add("--time", settings.times,
-              "these fields are times, in seconds since 1970: 2026-01-31T12:00:00Z", "FIELD,...");
+              "write these fields, in seconds since 1970, as times: 2026-01-31T12:00:00Z",
+              "FIELD,...");
   options.add("--reference", all.references,
-              "instead of the id of a record, the value of one of its fields",
+              "write the value of a field of the referenced record instead of its id",
               "FIELD=TABLE.FIELD,...");
   add_reading_options(options, all.reading);
   add_source_options(options, all.source);
@@ -163,9 +165,9 @@ int run(
 }
 
 const char* const common_details =
-    R"(Records come in the order of their ids. An import into a table with the same fields makes the
-same values again. References are record ids, which stay right if the referenced records keep
-theirs: --id writes them.
+    R"(Records are ordered by id. Importing the output into a table with the same fields gives the same
+values. References are written as record ids, which stay valid only if the referenced records keep
+their ids: use --id.
 
 )";
 
@@ -173,9 +175,10 @@ theirs: --id writes them.
 
 int export_csv(std::vector<std::string> arguments) {
   Options options({"joedb export csv [options] FILE TABLE", "Prints a table as CSV.",
-                   std::string("The first line has the names of the fields. A blob is base64, a "
-                               "null reference is empty; texts have\nthe bytes that they have, "
-                               "whatever these are.\n\n") +
+                   std::string("The first line has the field names. Blobs are written as base64, "
+                               "null references as empty values,\n"
+                               "and strings byte for byte, even if they are not UTF-8.\n"
+                               "\n") +
                        common_details,
                    "  joedb export csv europe.joedb city\n"
                    "  joedb export csv --reference country=country.name europe.joedb city\n"
@@ -183,8 +186,8 @@ int export_csv(std::vector<std::string> arguments) {
   Export_Options all;
   std::string separator = ",";
   bool has_no_header = false;
-  options.add("--separator", separator, "one character, or tab (default: ,)");
-  options.add_flag("--no-header", has_no_header, "without the names of the fields");
+  options.add("--separator", separator, "separator: one character, or tab (default: ,)");
+  options.add_flag("--no-header", has_no_header, "omit the line of field names");
   add_export_options(options, all);
   return run(options, all, std::move(arguments), "csv", write_csv, [&] {
     all.settings.separator = separator_of(separator);
@@ -193,14 +196,15 @@ int export_csv(std::vector<std::string> arguments) {
 }
 
 int export_jsonl(std::vector<std::string> arguments) {
-  Options options(
-      {"joedb export jsonl [options] FILE TABLE", "Prints a table as JSON lines.",
-       std::string("Each record is an object in a line. A blob, and a text that is not "
-                   "UTF-8, is {\"base64\": \"...\"}; nan\nand infinities are the strings "
-                   "\"nan\", \"inf\", \"-inf\"; a null reference is null.\n\n") +
-           common_details,
-       "  joedb export jsonl europe.joedb city | jq .name\n"
-       "  joedb export jsonl --all --id -o folder europe.joedb\n"});
+  Options options({"joedb export jsonl [options] FILE TABLE", "Prints a table as JSON lines.",
+                   std::string("Each line is one record, as an object. Blobs, and strings that are "
+                               "not UTF-8, are written as\n"
+                               "{\"base64\": \"...\"}; nan and infinities as the strings \"nan\", "
+                               "\"inf\", \"-inf\"; null references as null.\n"
+                               "\n") +
+                       common_details,
+                   "  joedb export jsonl europe.joedb city | jq .name\n"
+                   "  joedb export jsonl --all --id -o folder europe.joedb\n"});
   Export_Options all;
   add_export_options(options, all);
   return run(options, all, std::move(arguments), "jsonl", write_jsonl);

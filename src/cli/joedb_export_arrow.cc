@@ -83,10 +83,11 @@ struct Format {
 };
 
 constexpr const char* common_details =
-    R"(Records come in the order of their ids. References are record ids, or null; blobs are bytes; a
-text that is not UTF-8 is an error. OUT appears when it is complete and on the disk.
+    R"(Records are ordered by id. References are written as record ids or null, blobs as bytes; a string
+that is not UTF-8 is an error. OUT appears only when it is complete and on disk.
 
-Python 3 writes it, with the packages joedb (pip install . in the sources of joedb) and pyarrow.
+The file is written by Python 3, with the packages joedb (pip install . in the sources of joedb) and
+pyarrow.
 
 )";
 
@@ -98,12 +99,13 @@ int run(const Format& format, std::vector<std::string> arguments) {
                    "  " + program + " europe.joedb city " + out_name + "\n  " + program +
                        " --id --at-time yesterday europe.joedb city " + out_name + "\n"});
   Arrow_Options all;
-  options.add_flag("--id", all.has_ids, "begin with a column __id, the id of the record");
-  options.add("--skip", all.skipped, "leave these fields out", "FIELD,...");
-  options.add("--time", all.times, "these int64 fields are times, in seconds since 1970",
+  options.add_flag("--id", all.has_ids, "add a first column __id, the record id");
+  options.add("--skip", all.skipped, "omit these fields", "FIELD,...");
+  options.add("--time", all.times, "write these int64 fields, in seconds since 1970, as times",
               "FIELD,...");
   options.add("--python", all.python,
-              "the Python that has the packages joedb and pyarrow (default: python3)", kinds::file);
+              "Python interpreter that has the packages joedb and pyarrow (default: python3)",
+              kinds::file);
   add_force_option(options, all.is_replacing);
   add_moment_options(options, all.moment);
   options.set_words({kinds::database, kinds::text, kinds::file});
@@ -136,20 +138,21 @@ int run(const Format& format, std::vector<std::string> arguments) {
 }  // namespace
 
 int export_parquet(std::vector<std::string> arguments) {
-  return run({"parquet", "Writes a table to a file of Apache Parquet.", ""}, std::move(arguments));
+  return run({"parquet", "Writes a table to an Apache Parquet file.", ""}, std::move(arguments));
 }
 
 int export_arrow(std::vector<std::string> arguments) {
-  return run({"arrow", "Writes a table to a file of Apache Arrow.",
-              "The file is not compressed: programs can map it into memory.\n\n"},
+  return run({"arrow", "Writes a table to an Apache Arrow file.",
+              "The file is not compressed, so that programs can map it into memory.\n"
+              "\n"},
              std::move(arguments));
 }
 
 int export_feather(std::vector<std::string> arguments) {
-  return run(
-      {"feather", "Writes a table to a Feather file.",
-       "This is a file of Apache Arrow that is compressed with LZ4 (Feather version 2).\n\n"},
-      std::move(arguments));
+  return run({"feather", "Writes a table to a Feather file.",
+              "A Feather (version 2) file is an Apache Arrow file compressed with LZ4.\n"
+              "\n"},
+             std::move(arguments));
 }
 
 }  // namespace joedb

@@ -9,12 +9,12 @@
 namespace joedb {
 
 static const char* const details =
-    R"(OUT gets a table for each table, a column for each field, and the record ids as "__id" INTEGER
-PRIMARY KEY. Null references and blobs are NULL, and so is nan. A string that is not UTF-8, or has
-zero bytes, becomes a BLOB. joedb import sqlite makes the same database of it.
+    R"(Creates a table for each table, a column for each field, and a column "__id" INTEGER PRIMARY KEY for
+the record ids. Null references, blobs and nan become NULL. A string that is not UTF-8, or contains
+zero bytes, becomes a BLOB. joedb import sqlite restores the same database from OUT.
 
-OUT appears when it is complete and on the disk. With --force, a file of SQLite that is there gets the
-new content in one transaction: programs that have it open see it next.
+OUT appears only when it is complete and on disk. With --force, an existing SQLite file is updated
+in one transaction, so that programs that have it open see the new content.
 
 )";
 
@@ -63,12 +63,13 @@ void write(const Sqlite_Source& source, const std::string& out) {
 
 int export_sqlite(std::vector<std::string> arguments) {
   Options options({"joedb export sqlite [options] FILE OUT",
-                   "Writes the content of a database to a file of SQLite.", details,
+                   "Writes the content of a database to an SQLite file.", details,
                    "  joedb export sqlite people.joedb people.sqlite\n"
                    "  joedb export sqlite --options people.joedbc people.joedb people.sqlite\n"});
   Sqlite_Source source;
   bool force = false;
-  options.add("--options", source.options_file, "a .joedbc file, whose indexes OUT gets, too");
+  options.add("--options", source.options_file,
+              "a .joedbc file; its indexes are also created in OUT");
   add_force_option(options, force);
   add_reading_options(options, source.reading);
   add_source_options(options, source.source);

@@ -140,7 +140,7 @@ class Forgetting {
     if (!is_current || !file_.list_beside(unfinished).empty())
       for (const std::string& suffix : remove_snapshots(file_))
         std::cout << file_.get_name() << suffix << ": removed\n";
-    std::cout << "nothing is to be forgotten\n";
+    std::cout << "nothing to forget\n";
     return print_other_files() ? 1 : 0;
   }
 
@@ -178,7 +178,7 @@ class Forgetting {
 
   int print_result(const std::string& name) const {
     std::cout << counts() << (forgetter_.value_count() == 1 ? " is" : " are") << " forgotten\n";
-    if (has_tail_) std::cout << "what was behind the checkpoint was left out\n";
+    if (has_tail_) std::cout << "the data after the checkpoint was left out\n";
     std::cout << "searched: " << count_text(proof_.searched, "text");
     if (proof_.numbers > 0 || proof_.too_short > 0) {
       std::cout << "; not searched: ";
@@ -279,18 +279,18 @@ int forget_in_place(const std::string& name, const Forget_Command& command) {
 }
 
 const char* const details =
-    R"(Rewrites FILE without values: all that the records with these ids, these fields, or these fields of
-these records ever had, whatever their names were. The rest of the history stays: the records too,
-with default values in place of those that are forgotten.
+    R"(Rewrites FILE, and removes all present and past values of the records with these ids, of these
+fields, or of these fields of these records, including values written under former names. The rest
+of the history is kept, including the records themselves, with default values in place of the
+forgotten ones.
 
-Then all bytes of the new file are searched for the texts and blobs that were forgotten, and so are
-saved tails (FILE.tail-*) and files that killed processes have left (FILE.tmp-*). What is found there
-is shown, and the exit code is 1. If nothing is to be forgotten, such files are named, and the exit
-code is 1, too.
+Then the new file is searched for the bytes of the forgotten strings and blobs, and so are saved
+tails (FILE.tail-*) and files left by killed processes (FILE.tmp-*). Matches are shown, and the exit
+code is 1. If there is nothing to forget, such files are listed, and the exit code is also 1.
 
-FILE is replaced, all at once, and its snapshots are removed; no other process may have it open. If
-the command is killed, repeat it. Copies of FILE, backups, those of clients and of servers, still have
-the values, and no longer fit.
+FILE is replaced atomically, and its snapshots are removed; no other process may have it open. If
+the command is killed, run it again. Copies of FILE, such as backups and the files of clients and
+servers, still have the values, and no longer match FILE.
 )";
 
 }  // namespace
@@ -304,19 +304,19 @@ int run_forget(std::vector<std::string> arguments) {
        "  joedb_forget people.joedb person 3,7-9 name,email\n"
        "  joedb_forget --dry-run people.joedb person email\n"});
   Forget_Command command;
-  options.add_flag("--dry-run,--dry_run", command.is_dry_run,
-                   "show in which transactions how many values would be forgotten, and write "
-                   "nothing");
-  options.add("--output", command.output, "write to this file, and leave FILE as it is",
+  options.add_flag(
+      "--dry-run,--dry_run", command.is_dry_run,
+      "show how many values would be forgotten in each transaction, but write nothing");
+  options.add("--output", command.output, "write to this file, and do not change FILE",
               kinds::database);
-  options.add_flag("--force", command.force, "with --output: replace that file if it exists");
+  options.add_flag("--force", command.force, "with --output: replace the file if it exists");
   options.add("--backup", command.backup,
-              "the name that the old file gets, in the same file system; else it is gone");
-  options.add("--author", command.author, "who does it: a comment \"author: NAME\"",
-              Value_Kind{"NAME", ""});
+              "keep the old file under this name, in the same file system (default: delete it)");
+  options.add("--author", command.author,
+              "author of the change: appends the comment \"author: NAME\"", Value_Kind{"NAME", ""});
   options.add_flag("--all", command.is_complete, "show up to 1000 places instead of 20");
   options.add("--options", command.options_file,
-              "a .joedbc file: nothing is written that violates its unique indexes",
+              "a .joedbc file; writes that violate its unique indexes are refused",
               kinds::options_file);
   add_source_options(options, command.source);
   options.set_words({kinds::database, kinds::text});

@@ -30,41 +30,41 @@ struct Import_Options {
 void add_import_options(Options& options, Import_Options& import) {
   Import_Settings& settings = import.settings;
   options.add("--table", settings.table,
-              "the table, which is made if there is none (default: the name of IN)");
+              "the table, which is created if it does not exist (default: the name of IN)");
   options.add("--key", settings.key,
-              "these fields identify a record: rows update the records that are there, and insert "
-              "the others",
+              "fields that identify a record: rows update existing records, and insert the others",
               "FIELD,...");
   options.add_flag("--delete-missing", settings.deletes_missing,
-                   "delete the records that no row is about; needs --key or a column __id");
+                   "delete the records that match no row; needs --key or a column __id");
   options.add_flag("--preview", settings.has_preview,
-                   "show what would be made of the columns, and write nothing");
+                   "show how the columns would be imported, but write nothing");
   options.add("--type", import.types,
-              "the type of a new field, instead of the one that fits its values; time: seconds "
-              "since 1970, in an int64",
+              "type of a new field, instead of a type that fits its values; time: seconds since "
+              "1970, in an int64",
               "FIELD=TYPE,...");
   options.add_flag("--times", settings.reads_times,
-                   "new fields whose values are times, like 2026-01-31 or 2026-01-31T12:00:00Z, "
-                   "have the type int64, not string");
-  options.add("--reference", import.references,
-              "the values of FIELD are looked up in this field of a table, whose record it "
-              "references",
-              "FIELD=TABLE.FIELD,...");
+                   "give new fields with times, like 2026-01-31 or 2026-01-31T12:00:00Z, the type "
+                   "int64 instead of string");
+  options.add(
+      "--reference", import.references,
+      "look up the values of FIELD in TABLE.FIELD, and store references to the records found",
+      "FIELD=TABLE.FIELD,...");
   options.add_flag("--create-references", settings.creates_references,
-                   "make the records that --reference does not find");
+                   "create the records that --reference does not find");
   options.add("--enum", import.enums,
-              "the same with the field name of TABLE (default: of the name of FIELD); table and "
-              "records are made if they are not there",
+              "same, with the field name of TABLE (default: the table with the name of FIELD); the "
+              "table and its records are created as needed",
               "FIELD[=TABLE],...");
-  options.add("--rename", import.renames, "FIELD gets the values of COLUMN", "COLUMN=FIELD,...");
-  options.add("--skip", settings.skipped, "leave these columns out", "COLUMN,...");
+  options.add("--rename", import.renames, "store the values of COLUMN in FIELD",
+              "COLUMN=FIELD,...");
+  options.add("--skip", settings.skipped, "ignore these columns", "COLUMN,...");
   options.add_flag("--add-fields", settings.adds_fields,
-                   "add fields for new columns to a table that exists");
+                   "add fields for new columns to an existing table");
   options.add("--sample", settings.sample,
-              "guess the types of new fields from so many rows (default: all rows; of standard "
-              "input and pipes, 10000)");
+              "derive the types of new fields from this many rows (default: all rows; 10000 for "
+              "standard input and pipes)");
   import.memory.add_to(options);
-  options.add("--max-row", import.max_row, "no row has more bytes (default: 268435456)",
+  options.add("--max-row", import.max_row, "maximum size of a row, in bytes (default: 268435456)",
               {1, std::int64_t{1} << 40});
   options.add_flag("--json", import.is_json, "print the counts as a JSON object");
   add_transaction_options(options, import.transaction);
@@ -204,11 +204,12 @@ int run(Options& options, Import_Options& import, std::vector<std::string> argum
 }
 
 const char* const common_details =
-    R"(A table that exists gets the values by the names of its fields; a new one gets a field for each
-column. All of it is one transaction: if a row is wrong, nothing is imported. Without --key, every
-row is a new record; with --key, or with a column __id, which is the record id, a second import of
-the same rows changes nothing. A value that is missing is nan in a float, and no record in a
-reference; where it is 0, false or "", the rows are counted. IN may be -, standard input.
+    R"(Columns of an existing table are matched to its fields by name; a new table gets a field for each
+column. The import is one transaction: if a row is invalid, nothing is imported. Without --key, each
+row inserts a new record. With --key, or with a column __id (the record id), importing the same rows
+again changes nothing. A missing value becomes nan in a float field and a null reference in a
+reference field; in other fields it becomes 0, false or "", and such rows are counted. IN may be -,
+standard input.
 
 )";
 
@@ -247,24 +248,25 @@ void print_counts(const std::string& table, const Import_Counts& counts, bool is
 
 int import_csv(std::vector<std::string> arguments) {
   const std::string usage = "joedb import csv [options] IN FILE";
-  Options options(
-      {usage, "Imports the rows of a CSV file into a table.",
-       std::string("The first row has the names of the columns. Numbers, true and false, "
-                   "and texts get fields of a\ntype that gives back all values as they are: 007, "
-                   "1.10 and NO stay texts. Blobs are base64.\n\n") +
-           common_details + file_help(transaction_grammar),
-       "  joedb import csv --preview cities.csv europe.joedb\n"
-       "  joedb import csv --new --enum country cities.csv europe.joedb\n"
-       "  joedb import csv --table city --key name update.csv europe.joedb\n"
-       "  curl https://example.org/cities.csv | joedb import csv --table city - "
-       "europe.joedb\n"});
+  Options options({usage, "Imports the rows of a CSV file into a table.",
+                   std::string("The first row has the column names. New fields for numbers, for "
+                               "true and false, and for text get a\n"
+                               "type that preserves all values as written: 007, 1.10 and NO stay "
+                               "strings. Blobs are base64.\n"
+                               "\n") +
+                       common_details + file_help(transaction_grammar),
+                   "  joedb import csv --preview cities.csv europe.joedb\n"
+                   "  joedb import csv --new --enum country cities.csv europe.joedb\n"
+                   "  joedb import csv --table city --key name update.csv europe.joedb\n"
+                   "  curl https://example.org/cities.csv | joedb import csv --table city - "
+                   "europe.joedb\n"});
   Import_Options import;
   Csv_Format format;
   std::string separator = ",";
-  options.add("--separator", separator, "one character, or tab (default: ,)");
-  options.add("--columns", format.columns, "the file has no header; these are its columns",
+  options.add("--separator", separator, "separator: one character, or tab (default: ,)");
+  options.add("--columns", format.columns, "column names, for a file without a header",
               "COLUMN,...");
-  options.add_flag("--trim", format.trims, "remove spaces around values that have no quotes");
+  options.add_flag("--trim", format.trims, "remove spaces around unquoted values");
   add_import_options(options, import);
   return run(options, import, std::move(arguments), usage, [&](Input& input) {
     format.separator = separator_of(separator);
@@ -274,14 +276,17 @@ int import_csv(std::vector<std::string> arguments) {
 
 int import_jsonl(std::vector<std::string> arguments) {
   const std::string usage = "joedb import jsonl [options] IN FILE";
-  Options options({usage, "Imports JSON lines, an object in each, into a table.",
-                   std::string("The keys of the objects are the columns. Values are null, true, "
-                               "false, numbers and strings;\n{\"base64\": \"...\"} has bytes, of a "
-                               "blob or of a string that is not UTF-8.\n\n") +
-                       common_details + file_help(transaction_grammar),
-                   "  joedb import jsonl --new cities.jsonl europe.joedb\n"
-                   "  jq -c '.[]' cities.json | joedb import jsonl --table city --key name - "
-                   "europe.joedb\n"});
+  Options options(
+      {usage, "Imports JSON lines, one object per line, into a table.",
+       std::string(
+           "The keys of the objects are the columns. Values are null, true, false, numbers and "
+           "strings;\n"
+           "{\"base64\": \"...\"} is the value of a blob, or of a string that is not UTF-8.\n"
+           "\n") +
+           common_details + file_help(transaction_grammar),
+       "  joedb import jsonl --new cities.jsonl europe.joedb\n"
+       "  jq -c '.[]' cities.json | joedb import jsonl --table city --key name - "
+       "europe.joedb\n"});
   Import_Options import;
   add_import_options(options, import);
   return run(options, import, std::move(arguments), usage,

@@ -16,13 +16,13 @@ namespace joedb {
 namespace {
 
 const char* const details =
-    R"(All tables of IN become tables of FILE: columns become fields, and foreign keys of one column
-become references. A column "__id" INTEGER PRIMARY KEY, which joedb export sqlite writes, is the
-record id. Tables and fields that FILE has already stay as they are, and get the rows.
+    R"(Tables of IN become tables of FILE: columns become fields, and single-column foreign keys become
+references. A column "__id" INTEGER PRIMARY KEY, which joedb export sqlite writes, is the record id.
+Existing tables and fields of FILE are not changed; the rows are added to them.
 
-The type of a field is that of the column, or a larger one if it has values that do not fit. NULL
-becomes 0, false, "", or nan. What is not imported, or gets another name, is printed. All of it is
-one transaction: if anything is wrong, nothing is imported.
+A field gets the type of the column, or a larger one if some values do not fit. NULL becomes 0,
+false, "", or nan. Everything that is not imported, or is renamed, is reported. The import is one
+transaction: after any error, nothing is imported.
 
 )";
 
@@ -45,18 +45,18 @@ struct Arguments {
 };
 
 void add_options(Options& options, Arguments& all) {
-  options.add("--table", all.tables, "only these tables", "NAME,...");
+  options.add("--table", all.tables, "import only these tables", "NAME,...");
   options.add_flag("--update", all.import.updates,
-                   "rows update the records that have their primary key, and insert the others; "
-                   "tables with record ids need no option for it");
-  options.add("--key", all.import.key, "the same, but by these columns of each table",
+                   "rows update the records with the same primary key, and insert the others; "
+                   "tables with record ids do not need this option");
+  options.add("--key", all.import.key, "same as --update, but match by these columns of each table",
               "COLUMN,...");
   options.add_flag("--delete-missing", all.import.deletes_missing,
-                   "delete the records that no row is about");
+                   "delete the records that match no row");
   options.add_flag("--null-dangling", all.import.ignores_dangling,
-                   "a reference to a row that is not there becomes null, and is no error");
+                   "make a reference to a missing row null instead of an error");
   options.add_flag("--preview", all.has_preview,
-                   "show what would be made of the tables, and write nothing");
+                   "show how the tables would be imported, but write nothing");
   options.add("--write-options", all.new_options_file,
               "write the indexes of the tables to this new .joedbc file");
   options.add_flag("--force", all.is_replacing, "replace that file if it exists");
@@ -132,7 +132,7 @@ void import_into(const File_Argument& file, const Arguments& arguments, const Sq
 
 int import_sqlite(std::vector<std::string> words_of_line) {
   const std::string usage = "joedb import sqlite [options] IN FILE";
-  Options options({usage, "Imports the tables of a file of SQLite.",
+  Options options({usage, "Imports the tables of an SQLite file.",
                    details + file_help(transaction_grammar), examples});
   Arguments arguments;
   add_options(options, arguments);

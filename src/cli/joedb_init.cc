@@ -76,20 +76,20 @@ void write_project(const fs::path& folder, const std::string& name) {
 }
 
 const char* const details =
-    R"(The last part of FOLDER is the name of the project, of its program and of its database. FOLDER must
-not exist, or be empty. It gets
+    R"(The last part of FOLDER names the project, its program and its database. FOLDER must not exist, or
+must be empty. These files are created:
   CMakeLists.txt   builds the program with an installed joedb
   NAME.joedbi      the schema: one table
   NAME.joedbc      options of the generated code, with an index
-  main.cc          the program: it keeps its arguments as notes, and prints all notes
+  main.cc          the program: stores its arguments as notes, and prints all notes
   .gitignore
-  README.md        how to go on
+  README.md        next steps
 )";
 
 }  // namespace
 
 int run_init(std::vector<std::string> arguments) {
-  Options options({"joedb init FOLDER", "Writes a project that builds and runs.", details,
+  Options options({"joedb init FOLDER", "Creates a project that builds and runs.", details,
                    "  joedb init shop\n"});
   options.set_words({kinds::directory});
   auto words = options.parse(std::move(arguments));

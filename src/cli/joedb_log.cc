@@ -183,12 +183,12 @@ class Log {
 };
 
 const char* const details =
-    R"(A transaction is shown by its position, where it ends in the journal, its time, its author, its
-comment, and how many records it has inserted (+), updated (~) and deleted (-). Tools end their
-transactions with time stamps. In a journal without any, comments are what divides it.
+    R"(A transaction is shown by its end position in the journal, its time, author and comment, and the
+numbers of records inserted (+), updated (~) and deleted (-). Tools end their transactions with time
+stamps. A journal without time stamps is divided at comments.
 
-WHEN is a position, a time: "2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago", or a
-tag. The tags (joedb_tag) of the position where a transaction ends are shown in parentheses.
+WHEN is a position; a time: "2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago"; or a
+tag. The tags (joedb_tag) at the end of a transaction are shown in parentheses.
 )";
 
 }  // namespace
@@ -205,15 +205,15 @@ int run_log(std::vector<std::string> arguments) {
                    "show the changes, with old and new values");
   std::optional<std::string> since, until;
   options.add("--since", since,
-              "only transactions behind this position or tag, or not before this time",
+              "only transactions after this position or tag, or not before this time",
               Value_Kind{"WHEN", ""});
   options.add("--until", until, "only transactions up to this position, tag or time",
               Value_Kind{"WHEN", ""});
-  options.add("--max", command.max, "show at most so many, the newest ones");
-  options.add_flag("--reverse", command.is_reverse, "show the oldest one first");
+  options.add("--max", command.max, "show only the newest N transactions");
+  options.add_flag("--reverse", command.is_reverse, "show the oldest transaction first");
   options.add_flag("--follow", command.is_following,
-                   "show the last ones, 10 without --max, oldest first; then, until control-C, new "
-                   "ones as they are written");
+                   "show the last transactions (10, or --max), oldest first, then new transactions "
+                   "as they are written, until Ctrl-C");
   add_history_options(options, command.history);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;

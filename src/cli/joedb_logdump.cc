@@ -127,10 +127,11 @@ void print_as_asked(Abstract_File& file, const Logdump_Options& options) {
 }
 
 const char* const details =
-    R"(Only what is before the checkpoint is shown. The lines before an error are shown, too.
+    R"(Only entries before the checkpoint are printed. If an entry is damaged, the entries before it are
+printed.
 
-Entries look as follows:
-  (default)  update person 3 age 42       what joedbi reads
+Output formats:
+  (default)  update person 3 age 42       joedbi commands
   --raw      update_int32 1 3 2 42        ids instead of names, as in the file
   --sql      UPDATE "person" SET "age" = 42 WHERE "__id" = 3;
 )";
@@ -149,13 +150,12 @@ int run_logdump(std::vector<std::string> arguments) {
   parser.add_flag("--sql", options.sql, "print SQL");
   parser.add_flag("--raw", options.raw, "print ids instead of names");
   parser.add_flag("--header", options.header,
-                  "print the file's size, checkpoints, version and signature, nothing else");
+                  "print only the file's size, checkpoints, version and signature");
   parser.add_flag("--json", options.json, "with --header: print a JSON object");
-  parser.add_flag("--schema_only", options.schema_only, "print only changes of tables and fields");
-  parser.add_flag("--load", options.load,
-                  "also build the tables, so that records that make no sense are found");
+  parser.add_flag("--schema_only", options.schema_only, "print only schema changes");
+  parser.add_flag("--load", options.load, "also build the tables, to detect invalid records");
   parser.add_flag("--print_checkpoint", options.print_checkpoint,
-                  "after each entry, print its end in the file");
+                  "after each entry, print its end position");
   parser.add_flag("--blob", options.blob, "also print the bytes of blobs");
   add_reading_options(parser, options.reading);
   Source_Options source;

@@ -117,7 +117,10 @@ std::string body(const Tool_Description& tool) {
   text += ".SH OPTIONS\n";
   for (const Option_Description& option : tool.options) text += text_of(option);
   text +=
-      ".PP\nAn argument that begins with \\- stands behind the word \\-\\-.\n.SH EXAMPLES\n.nf\n";
+      ".PP\n"
+      "Use \\-\\- before an argument that begins with \\-.\n"
+      ".SH EXAMPLES\n"
+      ".nf\n";
   for (const std::string& line : lines_of(tool.help.examples)) text += escaped(line) + '\n';
   return text + ".fi\n";
 }
@@ -139,8 +142,16 @@ std::string body(const Page& page) {
 std::string text_of(const Page& page) {
   std::string text = heading(page) + (page.tool ? body(*page.tool) : body(page));
   text +=
-      ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nfailed, or the answer is no\n.TP\n2\nthe command "
-      "line is wrong\n";
+      ".SH EXIT STATUS\n"
+      ".TP\n"
+      "0\n"
+      "success\n"
+      ".TP\n"
+      "1\n"
+      "failure or a negative answer\n"
+      ".TP\n"
+      "2\n"
+      "usage error\n";
   const std::string parent = page.name.substr(0, page.name.rfind('-'));
   if (parent != page.name) text += ".SH SEE ALSO\n" + bold(parent) + "(1)\n";
   return text;
@@ -233,16 +244,16 @@ void print_all_as_json() {
 }
 
 const char* const details =
-    R"(Without a COMMAND: the page of joedb itself. An installed joedb has its pages where man looks for
-them: man joedb-pack, or man joedb_pack. --json prints what pages, --help and completion are made
-of: an array with an object for each command.
+    R"(Without a COMMAND, prints the page of joedb itself. An installed joedb has its pages where man looks
+for them: man joedb-pack, or man joedb_pack. --json prints the data from which man pages, --help and
+completion are generated: an array with one object per command.
 )";
 
 }  // namespace
 
 int run_man(std::vector<std::string> arguments) {
   Options options({"joedb man [options] [COMMAND...]",
-                   "Prints the page of a command for man, or writes those of all commands.",
+                   "Prints the man page of a command, or writes the pages of all commands.",
                    details,
                    "  joedb man pack | man -l -\n"
                    "  joedb man wal dump > joedb-wal-dump.1\n"

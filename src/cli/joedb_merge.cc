@@ -62,21 +62,20 @@ std::size_t add_files(const std::vector<std::string>& names, const Reading_Optio
 }
 
 const char* const details =
-    R"(OUT gets the tables and fields of the first file, then the records of all files, table by table:
-those of the first file keep their ids, those of the next are numbered on, and references are
-changed accordingly; one to a record that never was becomes null.
+    R"(Writes the tables and fields of the first file to OUT, then the records of all files, table by
+table. The records of the first file keep their ids; those of the next files are renumbered after
+them, and references are adjusted. A reference to a record that never existed becomes null.
 
-Files that cannot be read, that have other tables and fields, or that have blobs, are skipped
-with a message; OUT is written all the same, and the exit code is 1 (with --classic: 0). If OUT
-is the only argument, the names are read from standard input, separated by spaces, tabs or ends
-of lines.
+Files that cannot be read, that have other tables and fields, or that have blobs, are skipped with a
+message; OUT is still written, and the exit code is 1 (with --classic: 0). If OUT is the only
+argument, file names are read from standard input, separated by spaces, tabs or newlines.
 )";
 
 }  // namespace
 
 int run_merge(std::vector<std::string> arguments) {
   Options options({"joedb_merge [options] FILE... OUT",
-                   "Writes the records of several databases with the same tables to a new file.",
+                   "Merges the records of several databases with the same tables into a new file.",
                    details,
                    "  joedb_merge monday.joedb tuesday.joedb week.joedb\n"
                    "  ls *.joedb | joedb_merge /tmp/all.joedb\n"});
@@ -89,7 +88,7 @@ int run_merge(std::vector<std::string> arguments) {
   Source_Options source;
   add_source_options(options, source);
   add_force_option(options, force);
-  options.add_flag("--verbose", is_verbose, "show which file is being read");
+  options.add_flag("--verbose", is_verbose, "print the name of each file as it is read");
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;

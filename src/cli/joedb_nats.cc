@@ -63,14 +63,16 @@ class Nats_Tool {
 
 int run_create(std::vector<std::string> arguments) {
   Options options(
-      {"joedb nats create [options] URL", "Makes an empty journal on a cluster of NATS servers.",
-       "It is a stream of JetStream, on disks, without limits; messages of it cannot be "
-       "deleted one by\none. An interrupted call can be repeated.\n\n" +
+      {"joedb nats create [options] URL", "Creates an empty journal on a cluster of NATS servers.",
+       "The journal is a JetStream stream, stored on disk, without limits, whose messages cannot "
+       "be deleted\n"
+       "individually. After an interruption, the command can be repeated.\n"
+       "\n" +
            std::string(url_help),
        "  joedb nats create nats://a,b,c/city\n"
        "  joedb nats create --replicas 1 nats://localhost/city    one server, for tests\n"});
   std::int64_t replicas = 3;
-  options.add("--replicas", replicas, "so many servers keep it: 1, 3 or 5 (default: 3)",
+  options.add("--replicas", replicas, "number of servers that keep it: 1, 3 or 5 (default: 3)",
               {.min = 1, .max = 5});
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
@@ -99,24 +101,27 @@ void wait_for_first_message(Nats_Tool& tool) {
   const System::Time end = System::after(system.now(), std::chrono::seconds(30));
   while (log.range().last == 0) {
     if (system.now() >= end)
-      throw Exception(tool.name() + " is made, but has got nothing yet: can its servers reach " +
-                      tool.argument().address.origin() + "? joedb nats status tells");
+      throw Exception(tool.name() +
+                      " was created, but has received nothing yet: can its servers reach " +
+                      tool.argument().address.origin() + "? See joedb nats status");
     system.sleep(std::chrono::milliseconds(100));
   }
 }
 
 int run_mirror(std::vector<std::string> arguments) {
-  Options options(
-      {"joedb nats mirror [options] URL?stream=NAME",
-       "Makes a copy of a journal that follows it, for many readers.",
-       "The servers of the URL keep the copy, as a stream of this NAME, and must reach those of "
-       "the\njournal: as the same cluster, or as a leaf node with the same JetStream domain. "
-       "Clients read it with\nthe same URL.\n\n" +
-           std::string(url_help),
-       "  joedb nats mirror 'nats://d/city?stream=city_d'\n"
-       "  joedb_client city.joedb 'nats://d/city?stream=city_d'\n"});
+  Options options({"joedb nats mirror [options] URL?stream=NAME",
+                   "Creates a mirror of a journal, for many readers.",
+                   "The mirror is a stream named NAME on the servers of the URL, and follows the "
+                   "journal. They must be\n"
+                   "able to reach the servers of the journal: in the same cluster, or as a leaf "
+                   "node with the same\n"
+                   "JetStream domain. Clients read the mirror with the same URL.\n"
+                   "\n" +
+                       std::string(url_help),
+                   "  joedb nats mirror 'nats://d/city?stream=city_d'\n"
+                   "  joedb_client city.joedb 'nats://d/city?stream=city_d'\n"});
   std::int64_t replicas = 1;
-  options.add("--replicas", replicas, "so many servers keep it: 1, 3 or 5 (default: 1)",
+  options.add("--replicas", replicas, "number of servers that keep it: 1, 3 or 5 (default: 1)",
               {.min = 1, .max = 5});
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
@@ -178,8 +183,10 @@ int run_status(std::vector<std::string> arguments) {
   Options options(
       {"joedb nats status [options] URL",
        "Prints the state of a journal on a cluster of NATS servers.",
-       "The exit code is 1 if messages are missing, or a server is offline; with --require "
-       "process,\nmachine or power before the URL, also if less is promised.\n\n" +
+       "The exit code is 1 if messages are missing, or if a server is offline; with --require "
+       "process,\n"
+       "machine or power before the URL, also if the settings of the cluster guarantee less.\n"
+       "\n" +
            std::string(url_help),
        "  joedb nats status nats://a,b,c/city\n"
        "  joedb nats status --require power nats://a,b,c/city\n"});
@@ -247,16 +254,17 @@ Log_Report verify(Nats_Tool& tool, Replicated_Log& log, const Journal_File* file
 }
 
 int run_verify_log(std::vector<std::string> arguments) {
-  Options options(
-      {"joedb nats verify [options] URL [FILE]",
-       "Reads a whole journal from a cluster, and checks every message.",
-       "No number may be missing, each message must have its checksum, and the hash of each push "
-       "must be\nthat of all bytes before. FILE, a copy, is compared byte by byte. A message that "
-       "is "
-       "damaged on one\nserver is read from another, and counted.\n\n" +
-           std::string(url_help),
-       "  joedb nats verify nats://a,b,c/city\n"
-       "  joedb nats verify nats://a,b,c/city city.joedb\n"});
+  Options options({"joedb nats verify [options] URL [FILE]",
+                   "Reads a whole journal from a cluster, and checks every message.",
+                   "Sequence numbers must be contiguous, each message must match its checksum, and "
+                   "the hash in each push\n"
+                   "must match all bytes before it. FILE, a copy, is compared byte by byte. A "
+                   "message that is damaged on\n"
+                   "one server is read from another, and counted.\n"
+                   "\n" +
+                       std::string(url_help),
+                   "  joedb nats verify nats://a,b,c/city\n"
+                   "  joedb nats verify nats://a,b,c/city city.joedb\n"});
   bool is_json = false;
   add_json_option(options, is_json);
   Nats_Tool tool(options);
@@ -298,19 +306,22 @@ int run_verify_log(std::vector<std::string> arguments) {
 
 int run_repair(std::vector<std::string> arguments) {
   Options options(
-      {"joedb nats repair [options] URL FILE", "Fills a journal on a cluster from a copy.",
-       "FILE is the copy of any client. Where the cluster has lost its disks, the journal is made "
-       "again;\nwhere it has less than FILE, the rest is pushed. A journal that is damaged, or has "
-       "diverged, is only\nreplaced with --replace, and only by a FILE that has at least as much: "
-       "end all clients first, and\nuse the copy of the one that has most. Mirrors of a "
-       "journal that was replaced must be made again.\n\n" +
+      {"joedb nats repair [options] URL FILE", "Restores a journal on a cluster from a copy.",
+       "FILE is the copy of any client. If the cluster has lost its disks, the journal is created "
+       "again; if\n"
+       "the cluster has less than FILE, the rest is pushed. A damaged or diverged journal is "
+       "replaced only\n"
+       "with --replace, and only by a FILE that has at least as much: stop all clients first, and "
+       "use the\n"
+       "longest copy. After a journal was replaced, its mirrors must be created again.\n"
+       "\n" +
            std::string(url_help),
        "  joedb nats repair nats://a,b,c/city city.joedb\n"
        "  joedb nats repair --replace nats://a,b,c/city city.joedb\n"});
   bool is_replacing = false;
   std::int64_t replicas = 3;
   options.add_flag("--replace", is_replacing, "remove the journal of the cluster first");
-  options.add("--replicas", replicas, "of a journal that is made: 1, 3 or 5 (default: 3)",
+  options.add("--replicas", replicas, "number of servers for a new journal: 1, 3 or 5 (default: 3)",
               {.min = 1, .max = 5});
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
@@ -361,11 +372,13 @@ int run_repair(std::vector<std::string> arguments) {
 int run_archive(std::vector<std::string> arguments) {
   Options options(
       {"joedb nats archive [options] URL FILE",
-       "Shortens a journal on a cluster: what FILE has is removed there.",
-       "FILE is a complete copy that stays what it is, such as that of joedb_push. All its bytes "
-       "are "
-       "compared\nfirst. Clients that need what was removed read it from FILE: --place says under "
-       "which path or URL\nthey find it. Those that have it already notice nothing.\n\n" +
+       "Removes from a journal on a cluster the part that FILE has.",
+       "FILE is a complete copy that will not change, for example one made by joedb_push. All its "
+       "bytes are\n"
+       "compared before anything is removed. Clients that need the removed part read it from FILE, "
+       "at the\n"
+       "path or URL given by --place. Clients that already have that part are not affected.\n"
+       "\n" +
            std::string(url_help),
        "  joedb_push city.joedb file /mnt/archive/city-2026.joedb\n"
        "  joedb nats archive nats://a,b,c/city /mnt/archive/city-2026.joedb\n"
@@ -373,7 +386,7 @@ int run_archive(std::vector<std::string> arguments) {
        "      nats://a,b,c/city city-2026.joedb\n"});
   std::string place;
   options.add("--place", place,
-              "where clients find FILE: a path or a URL (default: the path of FILE)");
+              "path or URL at which clients find FILE (default: the path of FILE)");
   Nats_Tool tool(options);
   if (!tool.parse(options, std::move(arguments))) return 0;
   const std::string name = tool.words().take_last_name();
@@ -393,12 +406,12 @@ int run_archive(std::vector<std::string> arguments) {
 }
 
 constexpr Command subcommands[] = {
-    {"create", nullptr, "make an empty journal on a cluster", run_create},
+    {"create", nullptr, "create an empty journal on a cluster", run_create},
     {"status", nullptr, "print servers, durability, lock and archive", run_status},
-    {"verify", nullptr, "read everything, and check it", run_verify_log},
-    {"repair", nullptr, "fill a journal from a copy", run_repair},
-    {"archive", nullptr, "remove what a file has", run_archive},
-    {"mirror", nullptr, "make a copy for many readers", run_mirror},
+    {"verify", nullptr, "read a journal and check every message", run_verify_log},
+    {"repair", nullptr, "restore a journal from a copy", run_repair},
+    {"archive", nullptr, "remove the part of a journal that a file has", run_archive},
+    {"mirror", nullptr, "create a mirror for many readers", run_mirror},
 };
 
 }  // namespace
@@ -406,8 +419,8 @@ constexpr Command subcommands[] = {
 std::span<const Command> nats_commands() { return subcommands; }
 
 int run_nats(std::vector<std::string> arguments) {
-  return run_subcommand({"joedb nats", "A journal that several machines keep.",
-                         "How to set up the servers: docs/cluster.md\n"},
+  return run_subcommand({"joedb nats", "Manages a journal that is replicated on several machines.",
+                         "To set up the servers, see docs/cluster.md.\n"},
                         subcommands, std::move(arguments));
 }
 

@@ -117,17 +117,16 @@ void pack_in_place(const std::string& name, const std::string& kept, const Pack_
 }
 
 const char* const details =
-    R"(OUT gets the changes of tables and fields as they were, then the records
-that exist now. Record ids stay the same. Old values, deleted records, comments and time
-stamps are left out. A database with blobs cannot be packed. An OUT that ends
-with .zst is compressed.
+    R"(Writes the schema changes of IN to OUT, then the existing records, with the same ids. Old values,
+deleted records, comments and time stamps are left out. A database with blobs cannot be packed. An
+OUT that ends with .zst is compressed.
 
-With --keep-since, only what is older than WHEN is packed, to one transaction; what is newer
-stays as it was. Blobs may be there then.
+With --keep-since, only the history before WHEN is packed, to one transaction; later transactions
+are kept unchanged, and blobs are allowed.
 
-With --in-place, FILE is replaced, all at once, and has the same owner, permissions and
-symbolic links. No other process may have it open. Its history is lost, unless it is kept
-(--keep), and copies of it, such as those of clients, have to be made anew.
+With --in-place, FILE is replaced atomically, and keeps its owner, permissions and symbolic links.
+No other process may have it open. Its history is lost unless the old file is kept (--keep), and
+copies of it, such as those of clients, have to be made again.
 )";
 
 }  // namespace
@@ -145,11 +144,11 @@ int run_pack(std::vector<std::string> arguments) {
   std::string kept;
   options.add_flag("--in-place,--in_place", is_in_place, "replace FILE itself");
   options.add("--keep", kept,
-              "with --in-place: the name that the old file gets, in the same file system");
-  options.add("--keep-since,--keep_since", packing.since,
-              "keep the history since then: a position, a tag, or a time like \"2026-01-31\" or "
-              "\"2 weeks ago\"",
-              Value_Kind{"WHEN", ""});
+              "with --in-place: keep the old file under this name, in the same file system");
+  options.add(
+      "--keep-since,--keep_since", packing.since,
+      "keep the history since this position, tag, or time, like \"2026-01-31\" or \"2 weeks ago\"",
+      Value_Kind{"WHEN", ""});
   add_reading_options(options, reading);
   add_memory_option(options, packing.memory);
   add_source_options(options, packing.source);

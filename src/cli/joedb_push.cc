@@ -112,9 +112,9 @@ class Pusher {
 constexpr std::chrono::milliseconds longest_wait{200};
 
 const char* const details =
-    R"(What the connection already has must be the same, see --check. If it has more, nothing happens.
-Only what is before the checkpoint of FILE is copied, so that this makes a clean copy of a file
-in which a transaction was aborted.
+    R"(The data that the connection already has must match FILE (see --check). If the connection has more,
+nothing is copied. Only entries before the checkpoint of FILE are copied; thus a push makes a clean
+copy of a file with an aborted transaction.
 
 )";
 
@@ -138,20 +138,19 @@ int run_push(std::vector<std::string> arguments) {
                    "  joedb_push --follow --db dump_tail people.joedb\n"});
   bool follow = false;
   std::optional<std::string> until_text;
-  options.add_flag("--follow", follow,
-                   "go on as the file grows, until SIGINT, SIGTERM, or the position of --until");
+  options.add_flag(
+      "--follow", follow,
+      "keep copying as the file grows, until SIGINT, SIGTERM, or the position of --until");
   options.add("--until", until_text,
-              "go no further than this position: to the last entry before it; or than this time or "
-              "tag of FILE",
+              "stop at this position (at the last entry before it), time or tag of FILE",
               Value_Kind{"WHEN", ""});
   bool ignores_signature = false;
   options.add_flag("--signature", ignores_signature,
-                   "with --recovery ignore_header: the first bytes of FILE need not be those of a "
-                   "joedb file");
+                   "with --recovery ignore_header: accept a FILE that does not begin with the "
+                   "signature of a joedb file");
   bool is_json = false;
-  options.add_flag(
-      "--json", is_json,
-      "print a JSON object that says what was pushed; with --follow, one for each push");
+  options.add_flag("--json", is_json,
+                   "print a JSON object that describes the push; with --follow, one per push");
   Client_Options client;
   add_client_options(options, client);
   Log_Options log_options;
@@ -184,8 +183,8 @@ int run_push(std::vector<std::string> arguments) {
       words->fail("--signature is for --recovery ignore_header");
     client.recovery = Recovery::ignore_signature;
     std::fprintf(stderr,
-                 "warning: %s is read as a joedb file of version 5, whatever its first bytes are. "
-                 "Look at what is copied: joedb_verify, joedb_logdump\n",
+                 "warning: %s is read as a joedb file of version 5, although its signature may be "
+                 "damaged. Check the copy: joedb_verify, joedb_logdump\n",
                  shown_name(file_argument.name).c_str());
   }
 

@@ -96,25 +96,26 @@ void run_on(const std::string& name, Recovery recovery, bool is_json) {
 }
 
 const char* const details =
-    R"(A process that was killed in a transaction leaves bytes behind the checkpoint of FILE, and a writer
-refuses the file then. By default, these bytes are saved in FILE.tail-POSITION, and removed. The
-tables are built before anything is changed: a file that cannot be read stays as it is.
+    R"(A process that is killed during a transaction leaves bytes after the checkpoint of FILE, and
+writers then refuse the file. By default, these bytes are saved in FILE.tail-POSITION, and removed
+from FILE. The tables are built before anything is changed: a file that cannot be read is not
+modified.
 
-  --recovery keep           removes what is behind the checkpoint, and saves it
-  --recovery overwrite      removes what is behind the checkpoint
-  --recovery ignore_header  takes all entries of the file, and writes a hard checkpoint behind them
-  --recovery hard           goes back to the last hard checkpoint, and saves what is behind it:
+  --recovery keep           save and remove the bytes after the checkpoint
+  --recovery overwrite      remove the bytes after the checkpoint
+  --recovery ignore_header  accept all entries of the file, and write a hard checkpoint after them
+  --recovery hard           return to the last hard checkpoint, and save the bytes after it: for use
                             after a power cut, if later bytes are damaged
 
-joedb_verify says whether this is necessary. No other process may write the file; --recovery hard
-requires that no other process has it open.
+joedb_verify tells whether recovery is necessary. No other process may write the file; --recovery
+hard requires that no other process has it open.
 )";
 
 }  // namespace
 
 int run_recover(std::vector<std::string> arguments) {
   Options options({"joedb_recover [options] FILE",
-                   "Makes a database usable again after a crash, without losing anything.", details,
+                   "Recovers a database after a crash, without losing data.", details,
                    "  joedb_recover people.joedb\n"
                    "  joedb_recover --recovery hard people.joedb\n"});
   Recovery recovery = Recovery::keep;

@@ -7,17 +7,21 @@ namespace joedb {
 int run_restore(std::vector<std::string> arguments) {
   const std::string usage = "joedb_restore [options] --at WHEN FILE TABLE RECORD";
   Options options(
-      {usage, "Gives a record the values that it had once.",
-       std::string("Appends a transaction that makes the record with the id RECORD as it was: it "
-                   "is inserted again, if\nit was deleted, or its fields get the values that they "
-                   "had. WHEN is a position, as joedb_log\nshows them, a time: \"2026-01-31\", "
-                   "\"2026-01-31 12:00\" (GMT), yesterday, \"2 hours ago\", or a tag.\n\n") +
+      {usage, "Restores a record to an earlier version.",
+       std::string(
+           "Appends a transaction that restores the record with the id RECORD: a deleted record is "
+           "inserted\n"
+           "again; an existing one gets its former values. WHEN is a position, as shown by "
+           "joedb_log; a time:\n"
+           "\"2026-01-31\", \"2026-01-31 12:00\" (GMT), yesterday, \"2 hours ago\"; or a tag.\n"
+           "\n") +
            file_help(history_change_grammar),
        "  joedb_restore --at yesterday people.joedb person 3\n"
        "  joedb_restore --at 137 --dry-run people.joedb person 3\n"});
   History_Change command;
   std::optional<std::string> when;
-  options.add("--at", when, "the state that the record is taken from", Value_Kind{"WHEN", ""});
+  options.add("--at", when, "restore the version of the record at this position, time or tag",
+              Value_Kind{"WHEN", ""});
   add_history_change_options(options, command);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));

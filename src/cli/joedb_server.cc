@@ -26,15 +26,15 @@ namespace joedb {
 namespace {
 
 const char* const details =
-    R"(Clients read and write FILE through a unix-domain socket, which only this user may open:
-joedb_client, programs, and those of joedb 10 and others that speak its protocol, version 19. What a
-client pushes is checked before it is acknowledged, is in the file then, and in the file, server or
-cluster of the CONNECTION if there is one.
+    R"(Clients read and write FILE through a Unix-domain socket that only this user may open: joedb_client,
+your own programs, and those of joedb 10 and others that speak its protocol, version 19. Data that a
+client pushes is checked before it is acknowledged; by then it is in the file and, if there is a
+CONNECTION, in its file, server or cluster.
 
-With --listen, clients of other machines connect over TLS 1.3. --init makes a certificate, and a
+With --listen, clients on other machines connect over TLS 1.3. --init creates a certificate and a
 token for a client, and prints the command lines.
 
-SIGINT or SIGTERM ends the server; SIGHUP makes it read certificate and access list again.
+SIGINT or SIGTERM ends the server; SIGHUP makes it reload the certificate and the access list.
 
 )";
 
@@ -122,26 +122,27 @@ struct Server_Options {
   server::Tls_Files tls;
 
   void add_to(Options& options) {
-    options.add("--timeout", lock_time,
-                "a client that holds the lock without traffic loses it after so many seconds "
-                "(default: 300; 0: never)");
+    options.add(
+        "--timeout", lock_time,
+        "seconds without traffic after which a client loses the lock (default: 300; 0: never)");
     options.add("--idle_timeout", idle_time,
-                "a client without a request for so many seconds is disconnected (default: 86400; "
+                "seconds without a request after which a client is disconnected (default: 86400; "
                 "0: never)");
-    options.add("--max_clients", max_sessions, "connections to one file (default: 10000)",
-                {.min = 1});
+    options.add("--max_clients", max_sessions,
+                "maximum number of connections to one file (default: 10000)", {.min = 1});
     options.add("--listen", address,
-                "[HOST:]PORT for TCP, too; without a host, for this machine alone");
-    options.add("--certificate", tls.certificate, "of the server (PEM): other machines need it",
+                "also listen on [HOST:]PORT over TCP; without a host, only on this machine");
+    options.add("--certificate", tls.certificate,
+                "certificate of the server (PEM); required for clients on other machines",
                 kinds::file);
-    options.add("--key", tls.key, "of the certificate (PEM)", kinds::file);
+    options.add("--key", tls.key, "private key of the certificate (PEM)", kinds::file);
     options.add("--access", tls.access_list,
-                "the clients over TCP, their roles and tokens, a line each; without it, all may "
-                "push (see docs/reference/joedb_server.md)");
+                "access list: the clients over TCP, with their roles and tokens, one per line; "
+                "without it, all clients may push (see docs/reference/joedb_server.md)");
     options.add("--client_authority", tls.client_authority,
-                "clients may show a certificate that this authority (PEM) has signed");
+                "accept client certificates signed by this authority (PEM)");
     options.add("--metrics", metrics,
-                "[HOST:]PORT, where an HTTP request is answered with counters for Prometheus");
+                "[HOST:]PORT that answers HTTP requests with counters for Prometheus");
     add_client_options(options, client);
     add_log_options(options, log);
   }
@@ -198,7 +199,8 @@ class End_Limit {
     thread_ = std::thread([this] {
       std::unique_lock lock(mutex_);
       if (ended_.wait_for(lock, std::chrono::seconds(1), [this] { return has_ended_; })) return;
-      log_.log("not waiting for what is being done, nor for the server of the connection");
+      log_.log(
+          "stopping without waiting for requests in progress or for the server of the connection");
       std::_Exit(0);
     });
   }
@@ -257,18 +259,18 @@ int print_new_token(const std::string& text) {
 
 int run_server(std::vector<std::string> arguments) {
   Options options({"joedb_server [options] FILE [CONNECTION]",
-                   "Lets others read and write a database through a socket.",
+                   "Serves a database to clients through a socket.",
                    details + file_help(file_grammar) + connection_help, examples});
   Server_Options server_options;
   std::string socket;
   std::string key_folder;
   std::string new_token;
-  options.add("--socket", socket, "the path of the socket (default: FILE.sock)", kinds::socket);
+  options.add("--socket", socket, "path of the socket (default: FILE.sock)", kinds::socket);
   server_options.add_to(options);
   options.add("--init", key_folder,
-              "only makes this folder, with a certificate and a token for a client",
+              "only create this directory, with a certificate and a token for a client",
               kinds::directory);
-  options.add("--new_token", new_token, "NAME:ROLE; only prints a token for another client");
+  options.add("--new_token", new_token, "NAME:ROLE; only print a token for another client");
   add_file_modes(options, file_grammar);
   add_connection_words(options);
   add_classic_option(options);
@@ -303,8 +305,10 @@ int run_server(std::vector<std::string> arguments) {
 int run_multi_server(std::vector<std::string> arguments) {
   Options options({"joedb_multi_server [options] FILE...",
                    "Serves several databases, each at its own socket, FILE.sock.",
-                   "Over TCP (--listen) a client names one of them: joedb://HOST/people for "
-                   "people.joedb.\nEverything else is as in joedb_server.\n\n",
+                   "Over TCP (--listen), a client selects a database by name: joedb://HOST/people "
+                   "for people.joedb.\n"
+                   "Everything else is as in joedb_server.\n"
+                   "\n",
                    "  joedb_multi_server people.joedb cities.joedb\n"});
   Server_Options server_options;
   server_options.add_to(options);

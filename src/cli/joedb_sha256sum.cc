@@ -13,9 +13,10 @@ namespace joedb {
 namespace {
 
 const char* const details =
-    R"(The hash is that of all bytes before the checkpoint but those of the header, which hold the
-checkpoint: it is the same for all copies of a database, and that of sha256sum for the same bytes.
---fast: of 256 samples of a file of 4 MiB or more; only to be compared with other such hashes.
+    R"(The hash covers all bytes before the checkpoint except the header, which holds the checkpoint: it is
+the same for all copies of a database, and equal to the output of sha256sum for the same bytes. With
+--fast, files of 4 MiB or more are hashed by 256 samples; compare such a hash only with other hashes
+of --fast.
 
 )";
 
@@ -34,12 +35,12 @@ std::string text_of(const network::Content_Hash& hash) {
 
 int run_sha256sum(std::vector<std::string> arguments) {
   Options options({"joedb_sha256sum [options] FILE...",
-                   "Prints a hash of the journals of databases, to compare copies.", details,
+                   "Prints a hash of the journal of each database, for comparing copies.", details,
                    "  joedb_sha256sum people.joedb backup.joedb\n"});
   bool is_fast = false;
-  options.add_flag("--fast", is_fast, "look only at samples of large files");
+  options.add_flag("--fast", is_fast, "hash only samples of large files");
   bool is_json = false;
-  options.add_flag("--json", is_json, "print a JSON object for each file");
+  options.add_flag("--json", is_json, "print one JSON object per file");
   Reading_Options reading;
   add_reading_options(options, reading);
   Source_Options source;

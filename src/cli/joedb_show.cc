@@ -38,12 +38,12 @@ void show(Abstract_File& file, const std::optional<When>& when, const History_Op
 }
 
 const char* const details =
-    R"(WHEN is a position of the journal, as joedb_log shows them, or a tag, and means the transaction that
-it is the end of, or inside of; or a time, which means the last transaction up to then: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago". Without WHEN, it is the last transaction of all.
+    R"(WHEN is a position of the journal, as shown by joedb_log, or a tag: it selects the transaction that
+ends there or contains it. A time ("2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago")
+selects the last transaction up to then. The default is the last transaction.
 
-Lines of changes begin with + for records that were inserted, ~ updated, - deleted; changes of tables
-and fields are shown as commands of joedbi.
+Changes of records are marked + for inserted, ~ for updated, and - for deleted; schema changes are
+shown as joedbi commands.
 )";
 
 }  // namespace

@@ -104,9 +104,9 @@ class Snapshot_Maker {
 
   void require_hard(Offset end) const {
     if (end <= hard_checkpoint()) return;
-    throw Exception("position " + std::to_string(end) + " is behind the last hard checkpoint, at " +
+    throw Exception("position " + std::to_string(end) + " is after the last hard checkpoint, at " +
                     std::to_string(hard_checkpoint()) +
-                    ": a power cut could still change what is there");
+                    ": a power cut could still remove the entries before it");
   }
 
   Offset begin_at_snapshot(Offset limit) {
@@ -195,17 +195,17 @@ void print_written(const std::vector<Written>& all, double seconds, bool is_json
 }
 
 const char* const details =
-    R"(With a snapshot beside it, FILE.snapshot, a database opens in a millisecond, whatever its size:
-the tables are mapped from there, and only what was written later is read from FILE. Programs
-and tools use it by themselves. It is a cache: FILE has everything, and a snapshot that does not
-fit is not used. Programs that write FILE replace it when it has become old.
+    R"(With a snapshot, FILE.snapshot, a database opens in a millisecond, regardless of its size: the
+tables are mapped from the snapshot, and only later entries are read from FILE. Programs and tools
+use it automatically. It is only a cache: FILE has all data, and a snapshot that does not match is
+ignored. Programs that write FILE replace the snapshot when it is out of date.
 
-The snapshot is of the last hard checkpoint. It has the indexes that the one before has, or
-those of --options: a program uses a snapshot only if it has all its indexes. FILE may be in use
-meanwhile.
+A snapshot is taken at the last hard checkpoint. It contains the indexes of the previous snapshot,
+or those of --options; a program uses a snapshot only if it has all indexes of the program. FILE
+may be in use meanwhile.
 
-Past states (joedbi --until, at() in C++) open fast where a kept snapshot is near before them:
-FILE.snapshot-POSITION. Those of --until, --at-time and --every are kept.
+Past states (joedbi --until, at() in C++) open fast if a kept snapshot, FILE.snapshot-POSITION, is
+shortly before them. Snapshots made with --until, --at-time and --every are kept.
 
 Exit code 1 if a snapshot could not be written.
 )";
@@ -214,7 +214,8 @@ Exit code 1 if a snapshot could not be written.
 
 int run_snapshot(std::vector<std::string> arguments) {
   Options options({"joedb_snapshot [options] FILE",
-                   "Makes a database open at once, whatever its size.", details,
+                   "Writes a snapshot that makes a database open at once, regardless of its size.",
+                   details,
                    "  joedb_snapshot people.joedb\n"
                    "  joedb_snapshot --options people.joedbc people.joedb\n"
                    "  joedb_snapshot --every 1000 --keep 10 people.joedb\n"
@@ -223,15 +224,15 @@ int run_snapshot(std::vector<std::string> arguments) {
   bool is_list = false, is_removal = false, is_json = false;
   add_index_option(options, wanted.options_file);
   add_moment_options(options, wanted.moment);
-  options.add("--every", wanted.every, "keep one for each MB of FILE, so many apart",
+  options.add("--every", wanted.every, "keep snapshots of past states, one every N MB of FILE",
               {.min = 1, .max = std::int64_t{1} << 40});
   options.add("--keep", wanted.keep,
-              "keep at most so many: the oldest are removed, and the newest, when it is replaced, "
-              "becomes one of them",
+              "keep at most N snapshots of past states: the oldest are removed, and the newest "
+              "snapshot is kept as one of them when it is replaced",
               {.min = 0, .max = 1'000'000});
   wanted.memory.add_to(options);
   options.add_flag("--list", is_list, "list the snapshots of FILE");
-  options.add_flag("--remove", is_removal, "remove them");
+  options.add_flag("--remove", is_removal, "remove the snapshots of FILE");
   add_json_option(options, is_json);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;

@@ -34,21 +34,21 @@ namespace joedb {
 namespace {
 
 const char* const details =
-    R"(FILE is a joedb file, or one of SQLite. Without a STATEMENT, statements come from standard
-input, each with a ; at its end; a line between them that begins with a point is a command, and
-.help lists them. The tables of the first FILE have their own names, those of all FILEs also the
-name of the file in front: city.country. Others may write a joedb file meanwhile: each statement
-sees what is there when it begins.
+    R"(FILE is a joedb or SQLite file. Without a STATEMENT, statements are read from standard input, each
+ended by ;. Between statements, a line that begins with a dot is a command; .help lists them. The
+tables of the first FILE are available under their own names, those of all FILEs also with the name
+of the file as a prefix: city.country. Other programs may write a joedb file meanwhile: each
+statement sees the content at its start.
 
-INSERT, UPDATE and DELETE change a joedb file, in transactions with a hard checkpoint; so does
-ALTER TABLE ADD COLUMN. CREATE and DROP change files of SQLite only, and TEMP tables and views; a joedb
-file gets tables by SELECT joedb_alter(FILE, 'create_table city'). Opening a file changes nothing. With
---read, nothing can be changed.
+INSERT, UPDATE, DELETE and ALTER TABLE ADD COLUMN change a joedb file, in transactions with a hard
+checkpoint. CREATE and DROP work only on SQLite files and on TEMP tables and views; to create a
+table in a joedb file, use SELECT joedb_alter(FILE, 'create_table city'). Opening a file changes
+nothing. With --read, nothing can be changed.
 
-For each table there is a view NAME__joined, which shows records that are referenced by name, and
-TABLE('2026-01-31') is a past state.
+Each table has a view NAME__joined, which shows referenced records by name, and a table function for
+past states: TABLE('2026-01-31').
 
-Exit code 1 if a statement has failed; in a script, it is the last one that is run.
+Exit code 1 if a statement failed; a script stops at the first failure.
 
 )";
 
@@ -58,12 +58,12 @@ const char* const examples =
     "  joedb_sql --mode csv --options people.joedbc people.joedb < report.sql\n"
     "  joedb_sql old.joedb new.joedb 'SELECT * FROM new.city EXCEPT SELECT * FROM old.city'\n";
 
-const char* const commands_help = R"(.tables            tables and views
-.schema [TABLE]    their columns
-.mode MODE         table, csv, json or markdown
+const char* const commands_help = R"(.tables            list the tables and views
+.schema [TABLE]    show their columns
+.mode MODE         set the output format: table, csv, json or markdown
 .timer on|off      print the time of each statement
-.help              this
-.quit              the same as control-D
+.help              show this text
+.quit              quit, like Ctrl-D
 A statement ends with ;
 )";
 
@@ -255,15 +255,15 @@ class Sql_Session {
                                                               : "FILE";
     const bool makes = std::string_view(definition.words).starts_with("CREATE");
     refusal_ = std::string(definition.words) + ' ' + (name == nullptr ? "" : name) +
-               (makes ? " would be lost: it would be in no file."
-                      : " would change no file, only what is seen of it here.");
+               (makes ? " would be lost: it would not be stored in a file."
+                      : " would not change the file, only the view of it in this session.");
     if (*definition.command != 0)
       refusal_ += std::string(" Tables of a joedb file are ") + (makes ? "made" : "dropped") +
                   " by SELECT joedb_alter(" + sql_text(joedb_file) + ", " +
                   sql_text(std::string(definition.command) + ' ' + (name == nullptr ? "" : name)) +
                   "), or by joedbi.";
     if (makes) {
-      refusal_ += " CREATE TEMP makes what is there until the end";
+      refusal_ += " CREATE TEMP creates it until the end of the session";
       for (const std::string& other : schemas_)
         if (std::none_of(joedb_files_.begin(), joedb_files_.end(),
                          [&](const auto& joedb) { return joedb.first == other; })) {
@@ -562,12 +562,12 @@ int run_sql(std::vector<std::string> arguments) {
   Sql_Options wanted;
   options.add(
       "--options", wanted.options_files,
-      "the .joedbc files of the FILEs, in their order: their indexes make statements faster",
+      "the .joedbc files of the FILEs, in the same order; their indexes make statements faster",
       "FILE,...");
-  options.add_choice("--mode", wanted.format, format_names(), "how rows are written");
+  options.add_choice("--mode", wanted.format, format_names(), "output format of rows");
   options.add_flag("--timer", wanted.has_timer,
                    "print the time of each statement on standard error");
-  options.add_flag("--read", wanted.is_readonly, "nothing can be changed");
+  options.add_flag("--read", wanted.is_readonly, "refuse all changes");
   add_colour_option(options, wanted.colour);
   add_source_options(options, wanted.source);
   auto words = options.parse(std::move(arguments));

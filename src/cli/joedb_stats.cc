@@ -304,26 +304,27 @@ void print_by_table(Abstract_File& file, const Reading_Options& reading, bool is
 }
 
 const char* const details =
-    R"(For each table: its records, its entries in the journal, their bytes, and how many of these are
-garbage: those that joedb_pack leaves out, because they were overwritten or deleted, or can be
-written more shortly. (other) is comments, time stamps and integrity entries, all of them garbage in
-this sense. The header of the file is not counted.
+    R"(Prints for each table: the number of its records and of its entries in the journal, their size in
+bytes, and how many of these bytes are garbage, which joedb_pack removes: entries that were
+overwritten or deleted, or that have a shorter encoding. The line (other) is comments, time stamps
+and integrity entries, all of which joedb_pack removes. The file header is not counted.
 
-With --by, transactions are added up, those that joedb_log shows and those without changes: their
-bytes, and the records that they have inserted, updated and deleted. Times are in UTC. A transaction
-without a time stamp counts with that of the last one before.
+With --by, transactions are summed up, including those without changes: their bytes, and the
+numbers of records inserted, updated and deleted. Times are in UTC. A transaction without a time
+stamp is counted at the previous time stamp.
 
 )";
 
 }  // namespace
 
 int run_stats(std::vector<std::string> arguments) {
-  Options options({"joedb_stats [options] FILE",
-                   "Prints how much space the tables of a database take, or what was written when.",
-                   details,
-                   "  joedb_stats people.joedb\n"
-                   "  joedb_stats --by day people.joedb\n"
-                   "  joedb_stats --json people.joedb | jq .total.garbage\n"});
+  Options options(
+      {"joedb_stats [options] FILE",
+       "Prints the space used by each table of a database, or its write activity over time.",
+       details,
+       "  joedb_stats people.joedb\n"
+       "  joedb_stats --by day people.joedb\n"
+       "  joedb_stats --json people.joedb | jq .total.garbage\n"});
   Grouping grouping = Grouping::table;
   options.add_choice("--by", grouping,
                      {{"table", Grouping::table},
@@ -331,8 +332,7 @@ int run_stats(std::vector<std::string> arguments) {
                       {"day", Grouping::day},
                       {"month", Grouping::month},
                       {"author", Grouping::author}},
-                     "what is added up: entries of each table, or transactions of each hour, day, "
-                     "month or author");
+                     "sum up entries by table, or transactions by hour, day, month or author");
   bool is_json = false;
   options.add_flag("--json", is_json, "print a JSON object, with bytes instead of percentages");
   Reading_Options reading;

@@ -67,10 +67,10 @@ void write(const File_Argument& file, const std::string& name, const std::option
 }
 
 const char* const details =
-    R"(POSITION is where a transaction ends, as joedb_log shows it, a time: "2026-01-31", "2 hours ago", or
-another tag; without it, the end of the journal. From then on, NAME can be written wherever tools
-take a position or a time. Without NAME, the tags are listed: name, position, and when and by whom
-it was made. A tag is a comment at the end of the journal: it goes where the journal goes.
+    R"(POSITION is the end of a transaction, as shown by joedb_log; a time: "2026-01-31", "2 hours ago"; or
+another tag; the default is the end of the journal. NAME can then be used wherever tools take a
+position or a time. Without NAME, tags are listed: name, position, time and author. A tag is a
+comment at the end of the journal, and is copied along with it.
 
 )";
 
@@ -78,7 +78,7 @@ it was made. A tag is a comment at the end of the journal: it goes where the jou
 
 int run_tag(std::vector<std::string> arguments) {
   Options options({"joedb_tag [options] FILE [NAME [POSITION]]",
-                   "Gives a position of a database a name, or lists the names.",
+                   "Names a position of a database, or lists the names.",
                    details + file_help(tag_grammar),
                    "  joedb_tag people.joedb v1\n"
                    "  joedb_tag --author Ann people.joedb before_import '2 hours ago'\n"
@@ -86,9 +86,9 @@ int run_tag(std::vector<std::string> arguments) {
                    "  joedb_tag --delete people.joedb v1\n"});
   Tag_Command command;
   options.add_flag("--delete", command.is_removal, "remove the tag NAME");
-  options.add_flag("--force", command.is_forced, "replace the tag NAME if there is one");
-  options.add("--author", command.author, "who writes it: a comment \"author: NAME\"",
-              Value_Kind{"NAME", ""});
+  options.add_flag("--force", command.is_forced, "replace the tag NAME if it exists");
+  options.add("--author", command.author,
+              "author of the change: appends the comment \"author: NAME\"", Value_Kind{"NAME", ""});
   add_json_option(options, command.is_json);
   add_recovery_option(options, command.transaction.recovery);
   add_seals_option(options, command.transaction.has_no_seals);

@@ -10,9 +10,9 @@
 namespace joedb {
 
 static const char* const details =
-    R"(For each table: "__size", the number of records, and for each field the array of its values,
-in the order of the record ids. A reference is an index in these arrays, or -1. A blob is
-[position,size]. nan and infinities become 0, and strings that are not UTF-8 are cut, with a
+    R"(For each table: "__size", the number of records, and for each field the array of its values, in
+the order of record ids. A reference is an index into these arrays, or -1. A blob is
+[position,size]. nan and infinities become 0, and strings that are not UTF-8 are truncated, with a
 warning.
 )";
 
@@ -20,7 +20,7 @@ int run_to_json(std::vector<std::string> arguments) {
   Options options({"joedb_to_json [options] FILE", "Prints all tables of a database as JSON.",
                    details, "  joedb_to_json people.joedb | jq .person.age\n"});
   bool base64 = false;
-  options.add_flag("--base64", base64, "write strings as base64, whatever bytes they have");
+  options.add_flag("--base64", base64, "write all strings as base64");
   Reading_Options reading;
   add_reading_options(options, reading);
   Source_Options source;

@@ -9,9 +9,9 @@ namespace joedb {
 namespace {
 
 constexpr const char* conflict_details =
-    R"(What has changed since is a conflict: then nothing is written, unless --ours or --theirs says what
-to do. Deleted records come back with their ids, and references to them are good again. Tables
-and fields that were dropped are made again with their values, but have new ids. Blobs stay where
+    R"(Values that have changed since are conflicts: then nothing is written, unless --ours or --theirs
+resolves them. Deleted records are restored with their ids, so that references to them are valid
+again. Dropped tables and fields are restored with their values, but get new ids. Blobs stay where
 they are.
 
 )";
@@ -20,26 +20,28 @@ they are.
 
 int run_undo(std::vector<std::string> arguments) {
   const std::string usage = "joedb_undo [options] FILE [POSITION]";
-  Options options(
-      {usage, "Takes a transaction of a database back.",
-       std::string("Appends the opposite of a transaction, as a new one: nothing of the history "
-                   "is lost, and an undo is\nundone by another one. POSITION is the end of the "
-                   "transaction, as joedb_log shows it, or any\nposition inside, or a tag; without "
-                   "it, the last transaction with changes is taken. Tables and fields are dropped "
-                   "only with --schema;\nat a terminal, you are asked before more than half of the "
-                   "records of a table are deleted.\n\n") +
-           conflict_details + file_help(history_change_grammar),
-       "  joedb_undo people.joedb\n"
-       "  joedb_undo --dry-run people.joedb 137\n"
-       "  joedb_undo --theirs --message 'that was wrong' people.joedb 137\n"});
+  Options options({usage, "Undoes a transaction.",
+                   std::string("Appends a transaction that undoes another one. The history is "
+                               "preserved, and the undo can be undone\n"
+                               "in turn. POSITION is the end of the transaction, as shown by "
+                               "joedb_log, any position inside it, or a\n"
+                               "tag; the default is the last transaction with changes. Tables and "
+                               "fields are dropped only with\n"
+                               "--schema; at a terminal, you are asked before more than half of "
+                               "the records of a table are deleted.\n"
+                               "\n") +
+                       conflict_details + file_help(history_change_grammar),
+                   "  joedb_undo people.joedb\n"
+                   "  joedb_undo --dry-run people.joedb 137\n"
+                   "  joedb_undo --theirs --message 'that was wrong' people.joedb 137\n"});
   History_Change command;
   command.may_drop = false;
   bool is_sure = false;
   add_conflict_options(options, command);
   options.add_flag("--schema", command.may_drop,
-                   "drop tables and fields that the transaction has made");
+                   "also drop tables and fields that the transaction created");
   options.add_flag("--yes", is_sure,
-                   "do not ask, at a terminal, before most of a table is deleted");
+                   "do not ask for confirmation before most of a table is deleted");
   add_history_change_options(options, command);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));
@@ -61,17 +63,17 @@ int run_undo(std::vector<std::string> arguments) {
 }
 
 int run_revert(std::vector<std::string> arguments) {
-  Options options(
-      {"joedb_revert [options] FILE A..B", "Takes several transactions of a database back.",
-       std::string(
-           "Appends the opposite of all transactions behind A, up to B, as one new "
-           "transaction. A and B are\npositions where a transaction ends, as joedb_log "
-           "shows them, times: \"2026-01-31\",\n\"2 hours ago\", or tags. Without A, it is from "
-           "the beginning, without B, to the end.\n\n") +
-           conflict_details + file_help(history_change_grammar),
-       "  joedb_revert people.joedb 137..\n"
-       "  joedb_revert --dry-run people.joedb '2 hours ago..'\n"
-       "  joedb_revert --ours people.joedb 137..212\n"});
+  Options options({"joedb_revert [options] FILE A..B", "Undoes a range of transactions.",
+                   std::string("Appends one transaction that undoes all transactions after A, up "
+                               "to B. A and B are positions where a\n"
+                               "transaction ends, as shown by joedb_log; times: \"2026-01-31\", "
+                               "\"2 hours ago\"; or tags. A defaults to\n"
+                               "the beginning, B to the end.\n"
+                               "\n") +
+                       conflict_details + file_help(history_change_grammar),
+                   "  joedb_revert people.joedb 137..\n"
+                   "  joedb_revert --dry-run people.joedb '2 hours ago..'\n"
+                   "  joedb_revert --ours people.joedb 137..212\n"});
   History_Change command;
   add_conflict_options(options, command);
   add_history_change_options(options, command);

@@ -125,7 +125,7 @@ class Verifier {
     const Offset size = file_.get_size();
     for (const std::int64_t word : decode_checkpoints(bytes))
       if (word < -size && word != std::numeric_limits<std::int64_t>::min())
-        return Damage{size, -word, "they are missing; the header knows a checkpoint behind them"};
+        return Damage{size, -word, "they are missing; the header has a checkpoint after them"};
     return std::nullopt;
   }
 
@@ -288,7 +288,7 @@ void print_tail(const std::string& name, const Tail& tail) {
   if (tail.size == 0) return;
   std::cout << "behind it:         " << tail.size << " bytes of ";
   if (tail.is_being_written)
-    std::cout << "a transaction that goes on: another process holds the file\n";
+    std::cout << "a transaction in progress: another process holds the file\n";
   else
     std::cout << "an unfinished transaction. Writers refuse the file until these\n"
               << "                   are removed. To save and remove them: joedb_recover "
@@ -352,27 +352,26 @@ Json json_of(const std::string& name, const Verifier& verifier, const std::optio
 }
 
 const char* const details =
-    R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that a
-writer puts before hard checkpoints, or before each one (--protect, or enable_integrity() in C++).
-Without them, only damage that cannot be decoded is found. Snapshots beside FILE are compared with
-their checksums, with the bytes of FILE, and with tables that are replayed from it. Exit code 1 if
-FILE or a snapshot is damaged, or if an unfinished transaction makes writers refuse it.
+    R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that
+writers append before hard checkpoints, or before every checkpoint (--protect, or
+enable_integrity() in C++). Without integrity entries, only damage that makes an entry undecodable
+is detected. Snapshots of FILE are compared with their checksums, with the bytes of FILE, and with
+tables replayed from FILE. Exit code 1 if FILE or a snapshot is damaged, or if an unfinished
+transaction makes writers refuse FILE.
 )";
 
 }  // namespace
 
 int run_verify(std::vector<std::string> arguments) {
-  Options options(
-      {"joedb_verify [options] FILE",
-       "Says whether a database is still what was written, and if not, where the damage "
-       "is.",
-       details,
-       "  joedb_verify people.joedb\n"
-       "  joedb_verify --protect people.joedb\n"});
+  Options options({"joedb_verify [options] FILE",
+                   "Checks a database for damage, and reports where it is.", details,
+                   "  joedb_verify people.joedb\n"
+                   "  joedb_verify --protect people.joedb\n"});
   bool protect = false;
-  options.add_flag("--protect", protect,
-                   "if FILE is good, add an integrity entry for all of it, and a hard checkpoint; "
-                   "from then on every program that uses this library adds more of them");
+  options.add_flag(
+      "--protect", protect,
+      "if FILE is good, append an integrity entry for all of it, and a hard checkpoint; from then "
+      "on, every program that uses this library adds integrity entries");
   Memory_Limit memory;
   memory.add_to(options);
   Source_Options source;

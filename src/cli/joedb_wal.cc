@@ -46,7 +46,7 @@ class Printer {
     const std::uint64_t first = reader.position().sequence;
     if (from_ > 0 && from_ < first)
       warn(name + ": begins with entry " + std::to_string(first) +
-           "; what was before it was removed by a rotation");
+           "; earlier entries were removed by a rotation");
   }
 
   // `segment` is the file of the entry, for a log that is a directory.
@@ -82,8 +82,8 @@ std::string text_of_end(const std::string& name, const Log_Reader& reader) {
 }
 
 const char* const text_details =
-    R"(An entry is any bytes, in double quotes: behind \ stand three octal digits for one byte, x and two
-hexadecimal digits, or a character that is neither letter nor digit and stands for itself.
+    R"(An entry is a sequence of bytes in double quotes, in which \ precedes three octal digits for a byte,
+x and two hexadecimal digits, or any other character but a letter or digit, which it escapes.
 )";
 
 // Prints the good entries past the end of a log.
@@ -146,13 +146,13 @@ int dump(Log_Reader& reader, const std::string& name, Printer& printer, std::uin
 
 int run_dump(std::vector<std::string> arguments) {
   Options options(
-      {"joedb wal dump [options] FILE", "Prints the entries of a log as text, one in a line.",
+      {"joedb wal dump [options] FILE", "Prints the entries of a log as text, one per line.",
        std::string(text_details) +
-           R"(This is what joedb wal load reads. Where an entry is not good, the output ends, a warning says
-why and where, and the exit code is 1. It also ends at zeros, where a preallocated log
-does: joedb wal verify finds good entries behind them, and --later prints them. A log may be
-written meanwhile. FILE may be a directory with segments; positions name the segment then. With
---from, it is looked for where entries before it are missing, too.
+           R"(joedb wal load reads this format. At an invalid entry, the output ends, a warning gives the reason
+and the position, and the exit code is 1. The output also ends at zeros, as at the end of a
+preallocated log: joedb wal verify finds valid entries after them, and --later prints them. The
+log may be written meanwhile. FILE may be a directory with segments; positions then include the
+segment. --from also finds an entry if entries before it are missing.
 )",
        "  joedb wal dump orders.wal\n"
        "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
@@ -160,12 +160,12 @@ written meanwhile. FILE may be a directory with segments; positions name the seg
   std::int64_t from = 0;
   std::int64_t until = 0;
   bool with_positions = false;
-  options.add("--from", from, "begin with this entry; the first of a new log is 1");
-  options.add("--until", until, "end with this entry");
+  options.add("--from", from, "first entry to print; the first entry of a new log is 1");
+  options.add("--until", until, "last entry to print");
   options.add_flag("--positions", with_positions,
-                   "number and offset before each entry; load does not read this");
+                   "print the number and offset before each entry; load cannot read this");
   bool only_later = false;
-  options.add_flag("--later", only_later, "only good entries behind the first that is not");
+  options.add_flag("--later", only_later, "print only valid entries after the first invalid one");
   options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -242,11 +242,11 @@ int load(Log& log, const std::string& name) {
 int run_load(std::vector<std::string> arguments) {
   Options options(
       {"joedb wal load [options] FILE < TEXT",
-       "Appends entries to a log, which is made if there is none.",
-       "Standard input has one entry in a line, as joedb wal dump prints them.\n" +
+       "Appends entries to a log; creates the log if it does not exist.",
+       "Reads one entry per line from standard input, in the format of joedb wal dump.\n" +
            std::string(text_details) +
-           R"(They are durable when the command has ended; also those before a line that is wrong. If FILE is a
-directory, they go into its segments.
+           R"(When the command ends, the entries are durable, including those before an invalid line. If FILE is a
+directory, they are appended to its segments.
 )",
        "  joedb wal dump orders.wal | joedb wal load copy.wal\n"
        "  echo '\"one coffee\"' | joedb wal load orders.wal\n"});
@@ -254,9 +254,9 @@ directory, they go into its segments.
   std::int64_t segment_size = 0;
   options.add_choice("--format", format,
                      {{"checked", wal::Format::checked}, {"cwal", wal::Format::cwal}},
-                     "of a new log; cwal is that of the library CWal");
+                     "format of a new log; cwal is that of the library CWal");
   options.add("--segment-size", segment_size,
-              "FILE becomes a directory, with segments of this many bytes");
+              "create FILE as a directory, with segments of this many bytes");
   options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -377,19 +377,19 @@ class Follower {
 int run_tail(std::vector<std::string> arguments) {
   Options options(
       {"joedb wal tail [options] FILE",
-       "Prints the entries that are appended to a log, as they come, until SIGINT or SIGTERM.",
-       R"(They look as joedb wal dump prints them. When the log is rotated, this goes on with the new
-entries; if some were missed, a warning says how many. Without options, it begins behind the
-entries that are there. FILE may be a directory with segments.
+       "Prints new entries of a log as they are appended, until SIGINT or SIGTERM.",
+       R"(Entries are printed as by joedb wal dump. After a rotation of the log, the new entries follow; if
+some were missed, a warning gives their number. By default, only entries appended after the start
+are printed. FILE may be a directory with segments.
 )",
        "  joedb wal tail orders.wal\n"
        "  joedb wal tail --all orders.wal | grep coffee\n"});
   std::int64_t from = 0;
   bool all = false;
   bool with_positions = false;
-  options.add("--from", from, "begin with this entry, if it is there already");
-  options.add_flag("--all", all, "begin with the first entry that is in the log");
-  options.add_flag("--positions", with_positions, "number and offset before each entry");
+  options.add("--from", from, "start at this entry if the log already has it");
+  options.add_flag("--all", all, "start at the first entry in the log");
+  options.add_flag("--positions", with_positions, "print the number and offset before each entry");
   options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -410,12 +410,12 @@ entries that are there. FILE may be a directory with segments.
 // ---- all of them --------------------------------------------------------------------------------
 
 constexpr Command subcommands[] = {
-    {"dump", nullptr, "print the entries of a log as text, one in a line", run_dump},
-    {"load", nullptr, "append entries to a log, which is made if there is none", run_load},
-    {"tail", nullptr, "print the entries that are appended to a log, as they come", run_tail},
-    {"verify", nullptr, "say what is in a log, where it ends, and what is damaged", run_wal_verify},
-    {"repair", nullptr, "remove what stands behind the last good entry", run_wal_repair},
-    {"bench", nullptr, "measure how fast a new log is written here", run_wal_bench},
+    {"dump", nullptr, "print the entries of a log as text, one per line", run_dump},
+    {"load", nullptr, "append entries to a log; create the log if needed", run_load},
+    {"tail", nullptr, "print new entries of a log as they are appended", run_tail},
+    {"verify", nullptr, "show the contents, the end and any damage of a log", run_wal_verify},
+    {"repair", nullptr, "truncate a log after its last valid entry", run_wal_repair},
+    {"bench", nullptr, "measure the write speed of a new log", run_wal_bench},
 };
 
 }  // namespace
@@ -423,11 +423,11 @@ constexpr Command subcommands[] = {
 std::span<const Command> wal_commands() { return subcommands; }
 
 int run_wal(std::vector<std::string> arguments) {
-  return run_subcommand(
-      {"joedb wal", "Prints, checks, repairs and follows write-ahead logs.",
-       "Logs are those of the library joedb::wal, and of CWal: each command knows by the bytes\n"
-       "which one it has. FILE may be a directory with segments.\n"},
-      subcommands, std::move(arguments));
+  return run_subcommand({"joedb wal", "Prints, checks, repairs and follows write-ahead logs.",
+                         "Logs are in the format of the library joedb::wal or of CWal, which each "
+                         "command detects. FILE may be\n"
+                         "a directory with segments.\n"},
+                        subcommands, std::move(arguments));
 }
 
 }  // namespace joedb

@@ -205,10 +205,10 @@ std::int64_t entries_of_sync(const std::string& text, const Words& words) {
 int run_wal_bench(std::vector<std::string> arguments) {
   Options options(
       {"joedb wal bench [options] FILE",
-       "Measures how fast entries are written to a new log, on the disk where FILE is.",
-       R"(FILE must not exist, and is removed in the end. With several threads, an Async_Writer makes
-durable together what they append while the disk is busy; what is measured then is how long a
-thread waits until an entry of its own is durable.
+       "Measures the write speed of a new log, on the disk of FILE.",
+       R"(FILE must not exist, and is removed at the end. With several threads, an Async_Writer syncs the
+entries that they append while the disk is busy as one group; the time measured is how long a thread
+waits until its own entry is durable.
 )",
        "  joedb wal bench new.wal\n"
        "  joedb wal bench --sync each --entries 1000 --preallocate 1048576 new.wal\n"
@@ -216,14 +216,14 @@ thread waits until an entry of its own is durable.
   Settings settings;
   std::string sync = "never";
   bool keep = false;
-  options.add("--entries", settings.entries, "how many (default: 100000)");
-  options.add("--size", settings.size, "bytes of each (default: 100)");
+  options.add("--entries", settings.entries, "number of entries (default: 100000)");
+  options.add("--size", settings.size, "size of each entry, in bytes (default: 100)");
   options.add("--sync", sync,
-              "never: only in the end (default); each: after each entry; or after so many, in each "
-              "thread");
+              "when to sync: never (only at the end, the default), each (after each entry), or "
+              "after this many entries, in each thread");
   options.add("--preallocate", settings.preallocate,
               "preallocate the file, in steps of N bytes (default: 0)");
-  options.add("--threads", settings.threads, "how many append (default: 1)");
+  options.add("--threads", settings.threads, "number of threads that append (default: 1)");
   bool is_json = false;
   add_json_option(options, is_json);
   options.add_flag("--keep", keep, "do not remove the file");

@@ -270,8 +270,8 @@ int repair_segments(const std::string& name, const Repair& repair) {
   if (!report.has_damage()) return repair_file(name + "/" + report.newest(), repair);
   if (!repair.keeps_later && !report.gaps.empty() && report.gaps.front().before.empty())
     throw Exception(name +
-                    ": nothing was changed: no entry stands before those that are missing; "
-                    "--keep-later keeps those behind them");
+                    ": nothing was changed: there are no entries before the missing ones; "
+                    "--keep-later keeps the entries after them");
   return repair_gaps(name, report, repair);
 }
 

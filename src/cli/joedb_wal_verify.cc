@@ -106,10 +106,10 @@ void print_advice(const std::string& name, const Report& report) {
 int run_wal_verify(std::vector<std::string> arguments) {
   Options options(
       {"joedb wal verify [options] FILE",
-       "Says what is in a log, where it ends and why, and whether it is damaged.",
-       R"(All entries are read; each proves its bytes, and its place in the log. Exit code 1 if the log
-does not end as its writer left it: an entry is not whole or not good, or good entries stand
-behind the end. Of a directory with segments: also if some are missing. Nothing is changed.
+       "Shows the contents of a log, where and why it ends, and whether it is damaged.",
+       R"(Reads all entries, and verifies the bytes of each and its place in the log. Exit code 1 if the log
+does not end as its writer left it: an entry is incomplete or invalid, or valid entries follow the
+end. For a directory with segments, also if segments are missing. Nothing is changed.
 )",
        "  joedb wal verify orders.wal\n"});
   bool is_json = false;
@@ -150,23 +150,24 @@ void copy_tail(const File& file, Offset start, const std::string& name) {
 
 int run_wal_repair(std::vector<std::string> arguments) {
   Options options(
-      {"joedb wal repair [options] FILE",
-       "Removes what stands behind the last good entry of a log.",
-       R"(The file is cut there and synced. Good entries that stand behind one that is not are first saved
-in a file FILE.tail-OFFSET: joedb wal dump --later prints them. Nobody may have the log open for
-writing. Of a directory with segments, this is the last one. Where segments are missing or damaged,
-those behind this gap are removed, with --keep-later those before it; they are first saved in a
-directory FILE.tail-SEQUENCE.
+      {"joedb wal repair [options] FILE", "Truncates a log after its last valid entry.",
+       R"(The file is truncated and synced. Valid entries after an invalid one are first saved in a file
+FILE.tail-OFFSET: joedb wal dump --later prints them. No program may have the log open for
+writing. In a directory with segments, the last segment is truncated. If segments are missing or
+damaged, those after this gap are removed, or with --keep-later those before it; they are first
+saved in a directory FILE.tail-SEQUENCE.
 )",
        "  joedb wal repair orders.wal\n"
        "  joedb wal repair --copy removed orders.wal\n"});
   Repair repair;
   options.add_flag("--zero", repair.has_zeros,
-                   "the file keeps its size: write zeros instead of cutting it");
+                   "keep the size of the file: write zeros instead of truncating it");
   options.add("--copy", repair.copy,
-              "first write what is removed to this new file; of segments: directory", kinds::file);
-  options.add_flag("--keep-later", repair.keeps_later,
-                   "of segments: remove what is before damaged or missing entries, not behind");
+              "first save the removed data in this new file (for segments: directory)",
+              kinds::file);
+  options.add_flag(
+      "--keep-later", repair.keeps_later,
+      "for segments: remove those before damaged or missing entries instead of those after");
   options.set_words({kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;

@@ -21,30 +21,30 @@
 namespace joedb {
 
 static const char* const details =
-    R"(Reads BASE.joedbi (joedbi commands that make the schema) and, if it is there, BASE.joedbc
-(options, one in a line):
+    R"(Reads BASE.joedbi (joedbi commands that create the schema) and, if it exists, BASE.joedbc (options,
+one per line):
 
-  namespace a::b::c                         where the code goes; its last part names the header
-                                            (default: the name of BASE)
-  timestamp_transactions                    every transaction ends with a time stamp
-  unmarked_transactions                     bytes are those of joedb 10: no marks, no integrity entries
-  create_unique_index NAME TABLE FIELD[,…]  an index: no two records have the same values of these
-                                            fields
-  create_index NAME TABLE FIELD[,…]         an index in which values may occur again
-  set_single_row TABLE true                 the table has exactly one row, from the beginning
-  set_table_storage …                       nothing, with a warning: for files of joedb 10
-  # text                                    nothing
+  namespace a::b::c                         namespace of the generated code; the last part names
+                                            the header (default: the name of BASE)
+  timestamp_transactions                    end every transaction with a time stamp
+  unmarked_transactions                     write joedb 10 bytes: no marks, no integrity entries
+  create_unique_index NAME TABLE FIELD[,…]  unique index: no two records have the same values in
+                                            these fields
+  create_index NAME TABLE FIELD[,…]         index that allows duplicate values
+  set_single_row TABLE true                 the table always has exactly one row
+  set_table_storage …                       ignored with a warning; for files of joedb 10
+  # text                                    comment
 
-Also reads, if it is there, the folder BASE.rpc, for remote procedure calls: NAME.joedbi and
-NAME.joedbc for each schema of messages, and Service.h, whose public methods
+If the directory BASE.rpc exists, also reads it for remote procedure calls: NAME.joedbi and
+NAME.joedbc for each message schema, and Service.h, whose public methods
 void name(schema::Writable_Database&) are the procedures.
 
-Writes c.h, the typed database, and the folder c with headers that include it under the names that
-joedb 10 gives them. Files that would not change are not written; files of these names that joedbc
-has not made are refused.
+Writes c.h, the typed database, and the directory c, with headers that include c.h under the names
+used by joedb 10. Files whose content would not change are not written; joedbc refuses to overwrite
+files that it did not generate.
 
-With --python, writes c.py instead, a module of Python with the types of tables and fields for
-editors and mypy, and a function open(). It needs the package joedb (docs/python.md).
+With --python, writes c.py instead: a Python module with a function open(), and with the types of
+tables and fields for editors and mypy. It needs the package joedb (docs/python.md).
 )";
 
 static std::string read_text(const std::string& name) {
@@ -186,20 +186,20 @@ static int check(const std::string& base, bool is_json) {
 }
 
 int run_compiler(std::vector<std::string> arguments) {
-  Options options({"joedbc [options] BASE", "Compiles a schema to C++, or to a module of Python.",
+  Options options({"joedbc [options] BASE", "Compiles a schema to C++ or to a Python module.",
                    details,
                    "  joedbc geo                # geo.joedbi and geo.joedbc to geo.h\n"
                    "  joedbc --output build geo\n"
                    "  joedbc --python geo       # to geo.py\n"
                    "  joedbc --check geo.joedbi\n"});
   std::string output = ".";
-  options.add("--output", output, "where to write to (default: the current directory)",
+  options.add("--output", output, "output directory (default: the current directory)",
               kinds::directory);
   options.set_words({kinds::schema});
   bool is_python = false;
-  options.add_flag("--python", is_python, "write a module of Python instead of C++");
+  options.add_flag("--python", is_python, "write a Python module instead of C++");
   bool force = false;
-  options.add_flag("--force", force, "also replace files that joedbc has not made");
+  options.add_flag("--force", force, "also replace files that joedbc did not generate");
   bool is_check = false;
   bool is_json = false;
   options.add_flag("--check", is_check,
@@ -207,7 +207,7 @@ int run_compiler(std::vector<std::string> arguments) {
   bool is_server = false;
   options.add_flag(
       "--language-server", is_server,
-      "speak the Language Server Protocol with an editor, on standard input and output");
+      "run as a Language Server Protocol server for an editor, on standard input and output");
   options.add_flag("--json", is_json, "with --check: print a JSON object instead");
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));

@@ -20,12 +20,12 @@ constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or
                                     .has_shared = false};
 
 const char* const details =
-    R"(The commands come from standard input; the command help lists them. The session is one
-transaction, up to each checkpoint: it ends with a time stamp and a hard checkpoint, which survives
-a power cut. The command abort ends it without, and leaves behind the checkpoint what was
-written; rollback forgets it. A command that fails changes nothing and is reported on standard
-output; the next one is run, and the exit code of a script is 1. With --until or --at-time, a past
-state is read, and nothing can be written.
+    R"(Commands are read from standard input; the command help lists them. The session is one transaction,
+divided by checkpoints: it ends with a time stamp and a hard checkpoint, which survives a power cut.
+The command abort ends it without them, and leaves the entries written so far after the checkpoint;
+rollback discards them. A command that fails changes nothing and is reported on standard output; the
+next command is run, and the exit code of a script is 1. With --until or --at-time, a past state is
+shown, and nothing can be written.
 
 )";
 
@@ -117,13 +117,12 @@ int run_interpreter(std::vector<std::string> arguments) {
   bool is_bailing = false;
   std::int64_t max_record_id = 0;
   Log_Options log_options;
-  options.add_flag("--bail", is_bailing,
-                   "stop at the first command that fails, without a trace in the file: what came "
-                   "after the last checkpoint is rolled back; exit with 1");
-  options.add(
-      "--max_record_id", max_record_id,
-      "no record id may be larger, and no vector as large (default: 16 million rows without "
-      "values, or as many as the journal has bytes)");
+  options.add_flag(
+      "--bail", is_bailing,
+      "stop at the first command that fails: roll back to the last checkpoint, and exit with 1");
+  options.add("--max_record_id", max_record_id,
+              "limit on record ids and on the sizes of vectors (default: 16 million rows without "
+              "values, or the number of bytes in the journal)");
   Content_Options content;
   add_index_option(options, content.options_file);
   add_recovery_option(options, content.recovery);

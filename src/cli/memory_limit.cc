@@ -5,10 +5,10 @@
 namespace joedb {
 
 void Memory_Limit::add_to(Options& options) {
-  options.add("--memory", megabytes_,
-              "MB of memory: when the tables need more, they are moved to a temporary file in "
-              "$TMPDIR, or /var/tmp",
-              {.min = 1, .max = std::int64_t{1} << 30});
+  options.add(
+      "--memory", megabytes_,
+      "memory limit in MB; larger tables are moved to a temporary file in $TMPDIR, or /var/tmp",
+      {.min = 1, .max = std::int64_t{1} << 30});
 }
 
 void Memory_Limit::keep(Database& database, const Readonly_Journal& journal) {

@@ -6,7 +6,7 @@
 namespace joedb {
 
 void print_saved_tail(const std::string& saved) {
-  if (!saved.empty()) std::cerr << "saved what was behind the checkpoint in " << saved << '\n';
+  if (!saved.empty()) std::cerr << "saved the data after the checkpoint in " << saved << '\n';
 }
 
 void print_snapshot_remark(const Database& database) {
@@ -25,8 +25,8 @@ void add_force_option(Options& options, bool& force) {
 
 void add_memory_option(Options& options, std::int64_t& memory) {
   options.add("--memory", memory,
-              "MB of values that may be in memory at a time (default: 1024); of more, each part is "
-              "read from the files again",
+              "maximum memory for values, in MB (default: 1024); if they exceed it, the files are "
+              "read again for each part",
               {.min = 1, .max = std::int64_t{1} << 30});
 }
 
@@ -46,9 +46,9 @@ void require_other_file(const std::string& out, const std::string& in) {
 
 void require_alone(File& file) {
   if (file.try_exclusive_lock(presence_lock.start, presence_lock.size)) return;
-  throw Exception(file.get_name() +
-                  ": another process has the file open, and would go on with the old one: end it "
-                  "first");
+  throw Exception(
+      file.get_name() +
+      ": another process has the file open, and would keep using the old file: stop it first");
 }
 
 Journal_Options options_of_new_file() {

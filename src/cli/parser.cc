@@ -96,8 +96,9 @@ std::string footer(const Tool_Help& help) {
   text += (help.examples.find('\n') == help.examples.rfind('\n') ? "Example:\n" : "Examples:\n") +
           help.examples;
   text +=
-      "\nExit codes: 0 done; 1 failed, or the answer is no; 2 the command line is wrong.\n"
-      "An argument that begins with - stands behind the word --.";
+      "\n"
+      "Exit codes: 0 success; 1 failure or a negative answer; 2 usage error.\n"
+      "Use -- before an argument that begins with -.";
   return text;
 }
 
@@ -350,9 +351,9 @@ static bool has_classic = false;
 
 void add_classic_option(Options& options) {
   options.add_flag("--classic", has_classic,
-                   "behave like the tool of joedb 10: what cannot be read is zero or the nearest "
-                   "value; messages, log lines, prompts, exit codes, and what a missing option "
-                   "means are also as there");
+                   "behave like the tool of joedb 10: values that cannot be read become zero or "
+                   "the nearest value; messages, log lines, prompts, exit codes and the defaults "
+                   "of options are those of joedb 10");
 }
 
 bool is_classic() { return has_classic; }

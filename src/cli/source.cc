@@ -25,12 +25,13 @@
 namespace joedb {
 
 void add_source_options(Options& options, Source_Options& source) {
-  options.add("--max_size", source.max_size,
-              "unpack no more than so many bytes of a compressed file (default: 1 GiB, or 1000 "
-              "times its size), and download no larger file of a server without ranges (1 GiB)",
-              {.min = 1});
+  options.add(
+      "--max_size", source.max_size,
+      "maximum unpacked size of a compressed file, in bytes (default: 1 GiB, or 1000 times its "
+      "size), and maximum size of a download from a server without ranges (default: 1 GiB)",
+      {.min = 1});
   options.add("--timeout", source.timeout,
-              "give up when a web server sends less than 1 kB/s for so many seconds (default: 30)");
+              "give up if a web server sends less than 1 kB/s for this many seconds (default: 30)");
 }
 
 // ---- names --------------------------------------------------------------------------------------

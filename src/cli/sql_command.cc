@@ -12,10 +12,11 @@ namespace joedb {
 namespace {
 
 constexpr Command_Help help[] = {
-    {"select", "value...", "a statement of SQL, in one line. It sees what was written so far",
+    {"select", "value...",
+     "run a statement of SQL, in one line. It sees all changes written so far",
      "select name, age from person where age > 40 order by name\n"
      "select count(*) from person\n"},
-    {"with", "value...", "a SELECT with common table expressions",
+    {"with", "value...", "run a SELECT with common table expressions",
      "with adult as (select * from person where age > 17) select count(*) from adult\n"},
 };
 

@@ -38,7 +38,7 @@ void add_colour_option(Options& options, Colour& colour) {
   options.add_choice(
       "--color", colour,
       {{"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}},
-      "colours in what is shown: auto is at a terminal, unless NO_COLOR is set");
+      "colours in the output; auto: at a terminal, unless NO_COLOR is set");
 }
 
 Command_Loop::Settings make_loop_settings(Colour colour) {

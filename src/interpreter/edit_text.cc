@@ -217,7 +217,7 @@ void Edited_Text::read_lines(std::string_view text) {
 void Edited_Text::read_line(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
   if (words.empty() || words[0].starts_with('#')) return;
-  if (has_end_) return problem("nothing can stand behind end");
+  if (has_end_) return problem("nothing can follow end");
   if (words[0] == "end" && words.size() == 1) {
     has_end_ = true;
   } else if (words[0] == "table") {

@@ -280,7 +280,7 @@ class Verbs {
     print_conflicts(out, plan);
     if (!plan.is_possible) throw Exception(refusal_text(plan, line.words.has("--theirs")));
     if (plan.changes.empty()) {
-      out << "nothing is to be changed\n";
+      out << "nothing to change\n";
       return;
     }
     History_Text text(out, {.has_colours = loop_.display().has_colours});
@@ -359,34 +359,34 @@ class Verbs {
 
 constexpr Command_Help help[] = {
     {"log", "-p|--reverse|--max|--since|--until|--table|--record...",
-     "the transactions, newest first. OPTION is -p (with changes), --reverse (the oldest first), "
+     "list the transactions, newest first. OPTION is -p (with changes), --reverse (oldest first), "
      "--max N (the last N), --since WHEN, --until WHEN, --table T, or --record ID with --table",
      "log\nlog -p --max 3\nlog --table person --record 3 -p\nlog --since \"2 hours ago\"\n"},
-    {"show", "new", "a transaction with all its changes; without WHEN, the last one",
+    {"show", "new", "show a transaction with all its changes; WHEN defaults to the last one",
      "show\nshow 137\n"},
     {"diff", "new --stat...",
-     "what differs between the state at WHEN and a later or earlier one, or the present one; with "
-     "--stat, only how much",
+     "show the differences between the state at WHEN and an earlier or later state (default: the "
+     "present one); with --stat, only their number",
      "diff yesterday\ndiff 129 137 --stat\n"},
     {"blame", "table record field --fields",
-     "by which transactions the records of a table were written, or the values of one record; with "
+     "show which transactions wrote the records of a table, or the values of one record; with "
      "--fields, all values of the table",
      "blame person\nblame person 3\nblame person 3 age\n"},
     {"tag", "new --force|--delete|--author...",
-     "list the names of positions, or give one a name; without WHEN, the end of the journal. "
-     "OPTION is --force (replace it), --delete (remove it), or --author NAME",
+     "list the tags, or give a tag to a position; WHEN defaults to the end of the journal. OPTION "
+     "is --force (replace the tag), --delete (remove it), or --author NAME",
      "tag\ntag v1\ntag v1 137 --force\ntag --delete v1\n"},
     {"undo", "--dry-run|--ours|--theirs|--schema|--message|--author...",
-     "append the opposite of a transaction; without WHEN, of the last one with changes. OPTION is "
-     "--dry-run (write nothing), --ours (where there is a conflict, keep the present value), "
-     "--theirs (write the old one), --schema (drop tables and fields, too), --message TEXT, or "
-     "--author NAME",
+     "append a transaction that undoes another one; WHEN defaults to the last transaction with "
+     "changes. OPTION is --dry-run (write nothing), --ours (on conflict, keep the present value), "
+     "--theirs (on conflict, write the old value), --schema (also drop tables and fields), "
+     "--message TEXT, or --author NAME",
      "undo\nundo 137 --dry-run\nundo --message \"too early\"\n"},
     {"revert", "new --dry-run|--ours|--theirs|--message|--author...",
-     "append the opposite of all transactions behind A, up to B; OPTION is as of undo",
+     "append a transaction that undoes all transactions after A, up to B; OPTION as for undo",
      "revert 137..\nrevert v1..v2 --dry-run\n"},
     {"restore", "--at new table new --dry-run|--ours|--theirs|--message|--author...",
-     "give a record the values that it had at WHEN; OPTION is as of undo",
+     "restore a record to its version at WHEN; OPTION as for undo",
      "restore --at 137 person 3\nrestore --at yesterday person 3 --dry-run\n"},
 };
 
