@@ -131,7 +131,7 @@ TEST_F(Readonly_Journal_Test, IsReplayedIfOnlyTheLookForALastIntegrityEntryHasFa
   Sim_Disk disk(file_of({testing::Blob_Bytes{bytes}, Comment{"a"}}));
   Sim_File file(disk, Open_Mode::read_existing);
   Readonly_Journal journal(file);
-  disk.set_fault({.calls = Sim_Fault::Calls::reads, .number = 2});
+  disk.set_fault({.calls = testing::Sim_Fault::Calls::reads, .number = 2});
   EXPECT_THROW(journal.replay(Ignore_Entries()), Io_Error);
   journal.replay(Ignore_Entries());
   EXPECT_EQ(journal.get_replay_position(), journal.get_checkpoint());
