@@ -57,7 +57,7 @@ class Api_Documentation(unittest.TestCase):
             return file.read()
 
     def test_classes(self):
-        self.assertIn('keeps it in step with that of a connection', self.comment('joedb::Client'))
+        self.assertIn('synchronizes it with a connection', self.comment('joedb::Client'))
         self.assertIn('Follows a file', self.comment('joedb::Readonly_Client'))
         self.assertIn('for (const id_of_city city : db.get_city_table())', self.comment('joedb::Container'))
         self.assertIn('std::map or std::multimap', self.comment('joedb::Typed_Index'))
@@ -65,9 +65,9 @@ class Api_Documentation(unittest.TestCase):
     def test_members(self):
         self.assertIn('Locks, pulls, calls run(), pushes, writes a checkpoint, unlocks.',
                       self.comment('joedb::Client', 'transaction'))
-        self.assertIn('Calls f(Writable_Database&) with the write lock',
+        self.assertIn('Takes the write lock, pulls, calls f(Writable_Database&)',
                       self.comment('joedb::Typed_Client', 'transaction', 1))
-        self.assertIn('a comment says why', self.comment('joedb::Typed_Client', 'transaction', 2))
+        self.assertIn('with a comment that gives the reason', self.comment('joedb::Typed_Client', 'transaction', 2))
         self.assertIn('until there are size bytes in all.',
                       self.comment('joedb::Typed_Writer', 'write_blob', 2))
         self.assertIn('Seconds since 1970', self.comment('joedb', 'at_time'))

@@ -28,7 +28,7 @@ class System {
 
   // Returns a monotonic time, unrelated to the calendar.
   virtual Time now();
-  // Returns `start + duration`, or Time::max() if that would overflow.
+  // Returns `start + duration`, or the latest time if that would overflow.
   static constexpr Time after(Time start, Duration duration) {
     return duration < Time::max() - start ? start + duration : Time::max();
   }

@@ -111,10 +111,10 @@ class Index {
     const Index* index_ = nullptr;
     std::uint64_t changes_ = 0;   // Index::changes_ when `place_` was found
     std::uint64_t erasures_ = 0;  // Record_Ids::erasures() at that time
-    // The three members of Index::Place. `place_` is its iterator of the tree.
+    // The three members of a Place. `place_` is its iterator of the tree.
     alignas(8) std::byte place_[16] = {};
-    std::size_t position_ = 0;       // Place::run
-    std::size_t tree_position_ = 0;  // Place::tree_position
+    std::size_t position_ = 0;       // `run` of the Place
+    std::size_t tree_position_ = 0;  // `tree_position` of the Place
     Record_Id record_;
   };
 
