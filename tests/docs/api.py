@@ -68,7 +68,7 @@ class Api_Documentation(unittest.TestCase):
         self.assertIn('Takes the write lock, pulls, calls f(Writable_Database&)',
                       self.comment('joedb::Typed_Client', 'transaction', 1))
         self.assertIn('with a comment that gives the reason', self.comment('joedb::Typed_Client', 'transaction', 2))
-        self.assertIn('until there are size bytes in all.',
+        self.assertIn('until there are size bytes in total.',
                       self.comment('joedb::Typed_Writer', 'write_blob', 2))
         self.assertIn('Seconds since 1970', self.comment('joedb', 'at_time'))
 
