@@ -70,7 +70,7 @@ class Api_Documentation(unittest.TestCase):
         self.assertIn('with a comment that gives the reason', self.comment('joedb::Typed_Client', 'transaction', 2))
         self.assertIn('until there are size bytes in total.',
                       self.comment('joedb::Typed_Writer', 'write_blob', 2))
-        self.assertIn('Seconds since 1970', self.comment('joedb', 'at_time'))
+        self.assertIn('seconds (since 1970, UTC)', self.comment('joedb', 'at_time'))
 
     def test_comments_behind_a_line(self):
         comments = {enum.findtext('name') + '::' + value.findtext('name'): comment_of(value)
