@@ -211,7 +211,6 @@ class Session {
   Session() = default;
   void open_for_reading();
   void open_for_writing(bool is_shared);
-  void connect();
   std::vector<Index_Definition> find_indexes(Recovery recovery) const;
   void require_indexes() const;
   void require_writer() const;
