@@ -76,39 +76,25 @@ std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed) {
   return seed;
 }
 
-struct Integrity_Hasher::State {
-  std::uint64_t seed;  // seed of the current block
-  std::size_t in_block;
-  Hash_Of_Pieces block;  // hash of its bytes, if it has any
-};
-
 Integrity_Hasher::Integrity_Hasher() = default;
 Integrity_Hasher::~Integrity_Hasher() = default;
 
-void Integrity_Hasher::start(Offset offset) {
-  if (!state_) state_ = std::make_unique<State>();
-  state_->seed = static_cast<std::uint64_t>(offset);
-  state_->in_block = 0;
-}
-
 void Integrity_Hasher::add(std::string_view bytes) {
-  constexpr auto block_size = std::size_t{integrity_block_size};
-  State& state = *state_;
+  if (!block_) block_ = std::make_unique<Hash_Of_Pieces>();
   while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, block_size - state.in_block);
-    if (state.in_block == 0) state.block.start(state.seed);
-    state.block.add(piece);
-    state.in_block += piece.size();
-    if (state.in_block == block_size) {
-      state.seed = state.block.hash();
-      state.in_block = 0;
-    }
+    const Offset in_block = (end_ - start_) % integrity_block_size;
+    const std::string_view piece =
+        bytes.substr(0, static_cast<std::size_t>(integrity_block_size - in_block));
+    if (in_block == 0) block_->start(seed_);
+    block_->add(piece);
+    end_ += static_cast<Offset>(piece.size());
+    if ((end_ - start_) % integrity_block_size == 0) seed_ = block_->hash();
     bytes.remove_prefix(piece.size());
   }
 }
 
 std::uint64_t Integrity_Hasher::hash() const {
-  return state_->in_block == 0 ? state_->seed : state_->block.hash();
+  return (end_ - start_) % integrity_block_size == 0 ? seed_ : block_->hash();
 }
 
 }  // namespace joedb::inline v1

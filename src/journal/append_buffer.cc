@@ -31,7 +31,7 @@ void Append_Buffer::append(const char* data, std::size_t size) {
     flush();
     // In pieces if the bytes are hashed, so that each piece is still in the CPU cache.
     while (size > 0) {
-      const std::size_t n = hash_start_ != 0 ? std::min(size, full_size) : size;
+      const std::size_t n = hasher_.is_running() ? std::min(size, full_size) : size;
       write(data, n);
       data += n;
       size -= n;
@@ -50,7 +50,7 @@ void Append_Buffer::write(const char* data, std::size_t size) {
   const Offset end = flushed_ + static_cast<Offset>(size);
   preallocate_to(end);
   out_.pwrite(data, size, flushed_);
-  if (hash_start_ != 0) hash_written(data, end);
+  if (hasher_.is_running()) hash_written(data, end);
   flushed_ = end;
   // The disk may begin now, so that the next sync has less to do.
   if (flushed_ - sent_ >= writeback_step) {
@@ -67,7 +67,7 @@ void Append_Buffer::write(const char* data, std::size_t size) {
 
 void Append_Buffer::start_hash(Offset start) {
   assert(start >= flushed_ && start <= position());
-  hash_start_ = hashed_ = start;
+  hasher_.start_at(start);
 }
 
 // Hashes the bytes [flushed_, end), which are at `data`, unless they are few.
@@ -76,31 +76,26 @@ void Append_Buffer::hash_written(const char* data, Offset end) {
   try {
     hash_file(flushed_);
   } catch (const Io_Error&) {  // the bytes have been written; hash_since() returns nullopt
-    hash_start_ = 0;
+    hasher_.stop();
     return;
   }
-  if (hashed_ == hash_start_) hasher_.start(hash_start_);
-  hasher_.add({data + (hashed_ - flushed_), static_cast<std::size_t>(end - hashed_)});
-  hashed_ = end;
+  const Offset start = hasher_.end();
+  hasher_.add({data + (start - flushed_), static_cast<std::size_t>(end - start)});
 }
 
 void Append_Buffer::hash_file(Offset end) {
   char bytes[std::size_t{1} << 14];
-  if (hashed_ == hash_start_) hasher_.start(hash_start_);
-  while (hashed_ < end) {
-    const std::size_t size = std::min(static_cast<std::size_t>(end - hashed_), sizeof bytes);
-    file_.read_exactly(bytes, size, hashed_);
+  while (hasher_.end() < end) {
+    const std::size_t size = std::min(static_cast<std::size_t>(end - hasher_.end()), sizeof bytes);
+    file_.read_exactly(bytes, size, hasher_.end());
     hasher_.add({bytes, size});
-    hashed_ += static_cast<Offset>(size);
   }
 }
 
 std::optional<std::uint64_t> Append_Buffer::hash_since(Offset start) {
-  if (hash_start_ == 0 || hash_start_ != start) return std::nullopt;
+  if (!hasher_.is_running() || hasher_.start() != start) return std::nullopt;
   hash_file(flushed_);
-  if (hashed_ == hash_start_) hasher_.start(hash_start_);
-  hasher_.add(unwritten().substr(static_cast<std::size_t>(hashed_ - flushed_)));
-  hashed_ = position();
+  hasher_.add(unwritten().substr(static_cast<std::size_t>(hasher_.end() - flushed_)));
   return hasher_.hash();
 }
 
@@ -120,14 +115,14 @@ void Append_Buffer::drop_from(Offset position) noexcept {
   } catch (const std::exception&) {  // the exception of the caller says more
   }
   used_ = flushed_ <= position ? static_cast<std::size_t>(position - flushed_) : 0;
-  if (position < hashed_) hash_start_ = 0;
+  if (position < hasher_.end()) hasher_.stop();
 }
 
 void Append_Buffer::restart_at(Offset position) noexcept {
   flushed_ = sent_ = position;
   used_ = 0;
   knows_before_ = false;
-  hash_start_ = 0;
+  hasher_.stop();
 }
 
 void Append_Buffer::truncate(Offset position) {

@@ -15,12 +15,12 @@ void File_Decoder_Input::start(Offset offset, Offset limit) {
   if (offset == position())
     hash_to(offset);
   else
-    hash_start_ = 0;
+    hasher_.stop();
   reset(offset, limit);
   if (verifier_ == nullptr || !verifier_->checks_integrity() || limit <= verifier_->covered())
-    hash_start_ = 0;
-  else if (hash_start_ == 0)
-    start_hash(offset);
+    hasher_.stop();
+  else if (!hasher_.is_running())
+    hasher_.start_at(offset);
 }
 
 // A damaged length can ask for more bytes than the file has, so memory grows only as bytes arrive.
@@ -29,8 +29,9 @@ void File_Decoder_Input::start(Offset offset, Offset limit) {
 void File_Decoder_Input::refill(std::size_t size) {
   const Offset start = position();
   Offset kept = 0;
-  if (hash_start_ != 0 && start >= buffer_start_ && start <= buffer_end_)
-    kept = std::clamp<Offset>(start - std::max(buffer_start_, hashed_), 0, integrity_entry_size);
+  if (hasher_.is_running() && start >= buffer_start_ && start <= buffer_end_)
+    kept =
+        std::clamp<Offset>(start - std::max(buffer_start_, hasher_.end()), 0, integrity_entry_size);
   hash_to(start - kept);
   std::size_t have = window().size();
   const auto before = static_cast<std::size_t>(kept);
@@ -59,10 +60,10 @@ void File_Decoder_Input::refill(std::size_t size) {
 void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
   hash_to(position());
   const Offset end = offset + static_cast<Offset>(size);
-  while (offset < end && hash_start_ != 0 && hashed_ == offset) {
+  while (offset < end && hasher_.is_running() && hasher_.end() == offset) {
     const std::size_t n = std::min(piece_size, static_cast<std::size_t>(end - offset));
     file_.read_exactly(out, n, offset);
-    hash({out, n});
+    hasher_.add({out, n});
     out += n;
     offset += static_cast<Offset>(n);
   }
@@ -71,23 +72,14 @@ void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
 
 // ---- integrity entries --------------------------------------------------------------------------
 
-void File_Decoder_Input::start_hash(Offset offset) { hash_start_ = hashed_ = offset; }
-
 // Hashes the decoded bytes up to `end` before they leave the buffer.
 void File_Decoder_Input::hash_to(Offset end) {
-  if (hash_start_ == 0 || hashed_ >= end) return;
-  if (hashed_ < buffer_start_ || end > buffer_end_) {  // bytes were skipped
-    hash_start_ = 0;
-    return;
-  }
-  hash({buffer_.data() + (hashed_ - buffer_start_), static_cast<std::size_t>(end - hashed_)});
-}
-
-// Adds the bytes, which are at offset hashed_, to the hash.
-void File_Decoder_Input::hash(std::string_view bytes) {
-  if (hashed_ == hash_start_) hasher_.start(hash_start_);
-  hasher_.add(bytes);
-  hashed_ += static_cast<Offset>(bytes.size());
+  const Offset start = hasher_.end();
+  if (!hasher_.is_running() || start >= end) return;
+  if (start < buffer_start_ || end > buffer_end_)  // bytes were skipped
+    hasher_.stop();
+  else
+    hasher_.add({buffer_.data() + (start - buffer_start_), static_cast<std::size_t>(end - start)});
 }
 
 // Returns the hash of [start, end), or nullopt if some of these bytes were skipped. If the range
@@ -95,11 +87,8 @@ void File_Decoder_Input::hash(std::string_view bytes) {
 // have many entries that cover bytes from its start.
 std::optional<std::uint64_t> File_Decoder_Input::hash_of(Offset start, Offset end) {
   hash_to(end);
-  if (hash_start_ == 0) return std::nullopt;
-  if (hash_start_ == start && hashed_ <= end) {
-    hash({});
-    return hasher_.hash();
-  }
+  if (!hasher_.is_running()) return std::nullopt;
+  if (hasher_.start() == start && hasher_.end() <= end) return hasher_.hash();
   read_again_ += end - start;
   if (read_again_ > 4 * limit()) return std::nullopt;
   return Integrity_Reader(file_, start).hash(start, end);
@@ -143,7 +132,7 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
     if (!good_end) verifier_->fail_in_replay(error, end);
     verifier_->set_covered(*good_end);
   }
-  if (end == verifier_->covered()) start_hash(end);
+  if (end == verifier_->covered()) hasher_.start_at(end);
 }
 
 // A text can end like an integrity entry, but is very unlikely to end like one whose range begins

@@ -178,7 +178,7 @@ MUTANTS = [
     Mutant('what an integrity entry covers is not taken back by a rollback', JOURNAL,
            '  integrity_.rollback();\n  if (buffer_', '  if (buffer_'),
     Mutant('an integrity entry has the hash of what was rolled back', BUFFER,
-           '  if (position < hashed_) hash_start_ = 0;\n', ''),
+           '  if (position < hasher_.end()) hasher_.stop();\n', ''),
     Mutant('dropped tails keep their integrity entries', RECOVERY,
            '  erase(out_, header_.checkpoint(), file_size);\n', ''),
     Mutant('the tail of who wrote the first integrity entry is kept', RECOVERY,

@@ -66,7 +66,9 @@ bool resembles_integrity_payload(std::string_view bytes);
 inline constexpr Offset integrity_block_size = Offset{1} << 18;
 std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed);
 
-// Computes the same hash of bytes that come in pieces.
+class Hash_Of_Pieces;
+
+// Computes the same hash of bytes that come in pieces, and knows their range in the file.
 class Integrity_Hasher {
  public:
   Integrity_Hasher();
@@ -74,16 +76,27 @@ class Integrity_Hasher {
   Integrity_Hasher(const Integrity_Hasher&) = delete;
   Integrity_Hasher& operator=(const Integrity_Hasher&) = delete;
 
-  // Starts a hash. The first byte to be added is at `offset` in the file.
-  void start(Offset offset);
-  // Requires start().
+  // Starts a hash at this offset, which is not 0. The range is empty.
+  void start_at(Offset offset) {
+    start_ = end_ = offset;
+    seed_ = static_cast<std::uint64_t>(offset);
+  }
+  void stop() { start_ = 0; }
+  bool is_running() const { return start_ != 0; }
+
+  // The following require is_running().
+  Offset start() const { return start_; }
+  Offset end() const { return end_; }
+  // Appends the bytes to the range.
   void add(std::string_view bytes);
-  // Returns the hash of the bytes added since start().
+  // Returns the hash of [start(), end()).
   std::uint64_t hash() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;  // null before start()
+  Offset start_ = 0;
+  Offset end_ = 0;
+  std::uint64_t seed_ = 0;                 // of the incomplete block at the end of the range
+  std::unique_ptr<Hash_Of_Pieces> block_;  // the bytes of that block; null before the first add()
 };
 
 }  // namespace joedb::inline v1

@@ -109,8 +109,6 @@ class Append_Buffer {
   Offset sent_ = 0;  // end of the bytes that the disk may have begun to write
 
   Integrity_Hasher hasher_;
-  Offset hash_start_ = 0;  // 0: no hash was started
-  Offset hashed_ = 0;      // hasher_ covers [hash_start_, hashed_)
 };
 
 }  // namespace joedb::inline v1

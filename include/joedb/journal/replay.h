@@ -35,9 +35,7 @@ class File_Decoder_Input final : public Decoder_Input {
   void note_integrity(std::string_view payload) override;
 
   void compare(std::string_view payload);
-  void start_hash(Offset offset);
   void hash_to(Offset end);
-  void hash(std::string_view bytes);
   std::optional<std::uint64_t> hash_of(Offset start, Offset end);
 
   const Abstract_File& file_;
@@ -47,12 +45,8 @@ class File_Decoder_Input final : public Decoder_Input {
   Offset buffer_end_ = 0;
 
   Checkpoint_Reader* verifier_;
-  Integrity_Hasher hasher_;
-  // hasher_ covers [hash_start_, hashed_). hash_start_ is 0 if no hash is wanted, or if some bytes
-  // were skipped.
-  Offset hash_start_ = 0;
-  Offset hashed_ = 0;
-  Offset read_again_ = 0;  // number of bytes read a second time
+  Integrity_Hasher hasher_;  // not running if no hash is wanted, or if some bytes were skipped
+  Offset read_again_ = 0;    // number of bytes read a second time
 };
 
 // A position between two entries up to which a journal was replayed, and the context of the next
