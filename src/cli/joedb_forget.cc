@@ -116,7 +116,7 @@ class Forgetting {
   // Writes the rewritten history, with a checkpoint, and searches the result.
   void write(Writable_Journal& journal) {
     forgetter_.write(journal, command_.author, std::time(nullptr));
-    const auto last = Integrity_Reader(file_).entry_before(checkpoint_);
+    const auto last = integrity_entry_before(file_, checkpoint_);
     if (last && last->kind == Integrity::each_checkpoint) journal.enable_integrity();
     journal.soft_checkpoint();
     require_unique(journal.get_file());

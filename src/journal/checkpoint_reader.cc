@@ -204,7 +204,7 @@ bool Checkpoint_Reader::is_one_bit_from_seal(std::int64_t word, Offset position)
 // True if a writer may have written a checkpoint at this position.
 bool Checkpoint_Reader::is_checkpoint_of_writer(Offset position) const {
   if (position > file_.get_size() || position <= journal_start) return position == journal_start;
-  if (Integrity_Reader(file_, position - integrity_entry_size).entry_before(position)) return true;
+  if (integrity_entry_before(file_, position)) return true;
   return end_of_whole_entries(position) == position;
 }
 
@@ -232,18 +232,15 @@ void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_h
 void Checkpoint_Reader::check_integrity() {
   if (!checks_integrity_) return;
   const Offset hard = hard_checkpoint();
-  const auto entry_before = [&](Offset end) {
-    return Integrity_Reader(file_, end - integrity_entry_size).entry_before(end);
-  };
   try {
-    const auto last = entry_before(checkpoint());
+    const auto last = integrity_entry_before(file_, checkpoint());
     if (last && last->kind == Integrity::sparse) return;
     if (Integrity_Reader(file_).check(checkpoint(), covered_)) {
       set_covered(checkpoint(), Integrity::each_checkpoint);
       return;
     }
     if (hard >= checkpoint() || hard == journal_start) return;
-    const auto before_hard = entry_before(hard);
+    const auto before_hard = integrity_entry_before(file_, hard);
     if (before_hard && before_hard->kind == Integrity::each_checkpoint)
       throw Corruption_Error::in_file(
           file_.get_name(),
@@ -259,9 +256,7 @@ void Checkpoint_Reader::check_integrity() {
 void Checkpoint_Reader::resume(Offset position, Offset covered) {
   resumed_at_ = position;
   if (position <= covered_ || !checks_integrity_) return;
-  const auto entry =
-      Integrity_Reader(file_, position - integrity_entry_size).entry_before(position);
-  if (entry)
+  if (const auto entry = integrity_entry_before(file_, position))
     set_covered(position, entry->kind);
   else
     covered_ = std::max(covered_, std::min(covered, position));

@@ -143,4 +143,8 @@ bool Integrity_Reader::check(Offset end, Offset covered) {
   }
 }
 
+std::optional<Integrity_Entry> integrity_entry_before(const Abstract_File& file, Offset end) {
+  return Integrity_Reader(file, end - integrity_entry_size).entry_before(end);
+}
+
 }  // namespace joedb::inline v1

@@ -109,8 +109,7 @@ Checkpoints Journal_Recovery::read_checkpoints(Offset file_size, Offset limit) {
 void Journal_Recovery::find_header_checkpoint(Offset file_size) {
   const Checkpoints in_header = read_checkpoints(file_size, header_.checkpoint());
   for (const Offset end : {in_header.checkpoint, in_header.hard_checkpoint})
-    if (const auto entry = Integrity_Reader(file_).entry_before(end))
-      integrity_.enable(entry->kind);
+    if (const auto entry = integrity_entry_before(file_, end)) integrity_.enable(entry->kind);
   if (in_header.checkpoint < header_.checkpoint()) header_checkpoint_ = in_header.checkpoint;
 }
 

@@ -1,7 +1,6 @@
 #include "joedb/journal/replay.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "joedb/journal/integrity.h"
@@ -144,12 +143,10 @@ void File_Decoder_Input::require_last_entry() {
       end < verifier_->covered() + integrity_entry_size)
     return;
   const Offset start = end - integrity_entry_size;
-  std::array<char, integrity_entry_size> bytes;
-  if (start >= buffer_start_ && end <= buffer_end_)
-    std::memcpy(bytes.data(), buffer_.data() + (start - buffer_start_), bytes.size());
-  else
-    file_.read_exactly(bytes.data(), bytes.size(), start);
-  const auto entry = decode_integrity({bytes.data(), bytes.size()});
+  const bool is_in_buffer = start >= buffer_start_ && end <= buffer_end_;
+  const auto entry = is_in_buffer ? decode_integrity({buffer_.data() + (start - buffer_start_),
+                                                      std::size_t{integrity_entry_size}})
+                                  : integrity_entry_before(file_, end);
   if (entry && entry->start == verifier_->covered())
     Integrity_Reader(file_).fail_before_entry(*entry, end);
 }

@@ -55,6 +55,10 @@ class Integrity_Reader {
   Offset buffer_start_ = 0;
 };
 
+// Returns the integrity entry that ends at `end`, or nullopt. Reads its bytes only. Throws
+// Io_Error.
+std::optional<Integrity_Entry> integrity_entry_before(const Abstract_File& file, Offset end);
+
 }  // namespace joedb::inline v1
 
 #endif
