@@ -17,6 +17,7 @@
 #include "lab/scenario.h"
 #include "lab/sim_file.h"
 #include "snapshot/snapshot_file.h"
+#include "snapshot/snapshot_header.h"
 #include "table/snapshot_source.h"
 
 namespace joedb::testing {
@@ -631,12 +632,12 @@ class Schedule {
   }
 
   void change_snapshot(const std::string& content, std::size_t what) {
-    constexpr std::size_t header = 160;  // bytes that are in use
+    constexpr std::size_t header = 8 * snapshot_header::word_count;
     const auto word = [&](std::size_t i) {
       return static_cast<std::size_t>(load<std::uint64_t>(content.data() + 8 * i));
     };
     if (content.size() < header || !is_whole(content)) return;
-    const std::size_t directory = word(11);
+    const std::size_t directory = word(snapshot_header::directory_offset_word);
     std::string changed = content;
     const auto flip = [&](std::size_t at) {
       changed[at] = static_cast<char>(changed[at] ^ (1 << random_.below(8)));
@@ -661,7 +662,8 @@ class Schedule {
       case 6:
         note("a snapshot gets the name of a kept one");
         disk_->folder().put(
-            snapshot_suffix(static_cast<Offset>(word(2) + (chance(50) ? 0 : random_.below(20)))),
+            snapshot_suffix(static_cast<Offset>(word(snapshot_header::position_word) +
+                                                (chance(50) ? 0 : random_.below(20)))),
             content);
         return;
       case 7:

@@ -8,6 +8,7 @@
 #include "format/hash.h"
 #include "joedb/base/bytes.h"
 #include "joedb/format/header.h"
+#include "snapshot/snapshot_header.h"
 
 namespace joedb::inline v1 {
 
@@ -19,35 +20,10 @@ constexpr Offset writeback_step = Offset{8} << 20;
 
 // ---- header -------------------------------------------------------------------------------------
 
-enum Word : std::size_t {
-  magic_word,
-  layout_word,
-  position_word,
-  table_word,
-  record_word,
-  field_word,
-  transaction_end_word,
-  covered_word,
-  sample_word,
-  sections_end_word,
-  hash_of_hashes_word,
-  directory_offset_word,
-  directory_size_word,
-  directory_hash_word,
-  file_size_word,
-  journal_hash_word,
-  journal_blocks_word,
-  identity_word,
-  change_word,
-  header_hash_word,
-  word_count
-};
+using namespace snapshot_header;
 using Header_Words = std::array<std::uint64_t, word_count>;
 
 constexpr std::uint64_t magic = 0x74'6f'68'73'70'61'6e'73;  // "snapshot"
-// The layout of everything that tables save; change it with them. Another byte order counts as
-// another layout.
-constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
 
 std::string_view bytes_of(const std::uint64_t* words, std::size_t count) {
   return {reinterpret_cast<const char*>(words), count * sizeof *words};

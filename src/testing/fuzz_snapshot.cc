@@ -12,6 +12,7 @@
 #include "lab/database_text.h"
 #include "lab/sim_file.h"
 #include "snapshot/snapshot_file.h"
+#include "snapshot/snapshot_header.h"
 #include "testing/file_uses.h"
 #include "testing/fuzzers.h"
 
@@ -87,54 +88,41 @@ const Fixed& fixed() {
 
 // ---- hashes -------------------------------------------------------------------------------------
 
-enum Word : std::size_t {
-  position = 2,
-  sample = 8,
-  sections_end = 9,
-  hash_of_hashes = 10,
-  directory_offset = 11,
-  directory_size = 12,
-  directory_hash = 13,
-  file_size = 14,
-  journal_hash = 15,
-  header_hash = 19,
-  word_count
-};
+using namespace snapshot_header;
 
 // Corrects the hashes. With `is_whole`, also corrects the rest of the header, so that the snapshot
 // fits the journal; a position that no valid snapshot has is replaced.
 std::string mended(std::string bytes, bool is_whole) {
-  constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
   if (bytes.size() < snapshot_page) return bytes;
   const auto word = [&](Word i) { return load<std::uint64_t>(bytes.data() + 8 * i); };
   const auto set = [&](Word i, std::uint64_t value) { store(bytes.data() + 8 * i, value); };
   const Readonly_Memory_File journal(fixed().journal);
-  const std::uint64_t start = word(directory_offset);
+  const std::uint64_t start = word(directory_offset_word);
   if (start < snapshot_page || start > bytes.size()) return bytes;
   if (is_whole) {
     const std::string* good = &fixed().snapshots[0];
     for (const std::string& valid : fixed().snapshots)
-      if (valid.compare(8 * position, 8, bytes, 8 * position, 8) == 0) good = &valid;
-    std::copy_n(good->begin(), 8 * sample, bytes.begin());
-    set(file_size, bytes.size());
-    set(directory_size, bytes.size() - start);
-    set(sections_end, start == snapshot_page ? start : start - 8);
+      if (valid.compare(8 * position_word, 8, bytes, 8 * position_word, 8) == 0) good = &valid;
+    std::copy_n(good->begin(), 8 * sample_word, bytes.begin());
+    set(file_size_word, bytes.size());
+    set(directory_size_word, bytes.size() - start);
+    set(sections_end_word, start == snapshot_page ? start : start - 8);
   }
   // The sections are one block, of less than 1 MiB.
-  const std::uint64_t end = word(sections_end);
+  const std::uint64_t end = word(sections_end_word);
   if (end > snapshot_page && end + 8 == start)
     store(
         bytes.data() + end,
         hash_of(std::string_view(bytes).substr(snapshot_page, end - snapshot_page), snapshot_page));
   if (end >= snapshot_page && end <= start)
-    set(hash_of_hashes, hash_of(std::string_view(bytes).substr(end, start - end), layout));
-  const auto place = static_cast<Offset>(word(position));
+    set(hash_of_hashes_word, hash_of(std::string_view(bytes).substr(end, start - end), layout));
+  const auto place = static_cast<Offset>(word(position_word));
   if (place >= journal_start && place <= journal.get_size()) {
-    set(sample, sample_journal(journal, place));
-    set(journal_hash, hash_journal(journal, place).all);
+    set(sample_word, sample_journal(journal, place));
+    set(journal_hash_word, hash_journal(journal, place).all);
   }
-  set(directory_hash, hash_of(std::string_view(bytes).substr(start), layout));
-  set(header_hash, hash_of(std::string_view(bytes).substr(0, 8 * header_hash), layout));
+  set(directory_hash_word, hash_of(std::string_view(bytes).substr(start), layout));
+  set(header_hash_word, hash_of(std::string_view(bytes).substr(0, 8 * header_hash_word), layout));
   return bytes;
 }
 
