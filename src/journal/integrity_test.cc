@@ -37,6 +37,20 @@ class Integrity_Test : public ::testing::Test {
     }
   }
 
+  static std::string flipped(std::string file, std::size_t bit) {
+    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << bit % 8));
+    return file;
+  }
+  // Flips each bit: a reader finds that, or the words of the file.
+  static void expect_flips_found_or_harmless(const std::string& good) {
+    const std::string words = words_in(good);
+    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+      const std::string found = found_in(flipped(good, bit));
+      EXPECT_TRUE(found == words || found == "error")
+          << "byte " << bit / 8 << " bit " << bit % 8 << ": " << found;
+    }
+  }
+
   Sim_Disk disk;
   testing::Destructor_Warnings warnings;
 };
@@ -150,15 +164,7 @@ TEST_F(Integrity_Test, EveryFlippedBitIsFoundOrChangesNothing) {
       else
         process.journal().soft_checkpoint();
     }
-    const std::string good = new_disk.content();
-    const std::string words = words_in(good);
-    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
-      std::string damaged = good;
-      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
-      const std::string found = found_in(damaged);
-      EXPECT_TRUE(found == words || found == "error")
-          << "byte " << bit / 8 << " bit " << bit % 8 << ": " << found;
-    }
+    expect_flips_found_or_harmless(new_disk.content());
   }
 }
 
@@ -196,8 +202,7 @@ TEST_F(Integrity_Test, NoFlippedBitOfTheHeaderHidesACheckpoint) {
       for (const Checkpoint_Level level : {Checkpoint_Level::soft, Checkpoint_Level::hard}) {
         const auto [good, words] = written(is_shared, level, has_seals);
         for (std::size_t bit = 0; bit < 8 * checkpoint_words_size; ++bit) {
-          std::string damaged = good;
-          damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+          const std::string damaged = flipped(good, bit);
           EXPECT_EQ(found_in(damaged), words) << "bit " << bit;
           for (const bool is_next_shared : {false, true}) {
             Sim_Disk next_disk(damaged);
@@ -230,8 +235,7 @@ TEST_F(Integrity_Test, BehindACheckpointGoodBytesWithAFlippedWordAreDamage) {
       const std::string good = new_disk.content();
       int errors = 0;
       for (std::size_t bit = 0; bit < 8 * checkpoint_words_size; ++bit) {
-        std::string damaged = good;
-        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+        const std::string damaged = flipped(good, bit);
         const std::string found = found_in(damaged);
         if (found != words_in(good)) {
           ++errors;
@@ -601,15 +605,7 @@ TEST_F(Sparse_Integrity, EveryFlippedBitIsFoundOrChangesNothing) {
         process.end();
       }
     }
-    const std::string good = new_disk.content();
-    const std::string words = words_in(good);
-    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
-      std::string damaged = good;
-      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
-      const std::string found = found_in(damaged);
-      EXPECT_TRUE(found == words || found == "error")
-          << "byte " << bit / 8 << " bit " << bit % 8 << ": " << found;
-    }
+    expect_flips_found_or_harmless(new_disk.content());
   }
 }
 
@@ -627,9 +623,7 @@ TEST_F(Sparse_Integrity, AFlippedLengthDoesNotHideTheLastEntry) {
   const std::size_t text = disk.content().size() - 26 - 6 - 64;
   std::vector<std::string> errors;
   for (std::size_t bit = 8 * (text - 2); bit < 8 * text; ++bit) {
-    std::string damaged = disk.content();
-    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
-    errors.push_back(error_of([&] { words_in(damaged); }));
+    errors.push_back(error_of([&] { words_in(flipped(disk.content(), bit)); }));
   }
   EXPECT_EQ(std::count(errors.begin(), errors.end(),
                        "memory is damaged between offsets 73 and 172: the bytes are not those that "
