@@ -274,7 +274,8 @@ def check_terms(tree):
 # --- English ---
 
 # Phrases of sentences that must be read twice: they hide their noun.
-RIDDLES = re.compile(r"\b(what is|what was|whoever|is told|so long,|so many|the one that there is|goes on)\b", re.I)
+RIDDLES = re.compile(
+    r'\b(what is|what was|whoever|those that|is told|so long,|so many|the one that there is|goes on)\b', re.I)
 
 
 def prose_of(tree, path):

@@ -359,7 +359,7 @@ class Batch_Writer {
 
   // Texts of more than 12 bytes are in parts. The first parts are overlapping ranges of the block
   // of the column, because an offset has 31 bits. After them come parts for single texts: replaced
-  // ones, and those that no range holds whole.
+  // ones, and texts that cross the end of a range.
   ArrowArray views(const Texts& texts, const Replaced& replaced) {
     constexpr std::size_t chunk = std::size_t{1} << 30;
     constexpr std::size_t longest = std::numeric_limits<std::int32_t>::max();

@@ -83,8 +83,8 @@ class Change_Collector {
       last = nullptr;
     }
 
-    // Records that were inserted or deleted, and whether they were in use before. For those that
-    // were in use, the values of all fields are saved.
+    // Records that were inserted or deleted, and whether they were in use before. If so, the values
+    // of all their fields are saved.
     Range_Map<Was_Used> records;
     std::map<Field_Id, Touched_Field> fields;
     Field_Id last_id;
@@ -100,8 +100,8 @@ class Change_Collector {
   }
   // Saves the values of records that are about to be deleted.
   void save_records(const Table& table, Touched_Table& touched, index_t first, index_t end);
-  // Saves the values of used records in the range, except those that are saved already, or were
-  // inserted.
+  // Saves the values of used records in the range, except values that are saved already and values
+  // of inserted records.
   void save_values(const Table& table, Touched_Table& touched, Field_Id field, index_t first,
                    index_t end);
   // Sorts by record, and keeps only the first value of each.

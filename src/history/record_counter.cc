@@ -9,7 +9,7 @@ static std::uint64_t size_of(index_t first, index_t end) {
   return static_cast<std::uint64_t>(end - first);
 }
 
-// Sorts the ranges, and merges those that overlap or touch.
+// Sorts the ranges, and merges ranges that overlap or touch.
 template <class Range>
 static void merge(std::vector<Range>& ranges) {
   std::sort(ranges.begin(), ranges.end(),

@@ -28,7 +28,7 @@ class Record_Counter {
 
   bool is_empty() const { return events_.empty() && updates_.empty(); }
 
-  // Accept any ids and sizes. Those that no table can have do not count.
+  // Accept any ids and sizes. Ids that no table can have do not count.
   void insert(index_t first, index_t size) { add_event(first, end_of(first, size), true); }
   void erase(index_t first, index_t size) {
     add_event(first, end_of(first, size), false);

@@ -278,7 +278,7 @@ void Checkpoint_Writer::create_hard_slot() {
 }
 
 // Invariants 4 and 9. A word of 41 says only that the file has a header, 0 says nothing. The sync
-// orders this write before those that make the file grow. The soft word that counts is the
+// orders this write before the writes that extend the file. The soft word that counts is the
 // smallest, and is invalidated last, so that no older one counts meanwhile.
 void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
   const Checkpoint_Words words = header_.read_words();

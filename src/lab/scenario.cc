@@ -378,8 +378,8 @@ class Process {
     has_written_ = true;
   }
 
-  // Appends missing bytes, also those that others have written, from the file to the expected
-  // bytes.
+  // Appends missing bytes from the file to the expected bytes, including bytes that other processes
+  // have written.
   void take_from_file(Offset checkpoint) {
     const auto size = static_cast<std::size_t>(checkpoint);
     if (expected().size() >= size || disk_.disk.content().size() < size) return;

@@ -15,7 +15,7 @@
 // remain equal when both are changed, and so do their journals. A snapshot that fits is used. The
 // content of a snapshot is durable in the journal. Bits of a snapshot flip, and remain so: half of
 // the schedules verify snapshots at opening, and must not use a damaged one; in the others, as with
-// large snapshots, new snapshots are made from the damaged one, and those that pass verification
+// large snapshots, new snapshots are made from the damaged one, and each that passes verification
 // must be correct. Journals are longer than their samples, and are replaced by others with the same
 // samples.
 

@@ -166,7 +166,7 @@ void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
     }
   });
   // Not the server's checkpoint: if the push had arrived, others may have pushed after it, and
-  // their bytes differ from those that follow in this copy.
+  // their bytes differ from the bytes that follow in this copy.
   checkpoint_ = std::max(from, end);
   compared_ = checkpoint_;
 }

@@ -92,7 +92,7 @@ class Socket {
   const int fd_;
 };
 
-// Returns a free port below those that the system gives to connections: a node that is started
+// Returns a free port below the range that the system uses for connections: a node that is started
 // again must find its port free, because it is in the configuration of the other nodes.
 int free_port() {
   static std::random_device random;

@@ -60,7 +60,7 @@ class Copy_Queues {
   // files may then be used directly.
   void drain();
 
-  // Waits for all copies, but drops those that make no progress for `patience`. No operation may
+  // Waits for all copies, but drops a copy that makes no progress for `patience`. No operation may
   // follow. Closing again is a no-op.
   void close();
 

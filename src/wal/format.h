@@ -8,8 +8,8 @@
 #include "joedb/io/file.h"
 #include "joedb/wal/log.h"
 
-// The bytes of a log, as described in docs/wal_format.md. Pure functions, except those that take a
-// file.
+// The bytes of a log, as described in docs/wal_format.md. All functions are pure, unless they take
+// a file.
 
 namespace joedb::inline v1::wal {
 

@@ -76,7 +76,7 @@ class Copies : public Abstract_File {
   // Waits for copies that lag, but for at most `patience` while a copy makes no progress. Such a
   // copy loses its queued operations, and its file is closed when the pending system call returns.
   ~Copies() override;
-  // Opens the files, and reports those that cannot be opened. Throws Io_Error if another writer has
+  // Opens the files. Reports each file that cannot be opened. Throws Io_Error if another writer has
   // one of them.
   static std::unique_ptr<Copies> open(const std::vector<std::string>& names, Open_Mode mode,
                                       Copies_Options options = {});

@@ -112,7 +112,7 @@ class Writer {
 
   // Resets the log to the start of the file. Earlier entries are no longer needed, whether durable
   // or not. After the next sync, no reader that begins then returns them; until then, a power cut
-  // may bring back those that were durable. Sequences continue. (In format `cwal` the file is
+  // may bring back the durable ones. Sequences continue. (In format `cwal` the file is
   // truncated and synced, and readers count from 1 again.)
   void rotate();
 
