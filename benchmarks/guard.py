@@ -15,7 +15,7 @@ EXPECTED = os.path.join(ROOT, 'benchmarks/expected.json')
 TOLERANCE = 1.25
 ROUNDS = 4, 4, 6  # what seems slow is measured again
 
-# The header of a file is mapped to memory only on some file systems (size_to_map in src/io/posix_file.cc).
+# The header of a file is mapped to memory only on some file systems (size_to_map in src/kernel/io/posix_file.cc).
 SOFT = 'soft commit'
 MAPPED = ['ext2/ext3', 'xfs', 'overlayfs', 'tmpfs']
 

@@ -11,33 +11,29 @@ import os
 import re
 import subprocess
 import sys
+import typing
 
-# Each module and the modules directly below it: it may include these, what is below them, and itself.
-BELOW = {
-    'base': [],
-    'io': ['base'],
-    'schema': ['base'],
-    'format': ['schema'],
-    'journal': ['format', 'io'],
-    'wal': ['format', 'io'],
-    'snapshot': ['journal'],
-    'table': ['snapshot'],
-    'history': ['table'],
-    'interpreter': ['history'],
-    'exchange': ['interpreter'],
-    'arrow': ['interpreter'],
-    'compiler': ['table'],
-    'session': ['arrow', 'network'],
-    'c': ['session'],
-    'sql': ['interpreter', 'compiler'],
-    'replica': ['history'],
-    'network': ['replica'],
-    'cluster': ['replica'],
-    'server': ['network', 'cluster'],
-    'lab': ['interpreter', 'compiler', 'server', 'wal'],
-    'cli': ['lab', 'exchange', 'sql'],
-    'testing': ['lab', 'exchange', 'sql', 'arrow'],
-}
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LAYERS = 'src/layers.txt'
+
+
+class Layer(typing.NamedTuple):
+    folder: str
+    below: list[str]
+    contents: str
+
+
+def read_layers():
+    with open(os.path.join(ROOT, LAYERS), encoding='utf-8') as f:
+        rows = [[cell.strip() for cell in line.split('|', 2)] for line in f if not re.match('#|$', line)]
+    return [Layer(folder, below.split(), contents) for folder, below, contents in rows]
+
+
+# The folders of src/, and the folders directly below each: it may include these, what is below them, and itself.
+ALL_LAYERS = read_layers()
+BELOW = {layer.folder: layer.below for layer in ALL_LAYERS}
+# include/joedb/NAME/ belongs to the lowest folder of that name.
+PUBLIC = {os.path.basename(folder): folder for folder in reversed(BELOW)}
 
 # Files that record output, or that others wrote: no rule about text applies to them.
 DATA = re.compile(r'tests/(golden|network/|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)'
@@ -46,7 +42,7 @@ DATA = re.compile(r'tests/(golden|network/|conformance/.*/|transcripts/.*\.txt|f
 SYSTEM_HEADER = re.compile(
     r'(unistd|fcntl|poll|dirent|netdb|termios|pwd|grp|syslog|signal|pthread|sched|spawn|dlfcn|liburing)\.h$'
     r'|csignal$|(sys|net|netinet|arpa|linux|asm)/')
-SYSTEM_HEADERS_OF_CLI = {'unistd.h', 'signal.h', 'csignal', 'poll.h'}
+SYSTEM_HEADERS_OF_TOOLS = {'unistd.h', 'signal.h', 'csignal', 'poll.h'}
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 MARKER = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b|\bfor ' r'now\b')
@@ -123,13 +119,16 @@ def modules_below(module):
 
 
 def module_of(path):
-    """The module of a file in include/ or src/; 'umbrella' for the headers directly in include/joedb/."""
-    match = re.match(r'(?:include/joedb|src)/(\w+)/', path)
-    if match:
-        return match[1]
+    """The folder of a file in include/ or src/; 'umbrella' for the headers directly in include/joedb/."""
+    folder = os.path.dirname(path)
+    if folder.startswith('src/'):
+        return folder.removeprefix('src/')
+    if folder.startswith('include/joedb/'):
+        name = folder.removeprefix('include/joedb/')
+        return PUBLIC.get(name, name)
     if path == 'include/joedb_c.h':
-        return 'c'
-    return 'umbrella' if re.match(r'include/joedb/[^/]*$', path) else None
+        return 'bindings'
+    return 'umbrella' if folder == 'include/joedb' else None
 
 
 def check_layers(tree):
@@ -137,11 +136,11 @@ def check_layers(tree):
         module = module_of(path)
         is_test = path.endswith('_test.cc')
         if module != 'umbrella' and module not in BELOW:
-            yield path, 1, 'no such module: move the file, or add the module to scripts/check.py'
+            yield path, 1, f'no such folder: move the file, or add the folder to {LAYERS}'
             continue
-        allowed = set(BELOW) - {'lab', 'testing'} | {'umbrella'} if module == 'umbrella' else modules_below(module)
+        allowed = set(BELOW) - {'sim/lab', 'sim/testing'} | {'umbrella'} if module == 'umbrella' else modules_below(module)
         if is_test:
-            allowed = allowed | {'testing', 'lab'}
+            allowed = allowed | modules_below('sim/testing')
         for line, quote, name in tree.includes(path):
             target = tree.resolve(path, name)
             if target is None or module_of(target) is None:
@@ -156,14 +155,43 @@ def check_layers(tree):
                                    'or an interface, or move the thing down')
 
 
+def tables_of_layers():
+    """{document: the lines of the table that is written from the list of layers}."""
+    return {
+        'ARCHITECTURE.md': ['| folder | contents |', '|---|---|',
+                            *(f'| `{layer.folder}` | {layer.contents} |' for layer in ALL_LAYERS)],
+        'CONTRIBUTING.md': ['| folder | includes these, and what they include |', '|---|---|',
+                            *(f'| `{layer.folder}` | {", ".join(f"`{name}`" for name in layer.below)} |'
+                              for layer in ALL_LAYERS)],
+    }
+
+
+LAYER_TABLE = re.compile(r'(?<=<!-- from src/layers\.txt -->\n\n).*?(?=\n\n)', re.S)
+
+
+def check_layer_tables(tree):
+    for path, lines in tables_of_layers().items():
+        found = LAYER_TABLE.search(tree.text(path)) if path in tree.exists else None
+        if path in tree.exists and (not found or found[0] != '\n'.join(lines)):
+            yield path, 1, f'the table is not that of {LAYERS}: run scripts/check.py --write-layers'
+
+
+def write_layers(tree):
+    for path, lines in tables_of_layers().items():
+        text = LAYER_TABLE.sub(lambda _: '\n'.join(lines), tree.text(path))
+        with open(os.path.join(tree.root, path), 'w', encoding='utf-8') as f:
+            f.write(text)
+
+
 def check_system_headers(tree):
     for path in tree.select(r'(include|src)/.*\.(h|cc)$'):
         module = module_of(path)
-        if module in ('io', 'lab', 'testing') or path.endswith('_test.cc'):
+        if module in ('kernel/io', 'sim/lab', 'sim/testing') or path.endswith('_test.cc'):
             continue
         for line, _, name in tree.includes(path):
-            if SYSTEM_HEADER.match(name) and not (module == 'cli' and name in SYSTEM_HEADERS_OF_CLI):
-                yield path, line, f'only io makes system calls: move the use of <{name}> there'
+            is_of_tools = module.startswith('tools/') and name in SYSTEM_HEADERS_OF_TOOLS
+            if SYSTEM_HEADER.match(name) and not is_of_tools:
+                yield path, line, f'only kernel/io makes system calls: move the use of <{name}> there'
 
 
 def check_classic(tree):
@@ -236,7 +264,7 @@ def check_text(tree):
                 yield path, number, f'leftover marker: {MARKER.search(line)[0]!r}'
             if ABSOLUTE.search(line):
                 yield path, number, 'path of one machine: use a relative one'
-            may_be_long = path.endswith('.tmLanguage.json') or (
+            may_be_long = path == LAYERS or path.endswith('.tmLanguage.json') or (
                 path.endswith('.md') and re.match(r'\s*\||.*https?://', line))
             if len(line) > LINE_LIMIT and not may_be_long:
                 yield path, number, f'{len(line)} characters: break the line before {LINE_LIMIT}'
@@ -461,12 +489,15 @@ def check_with_tools(tree):
         json.dump(sorted(good), f)
 
 
-RULES = [check_layers, check_system_headers, check_classic, check_dead_files, check_version, check_test_names,
-         check_terms, check_english, check_text, check_documents, check_with_tools]
+RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_dead_files, check_version,
+         check_test_names, check_terms, check_english, check_text, check_documents, check_with_tools]
 
 
 def main():
-    tree = Tree(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    tree = Tree(ROOT)
+    if sys.argv[1:] == ['--write-layers']:
+        write_layers(tree)
+        return 0
     findings = sorted({finding for rule in RULES for finding in rule(tree)})
     for path, line, message in findings:
         print(f'{path}:{line}: {message}')

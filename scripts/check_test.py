@@ -33,70 +33,70 @@ class Check_Test(unittest.TestCase):
 
     def test_a_room_includes_rooms_below_it(self):
         self.assert_good(check.check_layers, self.including(
-            'src/journal/a.cc', 'joedb/journal/a.h', 'joedb/io/file.h', 'schema/b.h', 'joedb/base/ids.h'))
+            'src/kernel/journal/a.cc', 'joedb/journal/a.h', 'joedb/io/file.h', 'kernel/schema/b.h', 'joedb/base/ids.h'))
 
     def test_a_room_must_not_include_a_room_above_or_beside_it(self):
-        self.assert_bad(check.check_layers, self.including('src/io/a.cc', 'joedb/journal/a.h'),
-                        'src/io/a.cc:1: io must not include journal')
-        self.assert_bad(check.check_layers, self.including('src/format/a.cc', 'joedb/base/a.h', 'joedb/io/a.h'),
-                        'src/format/a.cc:2: format must not include io')
-        self.assert_bad(check.check_layers, self.including('src/compiler/a.cc', 'interpreter/a.h'),
-                        'src/compiler/a.cc:1: compiler must not include interpreter')
-        self.assert_bad(check.check_layers, self.including('src/journal/a.cc', 'joedb/wal/a.h'),
-                        'src/journal/a.cc:1: journal must not include wal')
+        self.assert_bad(check.check_layers, self.including('src/kernel/io/a.cc', 'joedb/journal/a.h'),
+                        'src/kernel/io/a.cc:1: kernel/io must not include kernel/journal')
+        self.assert_bad(check.check_layers, self.including('src/kernel/format/a.cc', 'joedb/base/a.h', 'joedb/io/a.h'),
+                        'src/kernel/format/a.cc:2: kernel/format must not include kernel/io')
+        self.assert_bad(check.check_layers, self.including('src/exchange/a.cc', 'sql/a.h'),
+                        'src/exchange/a.cc:1: exchange must not include sql')
+        self.assert_bad(check.check_layers, self.including('src/kernel/journal/a.cc', 'joedb/wal/a.h'),
+                        'src/kernel/journal/a.cc:1: kernel/journal must not include wal')
 
     def test_the_umbrella_includes_all_and_no_room_includes_it(self):
         self.assert_good(check.check_layers, self.including('include/joedb/joedb.h', 'joedb/table/a.h'))
-        self.assert_bad(check.check_layers, self.including('src/cli/a.cc', 'joedb/joedb.h'),
-                        'src/cli/a.cc:1: cli must not include umbrella')
+        self.assert_bad(check.check_layers, self.including('src/tools/file/a.cc', 'joedb/joedb.h'),
+                        'src/tools/file/a.cc:1: tools/file must not include umbrella')
 
     def test_only_tests_include_testing(self):
-        self.assert_good(check.check_layers, self.including('src/io/a_test.cc', 'testing/golden.h'))
-        self.assert_bad(check.check_layers, self.including('src/cli/a.cc', 'testing/golden.h'),
-                        'src/cli/a.cc:1: cli must not include testing')
+        self.assert_good(check.check_layers, self.including('src/kernel/io/a_test.cc', 'sim/testing/golden.h'))
+        self.assert_bad(check.check_layers, self.including('src/tools/file/a.cc', 'sim/testing/golden.h'),
+                        'src/tools/file/a.cc:1: tools/file must not include sim/testing')
 
     def test_of_the_modules_only_the_tools_include_the_crash_laboratory(self):
-        self.assert_good(check.check_layers, self.including('src/cli/a.cc', 'lab/crash_lab.h'))
-        self.assert_bad(check.check_layers, self.including('src/replica/a.cc', 'lab/crash_lab.h'),
-                        'src/replica/a.cc:1: replica must not include lab')
+        self.assert_good(check.check_layers, self.including('src/tools/program/a.cc', 'sim/lab/crash_lab.h'))
+        self.assert_bad(check.check_layers, self.including('src/share/replica/a.cc', 'sim/lab/crash_lab.h'),
+                        'src/share/replica/a.cc:1: share/replica must not include sim/lab')
 
     def test_words_that_are_no_terms_are_refused(self):
         terms = {'docs/terms.md': '| term | meaning | not |\n|---|---|---|\n| invalidate | … | `bury`, `buried` |\n'}
-        self.assert_good(check.check_terms, {**terms, 'src/io/a.cc': '// invalidated'})
-        self.assert_bad(check.check_terms, {**terms, 'src/io/a.cc': '// It is buried.'},
-                        "src/io/a.cc:1: say invalidate, not 'buried' (docs/terms.md)")
+        self.assert_good(check.check_terms, {**terms, 'src/kernel/io/a.cc': '// invalidated'})
+        self.assert_bad(check.check_terms, {**terms, 'src/kernel/io/a.cc': '// It is buried.'},
+                        "src/kernel/io/a.cc:1: say invalidate, not 'buried' (docs/terms.md)")
 
     def test_sentences_that_hide_their_noun_are_refused(self):
-        self.assert_good(check.check_english, {'src/io/a.cc': 'f("what is");  // The size.\n'})
+        self.assert_good(check.check_english, {'src/kernel/io/a.cc': 'f("what is");  // The size.\n'})
         self.assert_good(check.check_english, {'docs/a.md': '`goes on`\n'})
-        self.assert_bad(check.check_english, {'src/io/a.cc': 'f();  // Keeps what was read.\n'},
-                        "src/io/a.cc:1: 'what was': name the thing")
+        self.assert_bad(check.check_english, {'src/kernel/io/a.cc': 'f();  // Keeps what was read.\n'},
+                        "src/kernel/io/a.cc:1: 'what was': name the thing")
         self.assert_bad(check.check_english, {'docs/a.md': 'Then it goes on.\n'},
                         "docs/a.md:1: 'goes on': name the thing")
 
     def test_a_public_header_includes_no_private_one(self):
-        self.assert_bad(check.check_layers, self.including('include/joedb/io/a.h', 'io/b.h'),
-                        'include/joedb/io/a.h:1: a public header must not include the private io/b.h')
+        self.assert_bad(check.check_layers, self.including('include/joedb/io/a.h', 'kernel/io/b.h'),
+                        'include/joedb/io/a.h:1: a public header must not include the private kernel/io/b.h')
 
     def test_includes_are_written_from_the_root(self):
-        self.assert_bad(check.check_layers, {'src/io/a.cc': '#include "b.h"', 'src/io/b.h': ''},
-                        'src/io/a.cc:1: write the path from include/ or src/')
-        self.assert_bad(check.check_layers, {'src/io/a.cc': '#include "io/b.h"'},
-                        'src/io/a.cc:1: no such file')
+        self.assert_bad(check.check_layers, {'src/kernel/io/a.cc': '#include "b.h"', 'src/kernel/io/b.h': ''},
+                        'src/kernel/io/a.cc:1: write the path from include/ or src/')
+        self.assert_bad(check.check_layers, {'src/kernel/io/a.cc': '#include "kernel/io/b.h"'},
+                        'src/kernel/io/a.cc:1: no such file')
 
     def test_a_raw_string_includes_nothing(self):
-        self.assert_bad(check.check_layers, {'src/io/a.cc': 'R"x(\n#include "b.h"\n)x";\n#include "c.h"\n'},
-                        'src/io/a.cc:4: no such file')
+        self.assert_bad(check.check_layers, {'src/kernel/io/a.cc': 'R"x(\n#include "b.h"\n)x";\n#include "c.h"\n'},
+                        'src/kernel/io/a.cc:4: no such file')
 
     def test_only_known_rooms(self):
-        self.assert_bad(check.check_layers, {'src/attic/a.cc': ''}, 'src/attic/a.cc:1: no such module')
+        self.assert_bad(check.check_layers, {'src/attic/a.cc': ''}, 'src/attic/a.cc:1: no such folder')
 
     def test_only_io_makes_system_calls(self):
         source = '#include <vector>\n#include <sys/mman.h>\n#include <unistd.h>\n'
-        self.assert_good(check.check_system_headers, {'src/io/a.cc': source, 'src/table/a_test.cc': source})
-        self.assert_bad(check.check_system_headers, {'src/table/a.cc': source},
-                        'src/table/a.cc:2: only io', 'src/table/a.cc:3: only io')
-        self.assert_bad(check.check_system_headers, {'src/cli/a.cc': source}, 'src/cli/a.cc:2: only io')
+        self.assert_good(check.check_system_headers, {'src/kernel/io/a.cc': source, 'src/kernel/table/a_test.cc': source})
+        self.assert_bad(check.check_system_headers, {'src/kernel/table/a.cc': source},
+                        'src/kernel/table/a.cc:2: only kernel/io', 'src/kernel/table/a.cc:3: only kernel/io')
+        self.assert_bad(check.check_system_headers, {'src/tools/file/a.cc': source}, 'src/tools/file/a.cc:2: only kernel/io')
 
     def test_classic_headers_only_forward(self):
         files = {'classic/joedb/A.h': '// A.\n#include "joedb/io/a.h"\n', 'include/joedb/io/a.h': ''}
@@ -115,10 +115,10 @@ class Check_Test(unittest.TestCase):
 
     def test_every_source_is_listed_once(self):
         self.assert_good(check.check_dead_files, {
-            'src/io/a.cc': '', 'tests/b_test.cc': '',
-            'src/CMakeLists.txt': 'add(io/a.cc)', 'tests/CMakeLists.txt': 'add(${PROJECT_SOURCE_DIR}/tests/b_test.cc)'})
-        self.assert_bad(check.check_dead_files, {'src/io/a.cc': '', 'src/CMakeLists.txt': '# io/a.cc'},
-                        'src/io/a.cc:1: list this file')
+            'src/kernel/io/a.cc': '', 'tests/b_test.cc': '',
+            'src/CMakeLists.txt': 'add(kernel/io/a.cc)', 'tests/CMakeLists.txt': 'add(${PROJECT_SOURCE_DIR}/tests/b_test.cc)'})
+        self.assert_bad(check.check_dead_files, {'src/kernel/io/a.cc': '', 'src/CMakeLists.txt': '# kernel/io/a.cc'},
+                        'src/kernel/io/a.cc:1: list this file')
         self.assert_bad(check.check_dead_files, {'src/a.cc': '', 'src/CMakeLists.txt': 'a.cc\na.cc'},
                         'src/CMakeLists.txt:2: src/a.cc is listed twice')
 
@@ -127,9 +127,9 @@ class Check_Test(unittest.TestCase):
                         'include/joedb/io/a.h:1: nothing includes this header')
 
     def test_names_of_tests(self):
-        self.assert_good(check.check_test_names, {'src/io/a_test.cc': 'TEST(A, B) {}'})
-        self.assert_bad(check.check_test_names, {'src/io/a.cc': '\nTEST(A, B) {}'}, 'src/io/a.cc:1: name')
-        self.assert_bad(check.check_test_names, {'src/io/test_a.cc': ''}, 'src/io/test_a.cc:1: name')
+        self.assert_good(check.check_test_names, {'src/kernel/io/a_test.cc': 'TEST(A, B) {}'})
+        self.assert_bad(check.check_test_names, {'src/kernel/io/a.cc': '\nTEST(A, B) {}'}, 'src/kernel/io/a.cc:1: name')
+        self.assert_bad(check.check_test_names, {'src/kernel/io/test_a.cc': ''}, 'src/kernel/io/test_a.cc:1: name')
 
     def test_text(self):
         for text, expected in (('TO' 'DO: more', 'leftover marker'), ('good for ' 'now', 'leftover marker'),

@@ -23,7 +23,7 @@ from mutants import MUTANTS  # noqa: E402 (from the folder above)
 
 BUILD = os.path.join(ROOT, 'build/release')
 OUT = os.path.join(ROOT, 'build/mutants')
-USER_OF_HEADERS = 'src/lab/scenario.cc'  # what is in a header is compiled with it
+USER_OF_HEADERS = 'src/sim/lab/scenario.cc'  # what is in a header is compiled with it
 ATTACKS = 'kill', 'power', 'error'
 NETWORK = 'network'  # instead of these, for servers and clients
 CLUSTER = 'replicated_log'  # and for journals on a cluster
@@ -50,21 +50,39 @@ def link_command():
     return re.sub(r'^: && | && .*$', '', command)
 
 
+def unit_of(path):
+    """The compiled file that includes a source file, the source files of its folder being compiled as one
+    (or the source file itself), and its command."""
+    with open(f'{BUILD}/compile_commands.json', encoding='utf-8') as f:
+        commands = {c['file']: c['command'] for c in json.load(f) if ' -o src/' in c['command']}
+    for file, command in commands.items():
+        if file == path:
+            return file, command
+        if '/Unity/' in file:
+            with open(file, encoding='utf-8') as f:
+                if f'#include "{path}"' in f.read():
+                    return file, command
+    raise LookupError(path)
+
+
 def build(mutant, number):
     """The program with the error in it."""
     os.makedirs(OUT, exist_ok=True)
-    source, output = f'{OUT}/{number}.cc', f'{OUT}/{number}'
+    source, output, folder = f'{OUT}/{number}.cc', f'{OUT}/{number}', f'{OUT}/{number}.include'
     is_header = mutant.file.endswith('.h')
-    compiled = os.path.join(ROOT, USER_OF_HEADERS if is_header else mutant.file)
-    if is_header:
-        shutil.copy(compiled, source)
-        folder, name = f'{OUT}/{number}.include', mutant.file.removeprefix('include/')
-        os.makedirs(os.path.dirname(f'{folder}/{name}'), exist_ok=True)
-    with open(f'{folder}/{name}' if is_header else source, 'w', encoding='utf-8') as f:
+    changed = f'{folder}/{mutant.file.removeprefix("include/")}' if is_header else f'{OUT}/{number}.part.cc'
+    os.makedirs(os.path.dirname(changed), exist_ok=True)
+    with open(changed, 'w', encoding='utf-8') as f:
         f.write(source_of(mutant).replace(mutant.old, mutant.new))
-    with open(f'{BUILD}/compile_commands.json', encoding='utf-8') as f:
-        command = next(c['command'] for c in json.load(f) if c['file'] == compiled)
-    command = command.replace(f'-c {compiled}', f'-c {source}').replace(' -Werror ', ' ')
+    part = os.path.join(ROOT, USER_OF_HEADERS if is_header else mutant.file)
+    unit, command = unit_of(part)
+    with open(unit, encoding='utf-8') as f:
+        text = f.read()
+    if not is_header:
+        text = text.replace(f'"{part}"', f'"{changed}"') if unit != part else f'#include "{changed}"\n'
+    with open(source, 'w', encoding='utf-8') as f:
+        f.write(text)
+    command = re.sub(r' -c \S+', f' -c {source}', command).replace(' -Werror ', ' ')
     if is_header:
         command = command.replace(' -I', f' -I{folder} -I', 1)
     command = re.sub(r'-o \S+', f'-o {output}.o', command)

@@ -98,7 +98,7 @@ def words_of_tools():
 
 
 def words_of_compiler():
-    with open(os.path.join(SOURCE, 'src/compiler/options.cc'), encoding='utf-8') as file:
+    with open(os.path.join(SOURCE, 'src/tools/compiler/options.cc'), encoding='utf-8') as file:
         return set(re.findall(r'command == "(\w+)"', file.read()))
 
 

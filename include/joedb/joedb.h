@@ -5,13 +5,13 @@
 
 #include "joedb/base/loggers.h"
 #include "joedb/base/main_wrapper.h"
+#include "joedb/commands/interpreted_file.h"
 #include "joedb/compiled.h"
 #include "joedb/history/apply.h"
 #include "joedb/history/blame.h"
 #include "joedb/history/changes.h"
-#include "joedb/interpreter/interpreted_file.h"
-#include "joedb/interpreter/table_text.h"
 #include "joedb/io/stream_file.h"
 #include "joedb/io/system_logger.h"
+#include "joedb/text/table_text.h"
 
 #endif

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <ctime>
 
-#include "base/suggestion.h"
 #include "joedb/arrow/import.h"
 #include "joedb/history/tags.h"
+#include "kernel/base/suggestion.h"
 #include "objects.h"
 #include "stub_docs.h"
 #include "values.h"

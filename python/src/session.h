@@ -12,7 +12,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "session/session.h"
+#include "bindings/session.h"
 
 // The session that all Python objects of a database share. Callers of these functions hold the GIL,
 // unless a comment says otherwise.

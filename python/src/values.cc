@@ -4,8 +4,8 @@
 #include <limits>
 #include <optional>
 
-#include "base/suggestion.h"
 #include "joedb/format/compact.h"
+#include "kernel/base/suggestion.h"
 #include "objects.h"
 
 namespace joedb::python {

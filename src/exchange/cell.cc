@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "base/json_text.h"
 #include "joedb/base/time.h"
 #include "joedb/format/compact.h"
-#include "schema/value_text.h"
+#include "kernel/base/json_text.h"
+#include "kernel/schema/value_text.h"
 
 namespace joedb {
 

@@ -5,9 +5,9 @@
 
 #include "exchange/row_source.h"
 #include "exchange/value_formats.h"
-#include "interpreter/dump.h"
-#include "interpreter/text_buffer.h"
 #include "joedb/base/time.h"
+#include "text/dump.h"
+#include "text/text_buffer.h"
 
 namespace joedb {
 
@@ -104,10 +104,6 @@ class Lookup_Printer final : public Column_Printer {
 
 // ---- tables -------------------------------------------------------------------------------------
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // Returns the fields to write.
 std::vector<const Field*> fields_of(const Table& table, const Export_Settings& settings) {
   const auto require = [&](const std::string& name) {
@@ -119,7 +115,7 @@ std::vector<const Field*> fields_of(const Table& table, const Export_Settings& s
   for (const auto& [name, place] : settings.references) require(name);
   std::vector<const Field*> result;
   for_each_live_field(table, [&](Field_Id, const Field& field) {
-    if (!contains(settings.skipped, field.name)) result.push_back(&field);
+    if (std::ranges::count(settings.skipped, field.name) == 0) result.push_back(&field);
   });
   return result;
 }
@@ -167,7 +163,7 @@ class Table_Writer {
   std::unique_ptr<Column_Printer> printer_of(const Field& field) const {
     for (const auto& [name, place] : settings_.references)
       if (name == field.name) return lookup_printer(field, place);
-    if (!contains(settings_.times, field.name)) return value_printer(field);
+    if (std::ranges::count(settings_.times, field.name) == 0) return value_printer(field);
     if (field.column->type().code != Type_Code::int64)
       throw Data_Error("field " + field.name + " of table " + table_.name() +
                        " is no int64, so it is no time");

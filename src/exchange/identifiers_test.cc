@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "joedb/schema/type.h"
-#include "testing/property.h"
+#include "sim/testing/property.h"
 
 namespace joedb {
 namespace {

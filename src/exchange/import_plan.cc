@@ -5,7 +5,7 @@
 
 #include "exchange/import.h"
 #include "exchange/type_guess.h"
-#include "interpreter/dump.h"
+#include "text/dump.h"
 
 namespace joedb {
 
@@ -34,10 +34,6 @@ const std::string* find_setting(const Named_Settings& settings, std::string_view
   for (const auto& [first, second] : settings)
     if (first == name) return &second;
   return nullptr;
-}
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // ---- planning -----------------------------------------------------------------------------------
@@ -92,7 +88,7 @@ class Planner {
     for (const auto& [name, field] : settings_.renames) source_.add_column(name);
     std::set<std::string> fields;
     for (const std::string& name : source_.columns())
-      if (!contains(settings_.skipped, name)) fields.insert(field_of(name));
+      if (std::ranges::count(settings_.skipped, name) == 0) fields.insert(field_of(name));
     for_each_live_field(*table_, [&](Field_Id, const Field& field) {
       if (!fields.contains(field.name)) source_.add_column(field.name);
     });
@@ -129,7 +125,7 @@ class Planner {
 
   void plan_column(std::size_t i) {
     const std::string& name = source_.columns()[i];
-    if (contains(settings_.skipped, name)) return;
+    if (std::ranges::count(settings_.skipped, name) > 0) return;
     if (name == id_column_name) {
       plan_.id_source = i;
       return;
@@ -236,7 +232,7 @@ class Planner {
     const std::vector<std::string> fields = field_names();
     const auto require = [&](const char* option, const std::string& name,
                              const std::vector<std::string>& known) {
-      if (!contains(known, name))
+      if (std::ranges::count(known, name) == 0)
         throw Data_Error(std::string(option) + " " + name + ": " + source_.input().name() +
                          " has no such column; it has " + absl::StrJoin(known, ", "));
     };

@@ -13,11 +13,11 @@
 #include "exchange/export.h"
 #include "exchange/jsonl_reader.h"
 #include "exchange/type_guess.h"
-#include "interpreter/dump.h"
 #include "joedb/io/memory_file.h"
-#include "testing/error_of.h"
-#include "testing/property.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/error_of.h"
+#include "sim/testing/property.h"
+#include "sim/testing/temporary_directory.h"
+#include "text/dump.h"
 
 namespace joedb {
 namespace {

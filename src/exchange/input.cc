@@ -4,10 +4,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/byte_order_mark.h"
 #include "exchange/row_source.h"
 #include "exchange/text_check.h"
 #include "joedb/base/error.h"
+#include "kernel/base/byte_order_mark.h"
 
 namespace joedb {
 

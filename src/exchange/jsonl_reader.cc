@@ -216,7 +216,7 @@ std::span<const Cell> Jsonl_Reader::cells() const { return parser_->cells(); }
 const std::vector<std::string>& Jsonl_Reader::columns() const { return parser_->columns(); }
 void Jsonl_Reader::add_column(const std::string& name) { parser_->column_named(name); }
 
-static bool is_blank(std::string_view line) {
+static bool is_blank_json(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == line.npos;
 }
 
@@ -225,7 +225,7 @@ bool Jsonl_Reader::next() {
     input_.drop();
     const auto line = input_.next_line();
     if (!line) return false;
-    if (is_blank(*line)) continue;
+    if (is_blank_json(*line)) continue;
     if (parser_->parse(*line)) return true;
     const Parser::Error error = parser_->error();
     const std::size_t offset =

@@ -2,8 +2,8 @@
 
 #include <absl/container/flat_hash_set.h>
 
-#include "interpreter/dump.h"
-#include "schema/value_text.h"
+#include "kernel/schema/value_text.h"
+#include "text/dump.h"
 
 namespace joedb {
 

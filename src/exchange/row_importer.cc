@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interpreter/dump.h"
+#include "text/dump.h"
 
 namespace joedb {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "joedb/io/memory_file.h"
-#include "lab/database_text.h"
-#include "testing/error_of.h"
+#include "sim/lab/database_text.h"
+#include "sim/testing/error_of.h"
 
 namespace joedb {
 namespace {
@@ -270,7 +270,7 @@ struct Imported_Cities {
     importer.finish();
     db.soft_checkpoint();
   }
-  std::string content() const { return testing::full_text_of(db.get_database()); }
+  std::string content() const { return testing::full_content_text(db.get_database()); }
 
   Memory_File file;
   Writable_Database db{file, {}, Deleted_Values::reset, {{"by_name", city, {name}, true}}};

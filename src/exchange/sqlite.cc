@@ -5,7 +5,7 @@
 #include <fstream>
 #include <new>
 
-#include "base/standard_descriptors.h"
+#include "kernel/base/standard_descriptors.h"
 
 namespace joedb {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/json_text.h"
 #include "exchange/sqlite.h"
-#include "interpreter/dump.h"
-#include "interpreter/sql.h"
+#include "kernel/base/json_text.h"
+#include "text/dump.h"
+#include "text/sql.h"
 
 namespace joedb {
 

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <limits>
 
+#include "commands/interpreter.h"
 #include "exchange/sqlite.h"
-#include "interpreter/interpreter.h"
 #include "joedb/io/memory_file.h"
-#include "testing/error_of.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/error_of.h"
+#include "sim/testing/temporary_directory.h"
 
 namespace joedb {
 namespace {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <sstream>
 
-#include "interpreter/json.h"
 #include "joedb/io/memory_file.h"
-#include "table/schema_text.h"
-#include "testing/error_of.h"
-#include "testing/temporary_directory.h"
+#include "kernel/table/schema_text.h"
+#include "sim/testing/error_of.h"
+#include "sim/testing/temporary_directory.h"
+#include "text/json.h"
 
 namespace joedb {
 namespace {

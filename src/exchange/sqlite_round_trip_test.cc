@@ -4,10 +4,10 @@
 
 #include "exchange/sqlite_export.h"
 #include "exchange/sqlite_import.h"
-#include "interpreter/dump.h"
 #include "joedb/io/memory_file.h"
-#include "testing/property.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/property.h"
+#include "sim/testing/temporary_directory.h"
+#include "text/dump.h"
 
 namespace joedb {
 namespace {

@@ -1,6 +1,6 @@
 #include "exchange/sqlite_rows.h"
 
-#include "interpreter/sql.h"
+#include "text/sql.h"
 
 namespace joedb {
 

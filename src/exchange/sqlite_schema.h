@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "exchange/sqlite.h"
-#include "interpreter/sql.h"
 #include "joedb/schema/type.h"
+#include "text/sql.h"
 
 namespace joedb {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/shell_word.h"
+#include "kernel/base/shell_word.h"
 
 namespace joedb {
 

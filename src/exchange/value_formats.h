@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/json_text.h"
-#include "schema/value_text.h"
+#include "kernel/base/json_text.h"
+#include "kernel/schema/value_text.h"
 
 namespace joedb {
 

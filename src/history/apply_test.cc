@@ -6,10 +6,10 @@
 
 #include "joedb/history/changes.h"
 #include "joedb/io/memory_file.h"
-#include "lab/random.h"
-#include "lab/random_changes.h"
-#include "table/record_runs.h"
-#include "testing/city_test.h"
+#include "kernel/table/record_runs.h"
+#include "sim/lab/random.h"
+#include "sim/lab/random_changes.h"
+#include "sim/testing/city_test.h"
 
 namespace joedb {
 namespace {

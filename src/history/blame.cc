@@ -4,9 +4,9 @@
 #include <limits>
 #include <utility>
 
-#include "format/run_decoder.h"
 #include "history/require_range.h"
 #include "joedb/journal/moment.h"
+#include "kernel/format/run_decoder.h"
 
 namespace joedb::inline v1 {
 

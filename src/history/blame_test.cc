@@ -7,9 +7,9 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
-#include "lab/random.h"
-#include "lab/random_changes.h"
-#include "table/record_runs.h"
+#include "kernel/table/record_runs.h"
+#include "sim/lab/random.h"
+#include "sim/lab/random_changes.h"
 
 namespace joedb {
 namespace {

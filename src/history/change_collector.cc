@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "table/record_runs.h"
+#include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
 

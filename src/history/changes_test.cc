@@ -10,11 +10,11 @@
 #include "joedb/table/load.h"
 #include "joedb/table/snapshot.h"
 #include "joedb/table/writable_database.h"
-#include "lab/random.h"
-#include "lab/random_changes.h"
-#include "table/record_runs.h"
-#include "testing/city_test.h"
-#include "testing/temporary_directory.h"
+#include "kernel/table/record_runs.h"
+#include "sim/lab/random.h"
+#include "sim/lab/random_changes.h"
+#include "sim/testing/city_test.h"
+#include "sim/testing/temporary_directory.h"
 
 namespace joedb {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "history/change_parts.h"
-#include "table/record_runs.h"
+#include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "history/change_collector.h"
-#include "table/record_runs.h"
+#include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
 

@@ -4,7 +4,7 @@
 
 #include "history/change_parts.h"
 #include "joedb/history/apply.h"
-#include "table/record_runs.h"
+#include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
 

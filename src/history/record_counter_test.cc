@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "lab/random.h"
+#include "sim/lab/random.h"
 
 namespace joedb {
 namespace {

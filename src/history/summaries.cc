@@ -2,11 +2,11 @@
 #include <exception>
 #include <limits>
 
-#include "format/run_decoder.h"
 #include "history/record_counter.h"
 #include "history/require_range.h"
 #include "joedb/history/changes.h"
 #include "joedb/table/load.h"
+#include "kernel/format/run_decoder.h"
 
 namespace joedb::inline v1 {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/json_text.h"
-#include "base/suggestion.h"
 #include "joedb/base/time.h"
 #include "joedb/history/changes.h"
+#include "kernel/base/json_text.h"
+#include "kernel/base/suggestion.h"
 
 namespace joedb::inline v1 {
 

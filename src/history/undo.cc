@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "history/requests.h"
-#include "journal/past_file.h"
+#include "kernel/journal/past_file.h"
 
 namespace joedb::inline v1 {
 

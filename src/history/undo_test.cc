@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "joedb/base/log.h"
-#include "lab/sim_file.h"
-#include "testing/city_test.h"
-#include "testing/error_of.h"
+#include "sim/lab/sim_file.h"
+#include "sim/testing/city_test.h"
+#include "sim/testing/error_of.h"
 
 namespace joedb {
 namespace {

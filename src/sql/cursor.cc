@@ -4,8 +4,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "interpreter/sql.h"
 #include "sql/statement.h"
+#include "text/sql.h"
 
 namespace joedb {
 

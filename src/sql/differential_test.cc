@@ -11,10 +11,10 @@
 
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
-#include "lab/random.h"
+#include "sim/lab/random.h"
+#include "sim/testing/sql_session.h"
+#include "sim/testing/temporary_directory.h"
 #include "sql/values.h"
-#include "testing/sql_session.h"
-#include "testing/temporary_directory.h"
 
 // Random tables of all types, as joedb tables and as SQLite's own, and random SELECTs, which must
 // return the same rows for both.

@@ -1,9 +1,9 @@
 #include "sql/live_sql.h"
 
-#include "interpreter/sql.h"
 #include "sql/module.h"
 #include "sql/shared_file.h"
 #include "sql/statement.h"
+#include "text/sql.h"
 
 namespace joedb {
 

@@ -14,14 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "compiler/index_file.h"
-#include "interpreter/dump.h"
-#include "interpreter/interpreter.h"
-#include "interpreter/sql.h"
+#include "commands/interpreter.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
-#include "testing/sql_session.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/sql_session.h"
+#include "sim/testing/temporary_directory.h"
+#include "text/dump.h"
+#include "text/sql.h"
+#include "tools/compiler/index_file.h"
 
 // Runs the files of tests/sql/ (see tests/sql/README.md), each on the tables of a joedb file and on
 // SQLite's own tables with the same content, with and without indexes.

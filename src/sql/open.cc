@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "interpreter/dump.h"
-#include "interpreter/sql.h"
 #include "sql/statement.h"
 #include "sql/values.h"
 #include "sql/virtual_table.h"
+#include "text/dump.h"
+#include "text/sql.h"
 
 namespace joedb {
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <ctime>
 
-#include "compiler/index_file.h"
-#include "compiler/options.h"
 #include "joedb/history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
 #include "joedb/table/snapshot.h"
 #include "sql/cursor.h"
 #include "sql/values.h"
+#include "tools/compiler/index_file.h"
+#include "tools/compiler/options.h"
 
 namespace joedb {
 

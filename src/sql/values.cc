@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "interpreter/sql.h"
+#include "text/sql.h"
 
 namespace joedb {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "interpreter/sql.h"
+#include "text/sql.h"
 
 namespace joedb {
 

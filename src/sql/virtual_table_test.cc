@@ -9,8 +9,8 @@
 #include "joedb/history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
-#include "testing/sql_session.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/sql_session.h"
+#include "sim/testing/temporary_directory.h"
 
 namespace joedb {
 namespace {

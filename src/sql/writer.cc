@@ -5,7 +5,7 @@
 #include <ctime>
 #include <sstream>
 
-#include "interpreter/commands.h"
+#include "commands/commands.h"
 
 namespace joedb {
 

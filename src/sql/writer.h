@@ -6,8 +6,8 @@
 
 #include "joedb/base/system.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/table/undo_log.h"
 #include "sql/sqlite_api.h"
-#include "table/undo_log.h"
 
 namespace joedb {
 

@@ -9,10 +9,10 @@
 
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
-#include "lab/random.h"
-#include "lab/sim_file.h"
-#include "testing/sql_session.h"
-#include "testing/temporary_directory.h"
+#include "sim/lab/random.h"
+#include "sim/lab/sim_file.h"
+#include "sim/testing/sql_session.h"
+#include "sim/testing/temporary_directory.h"
 
 // INSERT, UPDATE and DELETE on joedb files.
 

@@ -9,9 +9,9 @@
 
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
-#include "lab/sim_file.h"
-#include "testing/error_of.h"
-#include "testing/simulated_system.h"
+#include "sim/lab/sim_file.h"
+#include "sim/testing/error_of.h"
+#include "sim/testing/simulated_system.h"
 
 namespace joedb::wal {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lab/random.h"
+#include "sim/lab/random.h"
 #include "wal/portable_checksum.h"
 
 namespace joedb::wal {

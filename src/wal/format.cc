@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/zeros.h"
 #include "joedb/base/bytes.h"
+#include "kernel/base/zeros.h"
 #include "wal/checksum.h"
 
 namespace joedb::inline v1::wal {

@@ -4,7 +4,7 @@
 
 #include "joedb/base/bytes.h"
 #include "joedb/io/memory_file.h"
-#include "testing/error_of.h"
+#include "sim/testing/error_of.h"
 #include "wal/checksum.h"
 
 namespace joedb::wal {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/zeros.h"
 #include "joedb/base/bytes.h"
 #include "joedb/io/posix_file.h"
+#include "kernel/base/zeros.h"
 #include "wal/checksum.h"
 #include "wal/format.h"
 #include "wal/source.h"

@@ -13,9 +13,9 @@
 #include "joedb/io/source_file.h"
 #include "joedb/wal/recover.h"
 #include "joedb/wal/writer.h"
-#include "testing/error_of.h"
-#include "testing/simulated_system.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/error_of.h"
+#include "sim/testing/simulated_system.h"
+#include "sim/testing/temporary_directory.h"
 #include "wal/format.h"
 #include "wal/recovery.h"
 

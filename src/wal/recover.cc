@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/zeros.h"
 #include "joedb/base/bytes.h"
 #include "joedb/wal/reader.h"
+#include "kernel/base/zeros.h"
 #include "wal/recovery.h"
 
 namespace joedb::inline v1::wal {

@@ -1,7 +1,7 @@
 #include "joedb/wal/text.h"
 
 #include "joedb/base/error.h"
-#include "schema/value_text.h"
+#include "kernel/schema/value_text.h"
 
 namespace joedb::inline v1::wal {
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "schema/line_reader.h"
-#include "testing/error_of.h"
-#include "testing/property.h"
+#include "kernel/schema/line_reader.h"
+#include "sim/testing/error_of.h"
+#include "sim/testing/property.h"
 
 namespace joedb::wal {
 namespace {

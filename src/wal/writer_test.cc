@@ -10,10 +10,10 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/reader.h"
-#include "lab/random.h"
-#include "lab/sim_file.h"
-#include "testing/error_of.h"
-#include "testing/temporary_directory.h"
+#include "sim/lab/random.h"
+#include "sim/lab/sim_file.h"
+#include "sim/testing/error_of.h"
+#include "sim/testing/temporary_directory.h"
 #include "wal/format.h"
 
 namespace joedb::wal {

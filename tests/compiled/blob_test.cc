@@ -7,7 +7,7 @@
 #include <string>
 
 #include "everything.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/temporary_directory.h"
 
 namespace {
 

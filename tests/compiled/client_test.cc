@@ -10,9 +10,9 @@
 #include "geo_2.h"
 #include "joedb/base/log.h"
 #include "joedb/history/changes.h"
-#include "testing/error_of.h"
-#include "testing/simulated_system.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/error_of.h"
+#include "sim/testing/simulated_system.h"
+#include "sim/testing/temporary_directory.h"
 
 namespace {
 

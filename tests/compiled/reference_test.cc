@@ -9,7 +9,7 @@
 
 #include "everything.h"
 #include "joedb/base/log.h"
-#include "testing/temporary_directory.h"
+#include "sim/testing/temporary_directory.h"
 
 namespace {
 

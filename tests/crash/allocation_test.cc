@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "commands/interpreter.h"
 #include "crash/allocations.h"
 #include "crash/watch.h"
 #include "geo_2.h"
-#include "interpreter/interpreter.h"
 #include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
-#include "lab/database_text.h"
-#include "testing/file_uses.h"
+#include "sim/lab/database_text.h"
+#include "sim/testing/file_uses.h"
 
 // Runs each step of a workload with its first allocation failing, then its second, and so on, until
 // it succeeds. Failing checks the state after each failure.
@@ -58,7 +58,7 @@ struct Untyped {
   void close() { db.reset(); }
   bool is_open() const { return db != nullptr; }
   std::string seen() const {
-    std::string result = testing::text_of(db->get_database());
+    std::string result = testing::content_text(db->get_database());
     for (const Index* index : db->get_database().indexes()) {
       result += index->definition().name + ':';
       for (auto i = index->begin(); i != index->end(); i.next())
@@ -146,7 +146,7 @@ class Failing {
   // Returns the content of the file up to its checkpoint. An empty file is an empty database, like
   // a file with only a header.
   static std::string durable(const World& world) {
-    if (world.file.get_data().empty()) return testing::text_of(Database());
+    if (world.file.get_data().empty()) return testing::content_text(Database());
     return testing::content_of(bytes_of(world.file), Recovery::overwrite).value_or("nothing");
   }
 

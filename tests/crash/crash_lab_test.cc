@@ -1,11 +1,11 @@
-#include "lab/crash_lab.h"
+#include "sim/lab/crash_lab.h"
 
 #include <gtest/gtest.h>
 
 #include "joedb/base/log.h"
 #include "joedb/format/header.h"
-#include "lab/network_lab.h"
-#include "lab/random.h"
+#include "sim/lab/network_lab.h"
+#include "sim/lab/random.h"
 
 // A short version of ./dev sim, which runs for hours. The seeds are the same each time, so that
 // these tests are fast and never fail by chance. JOEDB_TEST_SEED=N sets another first seed.

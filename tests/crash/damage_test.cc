@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "commands/interpreter.h"
 #include "crash/allocations.h"
 #include "crash/watch.h"
-#include "interpreter/interpreter.h"
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
-#include "lab/random.h"
-#include "testing/file_uses.h"
+#include "sim/lab/random.h"
+#include "sim/testing/file_uses.h"
 
 // Damages files in all ways known from disks, networks and people, at all positions, and uses them
 // in all ways that programs do. A failure ends the program, and prints how to reproduce it:

@@ -9,29 +9,29 @@ class Mutant(NamedTuple):
     new: str
 
 
-JOURNAL = 'src/journal/writable_journal.cc'
-BUFFER = 'src/journal/append_buffer.cc'
-READER = 'src/journal/checkpoint_reader.cc'
-WRITER = 'src/journal/checkpoint_writer.cc'
-RECOVERY = 'src/journal/journal_recovery.cc'
-SYNCS = 'src/journal/sync_group.cc'
-CHECKPOINTS = 'src/journal/checkpoints.cc'
+JOURNAL = 'src/kernel/journal/writable_journal.cc'
+BUFFER = 'src/kernel/journal/append_buffer.cc'
+READER = 'src/kernel/journal/checkpoint_reader.cc'
+WRITER = 'src/kernel/journal/checkpoint_writer.cc'
+RECOVERY = 'src/kernel/journal/journal_recovery.cc'
+SYNCS = 'src/kernel/journal/sync_group.cc'
+CHECKPOINTS = 'src/kernel/journal/checkpoints.cc'
 
 MAPPED = 'include/joedb/io/mapped_file.h'
 NAMED = 'include/joedb/io/named_file.h'
-SEAL = 'src/format/seal.cc'
-INTEGRITY = 'src/journal/integrity.cc'
+SEAL = 'src/kernel/format/seal.cc'
+INTEGRITY = 'src/kernel/journal/integrity.cc'
 LOG = 'src/wal/writer.cc'
-SERVER = 'src/server/server_core.cc'
-SERVED = 'src/server/served_journal.cc'
-ROBUST = 'src/network/robust_connection.cc'
-CONNECTION = 'src/network/server_connection.cc'
-CLIENT = 'src/replica/client.cc'
-CLUSTER = 'src/cluster/log_connection.cc'
-CLUSTER_READER = 'src/cluster/log_reader.cc'
-RECORD = 'src/cluster/record.cc'
-SNAPSHOT = 'src/table/snapshot.cc'
-SNAPSHOT_FILE = 'src/snapshot/snapshot_file.cc'
+SERVER = 'src/share/server/server_core.cc'
+SERVED = 'src/share/server/served_journal.cc'
+ROBUST = 'src/share/network/robust_connection.cc'
+CONNECTION = 'src/share/network/server_connection.cc'
+CLIENT = 'src/share/replica/client.cc'
+CLUSTER = 'src/share/cluster/log_connection.cc'
+CLUSTER_READER = 'src/share/cluster/log_reader.cc'
+RECORD = 'src/share/cluster/record.cc'
+SNAPSHOT = 'src/kernel/table/snapshot.cc'
+SNAPSHOT_FILE = 'src/kernel/table/snapshot_file.cc'
 
 MUTANTS = [
     # Two syncs.
@@ -93,7 +93,7 @@ MUTANTS = [
            '    write_word(slot, 1, hard);', '    write_word(slot, 0, 41);'),
     Mutant('a failed sync is no failure', SYNCS,
            '  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));\n', '  error_ = nullptr;\n'),
-    Mutant('a failed sync is tried again', 'src/io/fail_stop_file.cc',
+    Mutant('a failed sync is tried again', 'src/kernel/io/fail_stop_file.cc',
            '  guard([&] { file_.datasync(); });',
            '  guard([&] {\n    try {\n      file_.datasync();\n    } catch (const Exception&) {\n'
            '      file_.datasync();\n    }\n  });'),
@@ -166,7 +166,7 @@ MUTANTS = [
            '    if (hard >= checkpoint() || hard == journal_start) return;\n', '    if (hard >= 0) return;\n'),
     Mutant('a writer does not go on with integrity entries', JOURNAL,
            '    if (found && (recovery_.has_file_size()', '    if (false && (recovery_.has_file_size()'),
-    Mutant('an integrity entry stands behind what was asked for', 'src/journal/integrity_writer.cc',
+    Mutant('an integrity entry stands behind what was asked for', 'src/kernel/journal/integrity_writer.cc',
            '  header_.set_covered(buffer_.position(), *kind_);\n',
            '  header_.set_covered(buffer_.position() + 1, *kind_);\n'),
     Mutant('sparse integrity entries are left out before hard checkpoints', 'include/joedb/journal/integrity_writer.h',
@@ -191,10 +191,10 @@ MUTANTS = [
     Mutant('a map that goes on where the file was cut off', MAPPED,
            '    unmap();\n    if (allocated_ > size)', '    if (allocated_ > size)'),
     # Failures, and other files.
-    Mutant('writing goes on after a failure', 'src/io/fail_stop_file.cc', '  has_failed_ = true;\n', ''),
-    Mutant('a file is preallocated after a failure', 'src/io/preallocator.cc',
+    Mutant('writing goes on after a failure', 'src/kernel/io/fail_stop_file.cc', '  has_failed_ = true;\n', ''),
+    Mutant('a file is preallocated after a failure', 'src/kernel/io/preallocator.cc',
            '  guard_.require_no_failure();\n  const Offset new_end', '  const Offset new_end'),
-    Mutant('a push makes soft what was to be hard', 'src/replica/connection.cc',
+    Mutant('a push makes soft what was to be hard', 'src/share/replica/connection.cc',
            '  writer_->checkpoint(level);\n',
            '  writer_->checkpoint(Checkpoint_Level::soft);\n  static_cast<void>(level);\n'),
 
@@ -225,7 +225,7 @@ MUTANTS = [
     Mutant('log: the header pages of the next epoch get no blocks', LOG,
            '    file_.write_zeros(static_cast<Offset>(magic.size()), log_start);\n',
            '    file_.write_zeros(log_start - 8, log_start);\n'),
-    Mutant('log: a full disk ends writing where only zeros have no room', 'src/io/preallocator.cc',
+    Mutant('log: a full disk ends writing where only zeros have no room', 'src/kernel/io/preallocator.cc',
            '    file_.write_zeros(', '    const_cast<Fail_Stop_File&>(guard_).write_zeros('),
     Mutant('log: no mark at closing', LOG, '    write_mark();\n', ''),
     Mutant('log: a mark says more than is durable', LOG,
@@ -401,7 +401,7 @@ MUTANTS = [
     Mutant('relay: serves nothing after a failure at its start', SERVED,
            '  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it\n'
            '}\n\nWritten_Journal::~', '  update();\n}\n\nWritten_Journal::~'),
-    Mutant('relay: the watcher does not say that it has connected again', 'src/server/watch_server.cc',
+    Mutant('relay: the watcher does not say that it has connected again', 'src/share/server/watch_server.cc',
            '      notify();\n      while (goes_on()) {\n', '      while (goes_on()) {\n'),
     # Journals on a replicated log.
     Mutant('cluster: a lost answer is taken for success', CLUSTER,
@@ -445,7 +445,7 @@ MUTANTS = [
     Mutant('snapshot: the position is compared with the size', SNAPSHOT,
            'if (snapshot.place().position > limit) return false;',
            'if (snapshot.place().position > journal.get_size()) return false;'),
-    Mutant('snapshot: one behind the checkpoint is used', 'src/table/load.cc',
+    Mutant('snapshot: one behind the checkpoint is used', 'src/kernel/table/load.cc',
            'std::min(limit, journal.get_checkpoint())', 'limit'),
     Mutant('snapshot: samples are not compared', SNAPSHOT_FILE,
            '  if (sample_journal(journal, place_.position) != marks_.sample) return false;\n', ''),
@@ -460,22 +460,22 @@ MUTANTS = [
     Mutant('snapshot: a small one is not verified when it is opened', SNAPSHOT,
            'trust == Trust::verified || snapshot.size_of_sections() <= verified_at_opening',
            'trust == Trust::verified'),
-    Mutant('snapshot: on closing, without a hard checkpoint', 'src/table/writable_database.cc',
+    Mutant('snapshot: on closing, without a hard checkpoint', 'src/kernel/table/writable_database.cc',
            '    journal_.hard_checkpoint();  // that of another process may not be on the disk yet\n', ''),
     Mutant('snapshot: in the background, of a hard checkpoint of another that is not synced',
-           'src/table/writable_database.cc', '    journal_.sync_hard_checkpoint();\n', ''),
-    Mutant('snapshot: in the background, of a shared file, without a sync', 'src/table/writable_database.cc',
+           'src/kernel/table/writable_database.cc', '    journal_.sync_hard_checkpoint();\n', ''),
+    Mutant('snapshot: in the background, of a shared file, without a sync', 'src/kernel/table/writable_database.cc',
            '      if (is_shared_) file_->datasync();', '     '),
-    Mutant('snapshot: the context is not restored', 'src/table/load.cc',
+    Mutant('snapshot: the context is not restored', 'src/kernel/table/load.cc',
            '  journal.resume(*place);\n', '  journal.resume({place->position, {}});\n'),
-    Mutant('snapshot: the tail is replayed from the start', 'src/table/load.cc',
+    Mutant('snapshot: the tail is replayed from the start', 'src/kernel/table/load.cc',
            '  journal.resume(*place);\n', '  journal.resume({journal_start, place->context});\n'),
-    Mutant('snapshot: written behind the hard checkpoint', 'src/table/writable_database.cc',
+    Mutant('snapshot: written behind the hard checkpoint', 'src/kernel/table/writable_database.cc',
            '  hard_checkpoint();\n  const Replay_Place place', '  soft_checkpoint();\n  const Replay_Place place'),
     Mutant('snapshot: the hash of the header is not checked', SNAPSHOT_FILE,
            '  require(words[header_hash_word] == header_hash(words), "its header is damaged");\n', ''),
     Mutant('snapshot: the hash of the directory is not checked', SNAPSHOT_FILE,
            '  if (hash_of(directory_, layout) != hash)\n', '  if (false && hash != 0)\n'),
-    Mutant('snapshot: the list of free ids is not restored', 'src/table/record_ids.cc',
+    Mutant('snapshot: the list of free ids is not restored', 'src/kernel/table/record_ids.cc',
            '    in.section(ids.links_,', '    ids.first_free_ = no_id;\n    in.section(ids.links_,'),
 ]

@@ -7,7 +7,7 @@ usage: help.py SOURCE_DIR TOOLS_DIR
     are in files.md.)
   * The tool accepts each of them, and no mode of a file that --help does not list.
   * So for the commands of joedbi and joedb_client, what may follow them, and what `help COMMAND` says they
-    do; and for the lines of a .joedbc file, in joedbc --help, on its page, and in src/compiler/options.cc.
+    do; and for the lines of a .joedbc file, in joedbc --help, on its page, and in src/tools/compiler/options.cc.
 """
 import glob
 import os
@@ -184,14 +184,14 @@ def check_commands(top, tools):
 # ---- lines of a .joedbc file
 
 def check_compiler(top, tools):
-    parsed = set(re.findall(r'command == "(\w+)"', read(top, 'src/compiler/options.cc')))
+    parsed = set(re.findall(r'command == "(\w+)"', read(top, 'src/tools/compiler/options.cc')))
     text = run(tools, ['joedbc', '--help'])
     shown = set(re.findall(r'^  (\w+)(?: \S+)* {2,}\S', text, re.M)) - {'joedbc'}
     page = read(top, 'docs/reference/joedbc.md')
     section = page[page.index('\n## Options'):]
     written = {cell.split()[0] for cell in cells(section[:section.index('\n## ', 5)]) if re.match(r'\w+( |$)', cell)}
     if len(parsed) < 4:
-        yield 'src/compiler/options.cc: its commands are not found'
+        yield 'src/tools/compiler/options.cc: its commands are not found'
     for where, found in (('joedbc --help', shown), ('joedbc.md', written)):
         yield from (f'{where} does not have the line {word}' for word in sorted(parsed - found))
         yield from (f'{where} has the line {word}, which is not read' for word in sorted(found - parsed))

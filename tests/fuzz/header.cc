@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "joedb/format/header.h"
-#include "lab/random.h"
-#include "testing/fuzzers.h"
+#include "sim/lab/random.h"
+#include "sim/testing/fuzzers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   joedb::testing::fuzz_header({reinterpret_cast<const char*>(data), size});

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "joedb/format/header.h"
-#include "lab/random.h"
-#include "testing/entries.h"
-#include "testing/file_uses.h"
+#include "sim/lab/random.h"
+#include "sim/testing/entries.h"
+#include "sim/testing/file_uses.h"
 
 // Input: a file, which is used in all ways. The corpus is the small files of tests/conformance.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "joedb/base/bytes.h"
-#include "lab/random.h"
-#include "testing/fuzzers.h"
+#include "sim/lab/random.h"
+#include "sim/testing/fuzzers.h"
 
 // Input: a snapshot file. The corpus is valid ones, and inputs found by fuzzing.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

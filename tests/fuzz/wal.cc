@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "joedb/base/bytes.h"
-#include "lab/random.h"
-#include "testing/fuzzers.h"
+#include "sim/lab/random.h"
+#include "sim/testing/fuzzers.h"
 #include "wal/format.h"
 
 // Input: a log file. The corpus is small logs, whole and damaged.

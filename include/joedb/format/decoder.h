@@ -156,7 +156,7 @@ class Memory_Decoder_Input final : public Decoder_Input {
 };
 
 // Decodes the next value, from a Decoder_Input, or from bytes that are read without checks
-// (src/format/run_decoder.h). A string is valid until the next call.
+// (src/kernel/format/run_decoder.h). A string is valid until the next call.
 template <Field_Value T, class Input>
 T decode_value(Input& in) {
   if constexpr (std::is_same_v<T, bool>) {

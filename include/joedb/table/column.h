@@ -10,7 +10,7 @@
 #include "joedb/base/string.h"
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
-#include "joedb/snapshot/sections.h"
+#include "joedb/table/snapshot_sections.h"
 
 namespace joedb::inline v1 {
 

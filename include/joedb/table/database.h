@@ -294,7 +294,7 @@ class Database {
   void apply(const Valid_Data&) {}
   void apply(const Blob_Data&) {}
 
-  // Undoes the last insertion in this table (table/undo_log.h).
+  // Undoes the last insertion in this table (kernel/table/undo_log.h).
   void undo_insert(Table& table, Record_Id record, const Record_Ids::Before& before) {
     if (record.value() > before.size) rows_beyond_limit_ -= record.value() - before.size;
     table.undo_insert(record, before);

@@ -7,7 +7,7 @@
 
 #include "joedb/base/ids.h"
 #include "joedb/io/zeroed_memory.h"
-#include "joedb/snapshot/sections.h"
+#include "joedb/table/snapshot_sections.h"
 
 namespace joedb::inline v1 {
 

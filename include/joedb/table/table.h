@@ -190,7 +190,7 @@ class Table {
   // stay until an id is reused.
   void erase_vector(Record_Id record, index_t size);
 
-  // ---- undoing (table/undo_log.h): the reverse order of the changes
+  // ---- undoing (kernel/table/undo_log.h): the reverse order of the changes
 
   // Returns a bit for each index, set if the index has the record. The highest bit covers all
   // indexes from number 63 on.

@@ -1,0 +1,161 @@
+#ifndef JOEDB_INTERPRETER_COMMAND_LOOP_H
+#define JOEDB_INTERPRETER_COMMAND_LOOP_H
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands/command_help.h"
+#include "commands/line_source.h"
+#include "kernel/schema/line_reader.h"
+#include "text/display.h"
+
+namespace joedb::inline v1 {
+
+// A command that users can type.
+struct Interpreter_Command {
+  std::string_view names;  // "help|?": all its names
+  std::string_view help;   // "help|?": its line in the list of commands
+  // Reads all arguments before it changes anything. Prints to the stream. An Exception is shown to
+  // the user.
+  std::function<void(Line_Reader&, std::ostream&)> run;
+  // True if the command only shows things. A screen shows its output page by page, until the user
+  // stops it.
+  bool is_display = false;
+};
+
+// Returns a run() for a command without arguments. Calls f() or f(stream).
+template <class F>
+auto without_arguments(F f) {
+  return [f](Line_Reader& in, [[maybe_unused]] std::ostream& out) {
+    in.require_end();
+    if constexpr (std::is_invocable_v<const F&, std::ostream&>)
+      f(out);
+    else
+      f();
+  };
+}
+
+// Commands that help lists together.
+struct Command_Group {
+  std::string_view title;
+  std::vector<Interpreter_Command> commands;
+  std::string_view notes = "";  // whole lines, listed after the commands
+};
+
+// Reads lines, and runs the command that each line begins with, until the end of the input or until
+// a command ends the loop. The owner of the loop adds commands; those about the loop itself are
+// built in.
+//
+// Empty lines, and lines whose first word begins with #, do nothing. A command that succeeds is
+// answered by "OK: LINE". A command that fails, also for lack of memory, is answered by
+// "Error: TEXT" and "Line N: LINE", and the loop continues with the next line. A command that the
+// user stops is answered by "stopped".
+class Command_Loop {
+ public:
+  struct Settings {
+    bool is_echoing = true;     // answers "OK: LINE"
+    bool is_prompting = false;  // shows a prompt before each line
+    bool is_bailing = false;    // ends at the first error
+    // Behaves like joedb 10: lines are read leniently (Reading::classic), errors begin with
+    // "Exception caught: ", lines are counted from the start of a nested loop, the command sql
+    // writes one statement per value, and commands that joedb 10 does not have, and the command
+    // names of SQLite, are unknown.
+    bool is_classic = false;
+    // Shared with nested loops.
+    std::shared_ptr<Display> display = std::make_shared<Display>();
+  };
+
+  // Reason why the loop ended.
+  enum class End { end_of_input, quit, abort, rollback, error };
+
+  // `prompt` returns the text of the prompt.
+  Command_Loop(Settings settings, std::function<std::string()> prompt);
+  Command_Loop(const Command_Loop&) = delete;
+  Command_Loop& operator=(const Command_Loop&) = delete;
+
+  const Settings& settings() const { return settings_; }
+  Display& display() const { return *settings_.display; }
+
+  void add_group(Command_Group group);
+  // Adds help for commands. `help` must outlive the loop. If several entries have the same name,
+  // the one added last wins. The help of joedbi is there from the beginning.
+  void add_help(std::span<const Command_Help> help) { help_.push_back(help); }
+  // For completion: returns the words that begin with `prefix` and may be an argument of this kind
+  // (Command_Help). `words` are the words before it, beginning with the command.
+  using Arguments = std::function<Completions(
+      std::string_view kind, const std::vector<std::string_view>& words, std::string_view prefix)>;
+  void set_completions(Arguments arguments) { arguments_ = std::move(arguments); }
+
+  // Runs commands until the loop ends, and returns the reason. Throws Exception when writing to
+  // `out` fails, unless `out` had failed before the call.
+  End run(Line_Source& in, std::ostream& out);
+
+  // The failed commands, including those of nested loops.
+  struct Failures {
+    std::size_t count = 0;
+    std::size_t line_number = 0;  // of the last one
+    std::string text = {};        // error message of the last one
+    std::string line = {};        // beginning of the line of the last one
+    // "TEXT\nLine N: LINE"
+    std::string message() const;
+  };
+  const Failures& failures() const { return failures_; }
+  // Adds the failures of a nested loop on the same input. For the command that ran it.
+  void add(const Failures& nested);
+
+  // Ends the loop after the current command. For commands.
+  void end(End why) { end_ = why; }
+  // For commands that run a nested loop on the same input.
+  Line_Source& input() { return *in_; }
+
+  void print_help(std::ostream& out) const;
+  Completions complete(std::string_view line) const;
+
+  // Returns null if the command has no help.
+  const Command_Help* find_help(std::string_view name) const;
+  std::vector<std::string> command_names() const;
+
+ private:
+  void add_general_commands();
+  void run_display(const Interpreter_Command& command, Line_Reader& in);
+  void help(Line_Reader& in, std::ostream& out) const;
+  void set(Line_Reader& in, std::ostream& out);
+  std::string shown_prompt() const;
+  Completions complete_argument(std::string_view kind, const std::vector<std::string_view>& words,
+                                std::string_view prefix) const;
+  void run_line(std::string_view line, std::ostream& out);
+  void execute(std::string_view line, std::ostream& out);
+  void answer(std::ostream& out);
+  void fail(std::string_view text, std::string_view line, std::ostream& out);
+  const Interpreter_Command& find(std::string_view name);
+
+  Settings settings_;
+  const std::function<std::string()> prompt_;
+  std::vector<std::unique_ptr<const Command_Group>> groups_;
+  std::map<std::string_view, const Interpreter_Command*> commands_;
+  std::vector<std::span<const Command_Help>> help_{interpreter_help()};
+  Arguments arguments_;
+
+  // State of run():
+  Line_Source* in_ = nullptr;
+  std::string line_;
+  std::size_t line_number_ = 0;
+  End end_ = End::end_of_input;
+  std::string_view last_name_;  // previous command: the same one often follows
+  const Interpreter_Command* last_command_ = nullptr;
+  std::string answer_;
+  Failures failures_;
+};
+
+// Returns the output of the command `about`.
+std::string about_text();
+
+}  // namespace joedb::inline v1
+
+#endif

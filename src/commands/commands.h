@@ -1,0 +1,131 @@
+#ifndef JOEDB_INTERPRETER_COMMANDS_H
+#define JOEDB_INTERPRETER_COMMANDS_H
+
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "commands/command_loop.h"
+#include "joedb/table/writable_database.h"
+
+// The commands of joedbi, group by group. The objects that they work on must outlive the loop.
+
+namespace joedb::inline v1 {
+
+struct Command_Options {
+  // Largest record id; vectors must be smaller than this. 0: the limit of the journal
+  // (Database::free_rows_of_journal).
+  index_t max_record_id = 0;
+  bool has_limit_option = false;  // the tool has the option --max_record_id
+  // Returns the current time in seconds since 1970.
+  std::function<std::int64_t()> now = [] { return std::int64_t{std::time(nullptr)}; };
+  // Called by the commands that write a checkpoint, before they write it.
+  std::function<void()> before_checkpoint = [] {};
+};
+
+// ---- groups -------------------------------------------------------------------------------------
+
+// timestamp, comment, …, checkpoints and blobs. Journal is Writable_Database, or a class with the
+// same functions. Calls `after_rollback` after each command rollback.
+template <class Journal>
+void add_journal_commands(
+    Command_Loop& loop, Journal& journal, const Command_Options& options,
+    std::function<void()> after_rollback = [] {});
+
+// table, record, find, describe, schema, dump, sql, json
+void add_display_commands(Command_Loop& loop, const Database& database);
+
+// insert_into, update, …
+void add_data_commands(Command_Loop& loop, Writable_Database& database,
+                       const Command_Options& options);
+
+// create_table, add_field, …
+void add_schema_commands(Command_Loop& loop, Writable_Database& database);
+
+// read_blob
+void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read);
+
+// ---- for commands -------------------------------------------------------------------------------
+
+// Read the name of a table or field. Throw Data_Error if it does not exist.
+const Table& read_table(Line_Reader& in, const Database& database);
+Field_Id read_field(Line_Reader& in, const Table& table);
+// Returns the error for an unknown table. `name` must be the word that was read last.
+Data_Error no_such_table(const Line_Reader& in, const Database& database, std::string_view name);
+
+// Runs the command `find`, whose name has been read.
+void find_records(Line_Reader& in, std::ostream& out, const Database& database,
+                  const Display& display);
+// Operators that may be between a field and a value of `find`.
+inline constexpr std::string_view find_operators[] = {
+    "=", "!=", "<", "<=", ">", ">=", "begins", "contains"};
+bool is_find_operator(std::string_view word);
+
+// Print the output of the command `describe`: for all tables, or for one.
+void describe(std::ostream& out, const Database& database, const Display& display);
+void describe(std::ostream& out, const Database& database, const Table& table,
+              const Display& display);
+
+// Reads the seconds of a time stamp; returns now() if the line has none. The same time may follow
+// as text, in the format of Command_Writer.
+std::int64_t read_timestamp(Line_Reader& in, const std::function<std::int64_t()>& now);
+
+// Reads a value that a journal can hold. Throws Data_Error for a reference or blob that it cannot
+// hold. With Reading::classic, any negative reference is null.
+template <Field_Value T>
+T read_field_value(Line_Reader& in) {
+  return in.read_value<T>();
+}
+template <>
+Record_Id read_field_value<Record_Id>(Line_Reader& in);
+template <>
+Blob read_field_value<Blob>(Line_Reader& in);
+
+// ---- implementation -----------------------------------------------------------------------------
+
+template <class Journal>
+void add_journal_commands(Command_Loop& loop, Journal& journal, const Command_Options& options,
+                          std::function<void()> after_rollback) {
+  loop.add_group(
+      {"Journal",
+       {{"timestamp", "timestamp [<stamp>] (if no value is given, use current time)",
+         [&journal, now = options.now](Line_Reader& in, std::ostream&) {
+           journal.write(Timestamp{read_timestamp(in, now)});
+         }},
+        {"comment", "comment \"<comment_string>\"",
+         [&journal](Line_Reader& in, std::ostream&) {
+           const auto text = in.read_value<std::string_view>();
+           in.require_end();
+           journal.write(Comment{text});
+         }},
+        {"valid_data", "valid_data",
+         without_arguments([&journal] { journal.write(Valid_Data{}); })},
+        {"flush", "flush", without_arguments([&journal] { journal.flush(); })},
+        {"soft_checkpoint|checkpoint", "[soft_]checkpoint",
+         without_arguments([&journal, before = options.before_checkpoint] {
+           before();
+           journal.soft_checkpoint();
+         })},
+        {"hard_checkpoint", "hard_checkpoint",
+         without_arguments([&journal, before = options.before_checkpoint] {
+           before();
+           journal.hard_checkpoint();
+         })},
+        {"rollback", "rollback (forget everything since the last checkpoint)",
+         without_arguments([&journal, after_rollback] {
+           journal.rollback();
+           after_rollback();
+         })},
+        {"write_blob", "write_blob <data_string>", [&journal](Line_Reader& in, std::ostream& out) {
+           const auto bytes = in.read_value<std::string_view>();
+           in.require_end();
+           const Blob blob = journal.write_blob(bytes);
+           out << blob.get_position() << ',' << blob.get_size() << '\n';
+         }}}});
+}
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,573 @@
+#include "commands/edit_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "commands/commands.h"
+#include "kernel/schema/line_reader.h"
+#include "text/display_width.h"
+#include "text/dump.h"
+
+namespace joedb::inline v1 {
+
+// ---- values -------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::string_view null_word = "null";
+
+// Two forms of an escape. Both begin with a backslash.
+struct Escape {
+  std::string_view name, octal;
+};
+constexpr Escape escapes[] = {{"\\n", "\\012"}, {"\\t", "\\011"}, {"\\r", "\\015"}};
+
+// Replaces the escapes of one form by those of the other.
+std::string with_escapes(std::string_view text, std::string_view Escape::*from,
+                         std::string_view Escape::*to) {
+  std::string result;
+  while (!text.empty()) {
+    std::size_t size = text.front() == '\\' ? std::min<std::size_t>(2, text.size()) : 1;
+    const Escape* const escape =
+        std::find_if(std::begin(escapes), std::end(escapes),
+                     [&](const Escape& e) { return text.starts_with(e.*from); });
+    if (escape != std::end(escapes)) {
+      size = (escape->*from).size();
+      result += escape->*to;
+    } else {
+      result += text.substr(0, size);
+    }
+    text.remove_prefix(size);
+  }
+  return result;
+}
+
+template <Field_Value T>
+std::string value_text(T value) {
+  std::string text;
+  append_value(text, value);
+  if constexpr (std::is_same_v<T, Record_Id>)
+    if (value.is_null()) text = null_word;
+  if constexpr (std::is_same_v<T, std::string_view>)
+    if (text.find('\\') != text.npos) return with_escapes(text, &Escape::octal, &Escape::name);
+  return text;
+}
+
+std::string value_text(const Column_Base& column, index_t id) {
+  return visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
+    return value_text<T>(static_cast<const Column<T>&>(column).get(id));
+  });
+}
+
+// Calls f with the value of a word. Throws Data_Error if the word is not a value of this type.
+template <Field_Value T, class F>
+void with_value(std::string_view word, F f) {
+  if constexpr (std::is_same_v<T, Record_Id>)
+    if (word == null_word) return f(Record_Id());
+  std::string text(word);
+  if constexpr (std::is_same_v<T, std::string_view>)
+    if (text.find('\\') != text.npos) text = with_escapes(text, &Escape::name, &Escape::octal);
+  Line_Reader in(text);
+  const T value = read_field_value<T>(in);
+  in.require_end();
+  f(value);
+}
+
+// Splits a line into words. A quoted text and any characters directly after its closing quote are
+// one word.
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view spaces = " \t\r\v\f";
+  std::vector<std::string_view> words;
+  for (;;) {
+    const std::size_t begin = line.find_first_not_of(spaces);
+    if (begin == line.npos) return words;
+    line.remove_prefix(begin);
+    std::size_t end = 0;
+    if (line.front() == '"') {
+      for (end = 1; end < line.size() && line[end] != '"'; ++end)
+        if (line[end] == '\\') ++end;
+      end = std::min(end + 1, line.size());
+    }
+    end = std::min(line.find_first_of(spaces, end), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+std::string type_text(const Database& database, const Type& type) {
+  std::string text(type_name(type.code));
+  if (type.code != Type_Code::reference) return text;
+  const Table* const referenced = database.find_table(type.referenced);
+  return text + ' ' + (referenced ? referenced->name() : "__unknown_table__");
+}
+
+// Removes the column from the message of a Line_Reader: "column N: TEXT".
+std::string without_column(std::string_view text) {
+  const std::size_t end = text.find(": ");
+  const bool has_column = text.starts_with("column ") && end != text.npos;
+  return std::string(has_column ? text.substr(end + 2) : text);
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+class Table_Commands {
+ public:
+  Table_Commands(const Database& database, const Table& table, std::string& out)
+      : database_(database), table_(table), out_(out) {}
+
+  void print() {
+    out_ += "table " + table_.name() + '\n';
+    for_each_live_field(table_, [&](Field_Id, const Field& field) {
+      columns_.push_back(field.column.get());
+      names_.push_back(field.name);
+      out_ += "field " + field.name + ' ' + type_text(database_, field.column->type()) + '\n';
+    });
+    if (table_.records().used_count() == 0) return;
+    const std::vector<std::string> title = make_title();
+    widths_.resize(title.size());
+    note_widths(title);
+    for_each_record([&](index_t id) { note_widths(words_of_record(id)); });
+    print_line(title);
+    for_each_record([&](index_t id) { print_line(words_of_record(id)); });
+  }
+
+ private:
+  static constexpr std::size_t widest = 40;
+
+  std::vector<std::string> make_title() const {
+    std::vector<std::string> title{"# id"};
+    title.insert(title.end(), names_.begin(), names_.end());
+    return title;
+  }
+  std::vector<std::string> words_of_record(index_t id) const {
+    std::vector<std::string> words{std::to_string(id)};
+    for (const Column_Base* const column : columns_) words.push_back(value_text(*column, id));
+    return words;
+  }
+  template <class F>
+  void for_each_record(F f) {
+    for_each_run(table_, [&](index_t first, index_t size) {
+      for (index_t id = first; id < first + size; ++id) f(id);
+    });
+  }
+  void note_widths(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+      widths_[i] = std::max(widths_[i], std::min(widest, display_width(words[i])));
+  }
+  void print_line(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      out_ += words[i];
+      if (i + 1 == words.size()) break;
+      const std::size_t width = display_width(words[i]);
+      out_.append(2 + (width < widths_[i] ? widths_[i] - width : 0), ' ');
+    }
+    out_ += '\n';
+  }
+
+  const Database& database_;
+  const Table& table_;
+  std::string& out_;
+  std::vector<const Column_Base*> columns_;
+  std::vector<std::string> names_;
+  std::vector<std::size_t> widths_;
+};
+
+}  // namespace
+
+std::string edit_text(const Database& database, const Table* only) {
+  std::string text;
+  for (const Table* const table : live_tables(database)) {
+    if (only != nullptr && table != only) continue;
+    Table_Commands(database, *table, text).print();
+    text += '\n';
+  }
+  return text += "end\n";
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+Edited_Text::Edited_Text(std::string_view text, const Database& database, const Table* only)
+    : database_(database), only_(only) {
+  read_lines(text);
+  if (!has_end_) {
+    problems_ = {{std::max<std::size_t>(line_, 1),
+                  "the last line, end, is missing: the text may have been cut off"}};
+    return;
+  }
+  for (Edited_Table& table : tables_) match_table(table);
+  require_one_each();
+  for (Edited_Table& table : tables_)
+    for (Edited_Field& field : table.fields) match_field(table, field);
+  if (problems_.empty())
+    for (const Edited_Table& table : tables_) check_rows(table);
+  std::stable_sort(problems_.begin(), problems_.end(),
+                   [](const auto& a, const auto& b) { return a.line < b.line; });
+}
+
+void Edited_Text::read_lines(std::string_view text) {
+  while (!text.empty()) {
+    ++line_;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    read_line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+void Edited_Text::read_line(std::string_view line) {
+  const std::vector<std::string_view> words = words_of(line);
+  if (words.empty() || words[0].starts_with('#')) return;
+  if (has_end_) return problem("nothing can follow end");
+  if (words[0] == "end" && words.size() == 1) {
+    has_end_ = true;
+  } else if (words[0] == "table") {
+    read_table(words);
+  } else if (words[0] == "field") {
+    read_field(words);
+  } else {
+    read_row(words);
+  }
+}
+
+void Edited_Text::read_table(const std::vector<std::string_view>& words) {
+  const bool has_old = words.size() == 4 && words[2] == "was";
+  if (words.size() != 2 && !has_old) return problem("expected: table NAME, or table NAME was OLD");
+  Edited_Table& table = tables_.emplace_back();
+  table.line = line_;
+  table.name = words[1];
+  table.old_name = has_old ? words[3] : words[1];
+}
+
+void Edited_Text::read_field(const std::vector<std::string_view>& words) {
+  if (tables_.empty()) return problem("a table must stand before its fields");
+  if (!tables_.back().rows.empty())
+    return problem("the fields of a table stand before its records");
+  Edited_Field field{};
+  field.line = line_;
+  std::size_t next = 1;
+  const auto take = [&] { return next < words.size() ? words[next++] : std::string_view(); };
+  field.name = field.old_name = take();
+  field.type = take();
+  if (field.type == type_name(Type_Code::reference)) field.referenced = take();
+  for (std::string_view word = take(); !word.empty(); word = take()) {
+    const bool is_old = word == "was";
+    if (!is_old && word != "=") {
+      next = words.size() + 1;
+      break;
+    }
+    const std::string_view value = take();
+    if (value.empty()) next = words.size() + 1;
+    (is_old ? field.old_name : field.initial) = value;
+    if (!is_old) field.has_initial = true;
+  }
+  if (field.type.empty() || next != words.size() ||
+      (field.type == type_name(Type_Code::reference) && field.referenced.empty()))
+    return problem(
+        "expected: field NAME TYPE, field NAME TYPE = VALUE, or field NAME TYPE was OLD");
+  tables_.back().fields.push_back(field);
+}
+
+void Edited_Text::read_row(const std::vector<std::string_view>& words) {
+  Edited_Row row{line_, -1, {words.begin() + 1, words.end()}};
+  if (words[0] != "+") {
+    const auto* const end = words[0].data() + words[0].size();
+    const auto [next, error] = std::from_chars(words[0].data(), end, row.id);
+    if (error != std::errc() || next != end || row.id < 0)
+      return problem("table, field, end, + or the id of a record expected, got `" +
+                     std::string(words[0].substr(0, 40)) + '`');
+  }
+  if (tables_.empty()) return problem("a table must stand before its records");
+  tables_.back().rows.push_back(std::move(row));
+}
+
+// ---- comparing ----------------------------------------------------------------------------------
+
+const Edited_Text::Edited_Table* Edited_Text::find_table(std::string_view name) const {
+  const auto found = std::find_if(tables_.begin(), tables_.end(),
+                                  [&](const Edited_Table& t) { return t.name == name; });
+  return found == tables_.end() ? nullptr : &*found;
+}
+
+void Edited_Text::match_table(Edited_Table& table) {
+  line_ = table.line;
+  table.old = database_.find_table(table.old_name);
+  const bool has_old_name = table.old_name != table.name;
+  if (table.old == nullptr && has_old_name)
+    problem("there was no table " + std::string(table.old_name));
+  if (only_ != nullptr && table.old != only_)
+    problem("only the table " + only_->name() + " is edited");
+  if (table.old == nullptr && !is_identifier(table.name))
+    problem(std::string(table.name) + " is no name for a table");
+}
+
+template <class Things, class Problem>
+static void require_different(const Things& things, Problem problem) {
+  std::set<std::string_view> names, old_names;
+  for (const auto& thing : things)
+    if (!names.insert(thing.name).second || !old_names.insert(thing.old_name).second)
+      problem(thing);
+}
+
+void Edited_Text::require_one_each() {
+  const auto is_twice = [this](const auto& thing) {
+    line_ = thing.line;
+    problem(std::string(thing.name) + " is there twice");
+  };
+  require_different(tables_, is_twice);
+  for (const Edited_Table& table : tables_) require_different(table.fields, is_twice);
+  if (only_ != nullptr && tables_.empty()) problem("the table " + only_->name() + " is missing");
+}
+
+void Edited_Text::match_field(Edited_Table& table, Edited_Field& field) {
+  line_ = field.line;
+  if (table.old != nullptr) field.id = table.old->find_field(field.old_name);
+  if (!field.id.is_null()) {
+    const Type& old = table.old->find_field(field.id)->column->type();
+    field.code = old.code;
+    if (field.has_initial) problem("= VALUE is for a new field");
+    return match_type(field, old);
+  }
+  if (field.old_name != field.name) problem("there was no field " + std::string(field.old_name));
+  field.code = type_named(field.type);
+  if (field.code == Type_Code::none) problem(std::string(field.type) + " is no type");
+  if (!is_identifier(field.name)) problem(std::string(field.name) + " is no name for a field");
+  if (field.code != Type_Code::reference) return;
+  if (!find_table(field.referenced) &&
+      (only_ == nullptr || database_.find_table(field.referenced) == nullptr))
+    problem("there is no table " + std::string(field.referenced));
+}
+
+// The referenced table must be in the text: without the word `was`, a renamed table would be
+// dropped.
+void Edited_Text::require_referenced(const Edited_Field& field, const Type& old) {
+  const Table* const table =
+      old.code == Type_Code::reference ? database_.find_table(old.referenced) : nullptr;
+  if (table == nullptr || only_ != nullptr) return;
+  const auto is_it = [&](const Edited_Table& edited) { return edited.old == table; };
+  if (std::none_of(tables_.begin(), tables_.end(), is_it))
+    problem("the field " + std::string(field.name) + " references the table " + table->name() +
+            ", which is not in this text. A new name is written: table NEW was " + table->name());
+}
+
+void Edited_Text::match_type(const Edited_Field& field, const Type& old) {
+  const std::string old_text = type_text(database_, old);
+  std::string text(field.type);
+  if (!field.referenced.empty()) text.append(" ").append(field.referenced);
+  if (text == old_text) return require_referenced(field, old);
+  const Edited_Table* const referenced = find_table(field.referenced);
+  const bool is_renamed = old.code == Type_Code::reference && referenced && referenced->old &&
+                          referenced->old == database_.find_table(old.referenced);
+  if (!is_renamed)
+    problem("the field " + std::string(field.name) + " is of type " + old_text +
+            ", which cannot be changed: add another field");
+}
+
+void Edited_Text::check_rows(const Edited_Table& table) {
+  std::set<index_t> ids;
+  for (const Edited_Row& row : table.rows) {
+    constexpr std::size_t most_problems = 20;
+    if (problems_.size() >= most_problems) return;
+    line_ = row.line;
+    if (row.id >= 0 && !ids.insert(row.id).second)
+      problem("record " + std::to_string(row.id) + " of table " + std::string(table.name) +
+              " is there twice");
+    else
+      check_row(table, row);
+  }
+}
+
+// Returns the old text of a value; empty if there was none.
+static std::string old_text(const Table* table, index_t record, Field_Id field) {
+  if (table == nullptr || field.is_null() || !table->records().is_used(record)) return "";
+  return value_text(*table->find_field(field)->column, record);
+}
+
+static void require_blob(Blob blob) {
+  if (blob != Blob()) throw Data_Error("the place of a blob cannot be edited; 0,0 is an empty one");
+}
+
+// Throws Data_Error if the word is not a value of this type.
+static void require_value(Type_Code type, std::string_view word) {
+  visit_type(type, [&]<class T>(std::type_identity<T>) {
+    with_value<T>(word, [](T value) {
+      if constexpr (std::is_same_v<T, Blob>) require_blob(value);
+    });
+  });
+}
+
+void Edited_Text::check_row(const Edited_Table& table, const Edited_Row& row) {
+  std::string names;
+  std::size_t count = 0;
+  for (const Edited_Field& field : table.fields) {
+    if (!field.has_initial) {
+      ++count;
+      names.append(" ").append(field.name);
+    }
+  }
+  if (row.words.size() != count)
+    return problem(std::to_string(count) + (count == 1 ? " value" : " values") + " expected" +
+                   (names.empty() ? "" : " (" + names.substr(1) + ')') + ", got " +
+                   std::to_string(row.words.size()));
+  std::size_t next = 0;
+  for (const Edited_Field& field : table.fields) {
+    const std::string_view word = field.has_initial ? field.initial : row.words[next++];
+    // Unchanged text is always valid, even that of a blob.
+    if (word == old_text(table.old, row.id, field.id)) continue;
+    try {
+      require_value(field.code, word);
+    } catch (const Data_Error& error) {
+      problem(std::string(field.name) + ": " + without_column(error.what()));
+    }
+  }
+}
+
+// ---- applying -----------------------------------------------------------------------------------
+
+Change_Sink::Change_Sink(Database& database, Command_Writer& printer)
+    : database_(&database), printer_(&printer) {
+  decode_entries(database.schema_entries(), [&]<class Entry>(const Entry& entry) {
+    if constexpr (Schema_Entry<Entry>) printer.skip(entry);
+  });
+}
+
+class Edited_Text::Applier {
+ public:
+  Applier(const Edited_Text& text, Change_Sink& sink) : text_(text), sink_(sink) {}
+
+  Edit_Summary apply() {
+    try {
+      for (const Table* const table : live_tables(text_.database_)) drop(*table);
+      for (const Edited_Table& table : text_.tables_) rename(table);
+      for (const Edited_Table& table : text_.tables_) create(table);
+      for (const Edited_Table& table : text_.tables_) add_fields(table);
+      summary_.schema = sink_.count();
+      for (const Edited_Table& table : text_.tables_) write_rows(table);
+    } catch (const Edit_Error&) {
+      throw;
+    } catch (const Data_Error& error) {
+      throw Edit_Error(line_, error.what());
+    }
+    return summary_;
+  }
+
+ private:
+  // Drops come first, so that their names are free.
+  void drop(const Table& table) {
+    if (text_.only_ != nullptr && text_.only_ != &table) return;
+    const auto edited = std::find_if(text_.tables_.begin(), text_.tables_.end(),
+                                     [&](const Edited_Table& t) { return t.old == &table; });
+    const Table_Id id = table.id();
+    if (edited == text_.tables_.end()) {
+      summary_.deleted += table.records().used_count();
+      return sink_.write(Drop_Table{id});
+    }
+    line_ = edited->line;
+    std::vector<Field_Id> dropped;
+    std::uint16_t number = 0;
+    for (const Field& field : table.fields()) {
+      const Field_Id field_id(++number);
+      if (field.column && std::none_of(edited->fields.begin(), edited->fields.end(),
+                                       [&](const Edited_Field& f) { return f.id == field_id; }))
+        dropped.push_back(field_id);
+    }
+    for (const Field_Id field : dropped) sink_.write(Drop_Field{id, field});
+  }
+
+  void rename(const Edited_Table& table) {
+    if (table.old == nullptr) return;
+    line_ = table.line;
+    if (table.name != table.old_name) sink_.write(Rename_Table{table.old->id(), table.name});
+    for (const Edited_Field& field : table.fields) {
+      line_ = field.line;
+      if (!field.id.is_null() && field.name != field.old_name)
+        sink_.write(Rename_Field{table.old->id(), field.id, field.name});
+    }
+  }
+
+  void create(const Edited_Table& table) {
+    line_ = table.line;
+    if (table.old == nullptr) sink_.write(Create_Table{table.name});
+  }
+
+  void add_fields(const Edited_Table& table) {
+    for (const Edited_Field& field : table.fields) {
+      line_ = field.line;
+      if (!field.id.is_null()) continue;
+      Type type{field.code, {}};
+      if (field.code == Type_Code::reference) {
+        const Table* const referenced = sink_.database().find_table(field.referenced);
+        if (referenced == nullptr)
+          throw Data_Error("there is no table " + std::string(field.referenced));
+        type.referenced = referenced->id();
+      }
+      sink_.write(Add_Field{find(table).id(), field.name, type});
+    }
+  }
+
+  const Table& find(const Edited_Table& table) const {
+    return *sink_.database().find_table(table.name);
+  }
+
+  // Deletes the missing records, writes those with an id, and then inserts those without one.
+  void write_rows(const Edited_Table& edited) {
+    const Table& table = find(edited);
+    std::set<index_t> ids;
+    for (const Edited_Row& row : edited.rows)
+      if (row.id >= 0) ids.insert(row.id);
+    std::vector<index_t> gone;
+    for_each_run(table, [&](index_t first, index_t size) {
+      for (index_t id = first; id < first + size; ++id)
+        if (!ids.contains(id)) gone.push_back(id);
+    });
+    line_ = edited.line;
+    for (const index_t id : gone) sink_.write(Delete{table.id(), Record_Id(id)});
+    summary_.deleted += static_cast<index_t>(gone.size());
+    for (const Edited_Row& row : edited.rows)
+      if (row.id >= 0) write_row(edited, table, row, row.id);
+    for (const Edited_Row& row : edited.rows)
+      if (row.id < 0) write_row(edited, table, row, table.records().size());
+  }
+
+  void write_row(const Edited_Table& edited, const Table& table, const Edited_Row& row,
+                 index_t id) {
+    line_ = row.line;
+    const bool is_new = !table.records().is_used(id);
+    if (is_new) {
+      sink_.write(Insert{table.id(), Record_Id(id)});
+      ++summary_.inserted;
+    }
+    std::size_t next = 0;
+    for (const Edited_Field& field : edited.fields) {
+      const std::string_view word = field.has_initial ? field.initial : row.words[next++];
+      const Field_Id field_id = field.id.is_null() ? table.find_field(field.name) : field.id;
+      const Column_Base& column = *table.find_field(field_id)->column;
+      if (!is_new && word == value_text(column, id)) continue;
+      visit_type(field.code, [&]<class T>(std::type_identity<T>) {
+        with_value<T>(word, [&](T value) {
+          if (!is_new && is_same(static_cast<const Column<T>&>(column).get(id), value)) return;
+          sink_.write(Update<T>{table.id(), Record_Id(id), field_id, value});
+          if (!is_new) ++summary_.values;
+        });
+      });
+    }
+  }
+
+  // Compares to the last bit: 0 and -0 differ, and a nan equals itself.
+  template <class T>
+  static bool is_same(const T& a, const T& b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::memcmp(&a, &b, sizeof a) == 0;
+    else
+      return a == b;
+  }
+  static bool is_same(String a, std::string_view b) { return std::string_view(a) == b; }
+
+  const Edited_Text& text_;
+  Change_Sink& sink_;
+  Edit_Summary summary_;
+  std::size_t line_ = 1;
+};
+
+Edit_Summary Edited_Text::apply(Change_Sink& sink) const { return Applier(*this, sink).apply(); }
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,142 @@
+#ifndef JOEDB_INTERPRETER_EDIT_TEXT_H
+#define JOEDB_INTERPRETER_EDIT_TEXT_H
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/table/writable_database.h"
+#include "text/entry_text.h"
+
+// The content of a database as a text that people edit, and the edits as entries.
+//
+//     table person
+//     field name string
+//     field boss references person
+//     # id  name   boss
+//     0     "Ada"  null
+//     1     "Bob"  0
+//     end
+//
+// A line with # is a comment, and `end` is the last line. A text that is read back against the
+// database that it came from yields no entries, for any values: a value has changed only if its
+// text has.
+
+namespace joedb::inline v1 {
+
+// Returns the text of all tables, or of one.
+std::string edit_text(const Database& database, const Table* only = nullptr);
+
+// The destination of changes: a database and its journal, or a temporary database and a printer.
+class Change_Sink {
+ public:
+  explicit Change_Sink(Writable_Database& writable) : writable_(&writable) {}
+  // Tells the printer the schema of the database, so that it knows the names.
+  Change_Sink(Database& database, Command_Writer& printer);
+
+  const Database& database() const { return writable_ ? writable_->get_database() : *database_; }
+  template <class Entry>
+  void write(const Entry& entry) {
+    if (writable_) {
+      writable_->write(entry);
+    } else {
+      (*database_)(entry);
+      (*printer_)(entry);
+    }
+    ++count_;
+  }
+  // Number of entries written.
+  index_t count() const { return count_; }
+
+ private:
+  Writable_Database* writable_ = nullptr;
+  Database* database_ = nullptr;
+  Command_Writer* printer_ = nullptr;
+  index_t count_ = 0;
+};
+
+// A problem in a line of the text.
+struct Edit_Problem {
+  std::size_t line;  // from 1
+  std::string what;
+};
+
+// Thrown when a change does not fit the database. The changes before it were written.
+class Edit_Error : public Exception {
+ public:
+  Edit_Error(std::size_t place, const std::string& what) : Exception(what), line(place) {}
+  const std::size_t line;
+};
+
+// Numbers of changes, for people.
+struct Edit_Summary {
+  index_t values = 0;
+  index_t inserted = 0;
+  index_t deleted = 0;
+  index_t schema = 0;  // changes of tables and fields
+};
+
+// A text that was edited, compared with a database.
+class Edited_Text {
+ public:
+  // `only`: the only table that the text may change; null: all. All arguments must outlive this
+  // object. Only apply() may change the database.
+  Edited_Text(std::string_view text, const Database& database, const Table* only = nullptr);
+
+  // The first problems, in the order of lines. If there are any, no other function may be called.
+  const std::vector<Edit_Problem>& problems() const { return problems_; }
+
+  // Writes the differences to a database with the same content. Throws Edit_Error for a change that
+  // does not fit, and whatever else writing throws.
+  Edit_Summary apply(Change_Sink& sink) const;
+
+ private:
+  struct Edited_Field {
+    std::size_t line;
+    std::string_view name, old_name, type, referenced;
+    bool has_initial = false;
+    std::string_view initial;
+    Field_Id id;  // null: a new field
+    Type_Code code = Type_Code::none;
+  };
+  struct Edited_Row {
+    std::size_t line;
+    index_t id;  // -1: the next one
+    std::vector<std::string_view> words;
+  };
+  struct Edited_Table {
+    std::size_t line;
+    std::string_view name, old_name;
+    const Table* old = nullptr;  // null: a new table
+    std::vector<Edited_Field> fields;
+    std::vector<Edited_Row> rows;
+  };
+  class Applier;
+
+  void read_lines(std::string_view text);
+  void read_line(std::string_view line);
+  void read_table(const std::vector<std::string_view>& words);
+  void read_field(const std::vector<std::string_view>& words);
+  void read_row(const std::vector<std::string_view>& words);
+  void match_table(Edited_Table& table);
+  void match_field(Edited_Table& table, Edited_Field& field);
+  void require_referenced(const Edited_Field& field, const Type& old);
+  void match_type(const Edited_Field& field, const Type& old);
+  void require_one_each();
+  void check_rows(const Edited_Table& table);
+  void check_row(const Edited_Table& table, const Edited_Row& row);
+  const Edited_Table* find_table(std::string_view name) const;
+  void problem(const std::string& what) { problems_.push_back({line_, what}); }
+
+  const Database& database_;
+  const Table* const only_;
+  std::vector<Edited_Table> tables_;
+  std::vector<Edit_Problem> problems_;
+  std::size_t line_ = 0;
+  bool has_end_ = false;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

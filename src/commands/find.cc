@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <vector>
+
+#include "commands/commands.h"
+#include "kernel/base/suggestion.h"
+#include "text/dump.h"
+#include "text/table_printer.h"
+
+namespace joedb::inline v1 {
+
+bool is_find_operator(std::string_view word) {
+  return std::find(std::begin(find_operators), std::end(find_operators), word) !=
+         std::end(find_operators);
+}
+
+namespace {
+
+// ---- by an index --------------------------------------------------------------------------------
+
+// Reads values for the first fields of an index.
+std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
+                               const std::vector<Field_Id>& fields) {
+  std::vector<Key_Part> key;
+  for (const Field_Id field : fields) {
+    if (!in.has_more()) break;
+    const Type_Code type = table.find_field(field)->column->type().code;
+    visit_type(type, [&]<class T>(std::type_identity<T>) {
+      const T value = read_field_value<T>(in);
+      // Reading::classic takes an unquoted text at the end of the line, but counts it as failed.
+      bool is_there = !in.has_failed();
+      if constexpr (std::is_same_v<T, std::string_view>) is_there = is_there || !value.empty();
+      if (is_there) key.push_back(key_part(value));
+    });
+  }
+  in.require_end();
+  return key;
+}
+
+// Returns the records between two places of an index, in its order.
+std::vector<index_t> records_between(Index::Cursor i, const Index::Cursor& end,
+                                     const Display& display) {
+  constexpr std::size_t interval = 4096;
+  std::vector<index_t> records;
+  for (; i != end; i.next()) {
+    if (records.size() % interval == 0) display.check();
+    records.push_back(i.record().value());
+  }
+  return records;
+}
+
+// Suggests tables, too: the name may be meant as a table.
+Data_Error no_such_index(const Line_Reader& in, const Database& database, const std::string& name) {
+  if (database.indexes().empty()) return no_such_table(in, database, name);
+  std::vector<std::string> names;
+  if (!in.is_classic()) {
+    for (const Index* index : database.indexes()) names.push_back(index->definition().name);
+    for (const Table* table : live_tables(database)) names.push_back(table->name());
+  }
+  return in.error("No such index: " + name + did_you_mean(name, names));
+}
+
+// ---- by conditions ------------------------------------------------------------------------------
+
+int compare(const Key_Part& a, const Key_Part& b) {
+  if (a.number != b.number) return a.number < b.number ? -1 : 1;
+  return a.text.compare(b.text);
+}
+
+struct Find_Condition {
+  Field_Id field;
+  const Column_Base* column;
+  Key_Part (*read)(const Column_Base& column, index_t id);
+  std::string_view op;
+  Key_Part value;
+
+  bool holds(index_t id) const {
+    const Key_Part part = read(*column, id);
+    if (op == "begins") return part.text.starts_with(value.text);
+    if (op == "contains") return part.text.find(value.text) != part.text.npos;
+    const int order = compare(part, value);
+    return op == "="    ? order == 0
+           : op == "!=" ? order != 0
+           : op == "<"  ? order < 0
+           : op == "<=" ? order <= 0
+           : op == ">"  ? order > 0
+                        : order >= 0;
+  }
+};
+
+// Reads FIELD [OP] VALUE. An operator in quotes is a value.
+Find_Condition read_condition(Line_Reader& in, const Table& table) {
+  Find_Condition c{};
+  c.field = read_field(in, table);
+  c.column = table.find_field(c.field)->column.get();
+  c.op = "=";
+  if (is_find_operator(in.peek_word())) c.op = in.read_word("operator");
+  const Type_Code type = c.column->type().code;
+  if ((c.op == "begins" || c.op == "contains") && type != Type_Code::string)
+    throw in.error(std::string(c.op) + " is for strings, and this field is " +
+                   std::string(type_name(type)));
+  visit_type(type, [&]<class T>(std::type_identity<T>) {
+    c.value = key_part(read_field_value<T>(in));
+    c.read = [](const Column_Base& column, index_t id) {
+      return key_part<T>(static_cast<const Column<T>&>(column).get(id));
+    };
+  });
+  return c;
+}
+
+// Returns an index that begins with the field and has all records. A record that never had values
+// is in no index.
+const Index* index_for(const Find_Condition& c, const Table& table) {
+  if (c.op == "!=" || c.op == "contains") return nullptr;
+  for (const auto& index : table.indexes())
+    if (index->is_complete() && index->definition().fields.front() == c.field &&
+        index->size() == static_cast<std::size_t>(table.records().used_count()))
+      return index.get();
+  return nullptr;
+}
+
+// Returns the records that may meet the condition, in ascending order of ids.
+std::vector<index_t> candidates(const Index& index, const Find_Condition& c,
+                                const Display& display) {
+  const Key key(&c.value, 1);
+  const bool is_from_begin = c.op.starts_with('<');
+  Index::Cursor begin = is_from_begin ? index.begin()
+                        : c.op == ">" ? index.upper_bound(key)
+                                      : index.lower_bound(key);
+  std::vector<index_t> records;
+  if (c.op == "begins") {
+    for (; begin != index.end() && c.holds(begin.record().value()); begin.next())
+      records.push_back(begin.record().value());
+  } else {
+    const Index::Cursor end = c.op == "<"                   ? index.lower_bound(key)
+                              : c.op == "<=" || c.op == "=" ? index.upper_bound(key)
+                                                            : index.end();
+    records = records_between(begin, end, display);
+  }
+  std::sort(records.begin(), records.end());
+  return records;
+}
+
+std::vector<index_t> matching_records(const Table& table,
+                                      const std::vector<Find_Condition>& conditions,
+                                      const Display& display) {
+  const auto holds = [&](index_t id) {
+    return std::all_of(conditions.begin(), conditions.end(),
+                       [id](const Find_Condition& c) { return c.holds(id); });
+  };
+  for (const Find_Condition& c : conditions) {
+    const Index* const index = index_for(c, table);
+    if (index == nullptr) continue;
+    std::vector<index_t> records = candidates(*index, c, display);
+    std::erase_if(records, [&](index_t id) { return !holds(id); });
+    return records;
+  }
+  constexpr index_t interval = 4096;
+  std::vector<index_t> records;
+  table.expect_scan();
+  for (index_t id = 0; id < table.records().size(); ++id) {
+    if (id % interval == 0) display.check();
+    if (table.records().is_used(id) && holds(id)) records.push_back(id);
+  }
+  return records;
+}
+
+void print(std::ostream& out, const Table& table, std::vector<index_t> records,
+           const Database& database, const Display& display) {
+  Row_Style style(display, database);
+  style.limit = display.limit;
+  Table_Printer printer(table, std::move(records), style);
+  printer.print(out);
+  if (printer.rest().count > 0)
+    out << "… " << printer.rest().count << " more: set limit 0 shows all\n";
+}
+
+}  // namespace
+
+void find_records(Line_Reader& in, std::ostream& out, const Database& database,
+                  const Display& display) {
+  const std::string name(in.read_word("table or index name"));
+  if (const Index* const index = database.find_index(name)) {
+    const Table& table = database.table(index->definition().table);
+    const auto key = read_key(in, table, index->definition().fields);
+    auto records = records_between(index->lower_bound(key), index->upper_bound(key), display);
+    return print(out, table, std::move(records), database, display);
+  }
+  const Table* const table = database.find_table(name);
+  if (table == nullptr || in.is_classic()) throw no_such_index(in, database, name);
+  std::vector<Find_Condition> conditions;
+  do conditions.push_back(read_condition(in, *table));
+  while (in.has_more());
+  print(out, *table, matching_records(*table, conditions, display), database, display);
+}
+
+}  // namespace joedb::inline v1

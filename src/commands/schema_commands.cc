@@ -1,0 +1,108 @@
+#include "commands/commands.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+Type read_type(Line_Reader& in, const Database& database) {
+  Type type{type_named(in.read_word("type")), {}};
+  if (type.code == Type_Code::reference) {
+    const Table* const referenced = database.find_table(in.read_word("table name"));
+    if (referenced == nullptr) throw in.error("unknown type");
+    type.referenced = referenced->id();
+  }
+  if (type.code == Type_Code::none) throw in.error("unknown type");
+  return type;
+}
+
+// Reads the value before it writes anything: if the value is invalid, no field is added.
+template <Field_Value T>
+void add_field_with_value(Line_Reader& in, Writable_Database& database, const Add_Field& entry) {
+  const T value = read_field_value<T>(in);
+  in.require_end();
+  database.write(entry);
+  const Table& table = *database.get_database().find_table(entry.table);
+  const Field_Id field = table.find_field(entry.name);
+  for (index_t id = 0; id < table.records().size(); ++id)
+    if (table.records().is_used(id))
+      database.write(Update<T>{entry.table, Record_Id(id), field, value});
+}
+
+void add_field(Line_Reader& in, Writable_Database& database) {
+  const Table_Id table = read_table(in, database.get_database()).id();
+  const std::string_view name = in.read_word("field name");
+  const Add_Field entry{table, name, read_type(in, database.get_database())};
+  if (!in.has_more()) return database.write(entry);
+  if (in.read_word("=") != "=") {
+    if (!in.is_classic()) throw in.unexpected("= or end of line");
+    return database.write(entry);
+  }
+  visit_type(entry.type.code,
+             [&]<class T>(std::type_identity<T>) { add_field_with_value<T>(in, database, entry); });
+}
+
+// With Reading::classic, returns a null id if there is no such field: writing the entry then
+// throws.
+Field_Id read_changed_field(Line_Reader& in, const Table& table) {
+  return in.is_classic() ? table.find_field(in.read_word("field name")) : read_field(in, table);
+}
+
+constexpr std::string_view type_notes =
+    "\n"
+    " <type> may be:\n"
+    "  string,\n"
+    "  blob,\n"
+    "  int8, int16, int32, int64,\n"
+    "  float32, float64,\n"
+    "  boolean,\n"
+    "  references <table_name>\n";
+
+}  // namespace
+
+void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
+  const auto read_name = [](Line_Reader& in) {
+    const std::string_view name = in.read_word("name");
+    in.require_end();
+    return name;
+  };
+  const auto create_table = [&database, read_name](Line_Reader& in, std::ostream&) {
+    database.write(Create_Table{read_name(in)});
+  };
+  const auto drop_table = [&database](Line_Reader& in, std::ostream&) {
+    const Table_Id table = read_table(in, database.get_database()).id();
+    in.require_end();
+    database.write(Drop_Table{table});
+  };
+  const auto rename_table = [&database, read_name](Line_Reader& in, std::ostream&) {
+    const Table_Id table = read_table(in, database.get_database()).id();
+    database.write(Rename_Table{table, read_name(in)});
+  };
+  const auto drop_field = [&database](Line_Reader& in, std::ostream&) {
+    const Table& table = read_table(in, database.get_database());
+    const Field_Id field = read_changed_field(in, table);
+    in.require_end();
+    database.write(Drop_Field{table.id(), field});
+  };
+  const auto rename_field = [&database, read_name](Line_Reader& in, std::ostream&) {
+    const Table& table = read_table(in, database.get_database());
+    const Field_Id field = read_changed_field(in, table);
+    database.write(Rename_Field{table.id(), field, read_name(in)});
+  };
+  const auto custom = [&database, read_name](Line_Reader& in, std::ostream&) {
+    // The name may be empty: Command_Writer prints an empty name as no word.
+    database.write(Custom{in.has_more() ? read_name(in) : std::string_view()});
+  };
+  loop.add_group({"Data definition",
+                  {{"create_table", "create_table <table_name>", create_table},
+                   {"drop_table", "drop_table <table_name>", drop_table},
+                   {"rename_table", "rename_table <old_table_name> <new_table_name>", rename_table},
+                   {"add_field", "add_field <table_name> <field_name> <type> [= <value>]",
+                    [&database](Line_Reader& in, std::ostream&) { add_field(in, database); }},
+                   {"drop_field", "drop_field <table_name> <field_name>", drop_field},
+                   {"rename_field", "rename_field <table_name> <old_field_name> <new_field_name>",
+                    rename_field},
+                   {"custom", "custom <custom_name>", custom}},
+                  type_notes});
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,793 @@
+#include "joedb/arrow/import.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "exchange/arrow/source.h"
+#include "joedb/format/compact.h"
+#include "joedb/format/integrity.h"
+
+namespace joedb::inline v1 {
+namespace {
+
+// ---- structs of the producer --------------------------------------------------------------------
+
+template <class T>
+struct Released {
+  T value{};
+  Released() = default;
+  Released(Released&& other) noexcept : value(std::exchange(other.value, {})) {}
+  Released& operator=(Released&&) = delete;
+  ~Released() {
+    if (value.release != nullptr) value.release(&value);
+  }
+};
+
+class Source_Stream {
+ public:
+  explicit Source_Stream(ArrowArrayStream* stream) : stream_(stream) {
+    if (stream_->release == nullptr) throw Data_Error("Arrow: a stream that was released");
+  }
+  ~Source_Stream() { stream_->release(stream_); }
+  Source_Stream(const Source_Stream&) = delete;
+  Source_Stream& operator=(const Source_Stream&) = delete;
+
+  Released<ArrowSchema> schema() { return get<ArrowSchema>(stream_->get_schema); }
+  // Returns the next item; a released array at the end.
+  Released<ArrowArray> next() { return get<ArrowArray>(stream_->get_next); }
+
+ private:
+  // If a function fails, its output is ignored: it must not be released.
+  template <class T>
+  Released<T> get(int (*function)(ArrowArrayStream*, T*)) {
+    Released<T> result;
+    const int code = function(stream_, &result.value);
+    if (code != 0) {
+      result.value = {};
+      fail(code);
+    }
+    return result;
+  }
+  [[noreturn]] void fail(int code) {
+    const char* const text =
+        stream_->get_last_error == nullptr ? nullptr : stream_->get_last_error(stream_);
+    throw Exception(text != nullptr ? std::string("Arrow: ") + text
+                                    : "Arrow: the stream fails with error " + std::to_string(code));
+  }
+  ArrowArrayStream* const stream_;
+};
+
+// ---- numbers ------------------------------------------------------------------------------------
+
+// Converts a number. Returns false if To cannot hold it. Floating-point results are rounded if
+// `round`.
+template <class To, class From>
+bool convert_number(From value, To& out, bool round) {
+  if constexpr (std::is_same_v<To, From>) {
+    out = value;
+    return true;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    out = value != 0;
+    return value == From(0) || value == From(1);
+  } else if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    if (!std::in_range<To>(value)) return false;
+    out = static_cast<To>(value);
+    return true;
+  } else if constexpr (std::is_integral_v<To>) {
+    const From limit = std::ldexp(From(1), std::numeric_limits<To>::digits);
+    if (!(value >= -limit && value < limit) || std::trunc(value) != value) return false;
+    out = static_cast<To>(value);
+    return true;
+  } else if constexpr (std::is_integral_v<From>) {
+    out = static_cast<To>(value);
+    if (round) return true;
+    const To limit = std::ldexp(To(1), std::numeric_limits<From>::digits);
+    return out < limit && static_cast<From>(out) == value;
+  } else {
+    if constexpr (sizeof(To) < sizeof(From))
+      if (std::isfinite(value) && std::abs(value) > From{std::numeric_limits<To>::max()})
+        return false;
+    out = static_cast<To>(value);
+    return round || std::isnan(value) || static_cast<From>(out) == value;
+  }
+}
+
+template <class T>
+std::string text_of(T value) {
+  std::string text = std::to_string(value);
+  if constexpr (std::is_floating_point_v<T>) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%.17g", static_cast<double>(value));
+    text = buffer;
+  }
+  return text;
+}
+
+// ---- one column and its field -------------------------------------------------------------------
+
+struct Target {
+  const Arrow_Column_Type* source = nullptr;
+  std::size_t child = 0;  // index of the column in the items
+  Field_Id field;
+  std::string name;
+  Type_Code type = Type_Code::none;
+};
+
+bool is_number(Type_Code type) {
+  switch (type) {
+    case Type_Code::int8:
+    case Type_Code::int16:
+    case Type_Code::int32:
+    case Type_Code::int64:
+    case Type_Code::float32:
+    case Type_Code::float64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Throws Data_Error if the type of the column does not fit the field, whatever its values. Fields
+// hold any bytes as a text, so texts and bytes are not distinguished.
+void require_compatible(const Target& target, const Arrow_Import_Options& options) {
+  const Arrow_Kind kind = target.source->kind;
+  const bool is_integer = is_arrow_integer(kind) || kind == Arrow_Kind::boolean;
+  const bool is_floating = kind >= Arrow_Kind::float16 && kind <= Arrow_Kind::float64;
+  bool fits = kind == Arrow_Kind::null;
+  if (is_number(target.type)) fits = fits || is_integer || is_floating;
+  if (target.type == Type_Code::boolean) fits = fits || is_integer;
+  if (target.type == Type_Code::reference) fits = fits || is_arrow_integer(kind);
+  if (target.type == Type_Code::string) fits = fits || is_arrow_text(kind);
+  if (target.type == Type_Code::blob) {
+    if (kind == Arrow_Kind::blob_place && !options.blob_positions)
+      throw Data_Error("column " + target.name +
+                       ": it has positions and sizes of blobs, which belong to the file that they "
+                       "come from, and not their bytes");
+    fits = fits || is_arrow_text(kind) || kind == Arrow_Kind::blob_place;
+  }
+  if (!fits)
+    throw Data_Error("column " + target.name + ": its values do not fit a field of type " +
+                     std::string(type_name(target.type)));
+}
+
+// The rows of one column in one batch, converted to values of its field.
+class Converter {
+ public:
+  // `first_row`: number of the first row of the batch in the stream.
+  Converter(const Target& target, const Arrow_Import_Options& options, const ArrowArray& item,
+            std::int64_t first_row)
+      : target_(target),
+        options_(options),
+        first_row_(first_row),
+        rows_(*target.source, *item.children[target.child], item.offset, item.length) {}
+
+  // Returns the values in the array if they need no conversion, else null.
+  template <class T>
+  const T* find_in_place() const {
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      if (rows_.has_dictionary() || rows_.may_have_nulls() || target_.source->kind != kind_of<T>())
+        return nullptr;
+      const char* const data = rows_.values().template data<T>();
+      return reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0
+                 ? reinterpret_cast<const T*>(data)
+                 : nullptr;
+    } else {
+      return nullptr;
+    }
+  }
+
+  // True if the buffers show that a string field can hold all texts.
+  bool has_only_valid_texts() const {
+    return is_arrow_text(target_.source->kind) && !rows_.may_have_nulls() &&
+           rows_.values().max_text_size() <=
+               static_cast<std::int64_t>(Column<std::string_view>::max_size);
+  }
+
+  struct Range {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  Range all() const { return {0, rows_.size()}; }
+
+  // Calls f(row, value) for each row of the range. T is the type of values of the field, or
+  // std::string_view for the bytes of a blob; null blobs have a null data(). Throws Data_Error.
+  template <class T, class F>
+  void for_each(Range range, F f) const {
+    const Arrow_Kind kind = target_.source->kind;
+    if (kind == Arrow_Kind::null) {
+      for (std::int64_t row = range.begin; row < range.end; ++row) f(row, null<T>(row));
+    } else if constexpr (std::is_same_v<T, std::string_view>) {
+      texts(range, f);
+    } else if constexpr (std::is_same_v<T, Blob>) {
+      loop<T>(range, f, [&](std::int64_t row, std::int64_t place) { return blob(row, place); });
+    } else if constexpr (std::is_same_v<T, Record_Id>) {
+      numbers<T>(range, f,
+                 [&]<class S>(std::int64_t row, S value) { return reference(row, value); });
+    } else {
+      numbers<T>(range, f, [&]<class S>(std::int64_t row, S value) {
+        T result{};
+        if (!convert_number(value, result, options_.round)) fail(row, text_of(value));
+        return result;
+      });
+    }
+  }
+
+  // Text for messages.
+  std::string place(std::int64_t row) const {
+    return "column " + target_.name + ", row " + std::to_string(first_row_ + row);
+  }
+
+ private:
+  template <class T>
+  static constexpr Arrow_Kind kind_of() {
+    if constexpr (std::is_same_v<T, float>) return Arrow_Kind::float32;
+    if constexpr (std::is_same_v<T, double>) return Arrow_Kind::float64;
+    if constexpr (sizeof(T) == 1) return Arrow_Kind::int8;
+    if constexpr (sizeof(T) == 2) return Arrow_Kind::int16;
+    if constexpr (sizeof(T) == 4) return Arrow_Kind::int32;
+    return Arrow_Kind::int64;
+  }
+
+  template <class T, class F, class Read>
+  void loop(Range range, F f, Read read) const {
+    if (!rows_.may_have_nulls() && !rows_.has_dictionary()) {
+      for (std::int64_t row = range.begin; row < range.end; ++row) f(row, T(read(row, row)));
+      return;
+    }
+    for (std::int64_t row = range.begin; row < range.end; ++row) {
+      const std::int64_t place = rows_.place(row);
+      f(row, place < 0 ? null<T>(row) : T(read(row, place)));
+    }
+  }
+  template <class F>
+  void texts(Range range, F f) const {
+    const Arrow_Values& values = rows_.values();
+    const auto read = [&](auto text) {
+      loop<std::string_view>(range, f,
+                             [&](std::int64_t, std::int64_t place) { return text(place); });
+    };
+    switch (target_.source->kind) {
+      case Arrow_Kind::text:
+        return read([&](std::int64_t place) { return values.text<std::int32_t>(place); });
+      case Arrow_Kind::large_text:
+        return read([&](std::int64_t place) { return values.text<std::int64_t>(place); });
+      default:
+        return read([&](std::int64_t place) { return values.view(place); });
+    }
+  }
+  // Calls read(row, value) with each value of the array.
+  template <class T, class F, class Read>
+  void numbers(Range range, F f, Read read) const {
+    const Arrow_Values& values = rows_.values();
+    switch (target_.source->kind) {
+      case Arrow_Kind::boolean:
+        return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
+          return read(row, static_cast<std::uint8_t>(values.boolean(place)));
+        });
+      case Arrow_Kind::float16:
+        return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
+          return read(row, float_of_half(values.get<std::uint16_t>(place)));
+        });
+      case Arrow_Kind::float32:
+        return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
+          return read(row, values.get<float>(place));
+        });
+      case Arrow_Kind::float64:
+        return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
+          return read(row, values.get<double>(place));
+        });
+      default:
+        return visit_arrow_integer(target_.source->kind, [&]<class S>(std::type_identity<S>) {
+          loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
+            return read(row, values.get<S>(place));
+          });
+        });
+    }
+  }
+
+  template <class T>
+  T null(std::int64_t row) const {
+    const bool has_null = target_.type == Type_Code::reference || target_.type == Type_Code::blob;
+    if (!has_null && !options_.null_is_default)
+      throw Data_Error(place(row) + ": null, which a field of type " +
+                       std::string(type_name(target_.type)) + " cannot be");
+    return T();
+  }
+  Blob blob(std::int64_t row, std::int64_t place) const {
+    if (rows_.positions().is_null(place) || rows_.sizes().is_null(place))
+      throw Data_Error(this->place(row) + ": a blob whose position or size is null");
+    const Blob result(rows_.positions().get<std::int64_t>(place),
+                      rows_.sizes().get<std::int64_t>(place));
+    try {
+      Database::require_valid(result);
+    } catch (const Data_Error& e) {
+      throw Data_Error(this->place(row) + ": " + e.what());
+    }
+    return result;
+  }
+  template <class S>
+  Record_Id reference(std::int64_t row, S value) const {
+    if constexpr (std::is_integral_v<S>) {
+      if (std::in_range<std::int64_t>(value)) {
+        const auto id = static_cast<std::int64_t>(value);
+        if (id >= -1 && id < static_cast<std::int64_t>(max_compact)) return Record_Id(id);
+      }
+    }
+    fail(row, text_of(value));
+  }
+
+  [[noreturn]] void fail(std::int64_t row, const std::string& value) const {
+    throw Data_Error(place(row) + ": " + value + " does not fit a field of type " +
+                     std::string(type_name(target_.type)));
+  }
+
+  const Target& target_;
+  const Arrow_Import_Options& options_;
+  std::int64_t first_row_;
+  Arrow_Rows rows_;
+};
+
+// ---- keys of unique indexes ---------------------------------------------------------------------
+
+// The new keys of one unique index. Their texts refer to the batches.
+class New_Keys {
+ public:
+  New_Keys(const Table& table, const Index& index) : table_(table), index_(index) {
+    for (const Field_Id field : index.definition().fields)
+      default_.push_back(
+          visit_type(table.find_field(field)->column->type().code,
+                     []<class T>(std::type_identity<T>) { return key_part<T>(T()); }));
+  }
+
+  // Adds the value of one row for one field of the index. Rows without a value have the default.
+  void add(std::size_t part, std::int64_t row, Key_Part value) {
+    while (parts_.size() <= static_cast<std::size_t>(row) * default_.size())
+      parts_.insert(parts_.end(), default_.begin(), default_.end());
+    parts_[static_cast<std::size_t>(row) * default_.size() + part] = value;
+  }
+
+  // Throws Unique_Violation.
+  void require_unique(index_t rows) {
+    const std::size_t width = default_.size();
+    std::vector<index_t> order(static_cast<std::size_t>(rows));
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<index_t>(i);
+    const auto key = [&](index_t row) {
+      return Key(&parts_[static_cast<std::size_t>(row) * width], width);
+    };
+    const auto compare = [&](index_t a, index_t b) {
+      const auto less = [](const Key_Part& x, const Key_Part& y) {
+        return x.number != y.number ? x.number < y.number : x.text < y.text;
+      };
+      const Key x = key(a), y = key(b);
+      return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end(), less);
+    };
+    std::stable_sort(order.begin(), order.end(), compare);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (const Record_Id old = index_.find(key(order[i])); !old.is_null())
+        fail("row " + std::to_string(order[i]) + " has a key that record " +
+                 std::to_string(old.value()) + " has",
+             old);
+      if (i > 0 && !compare(order[i - 1], order[i]))
+        fail("rows " + std::to_string(order[i - 1]) + " and " + std::to_string(order[i]) +
+                 " have the same key",
+             {});
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what, Record_Id old) const {
+    const std::string& name = index_.definition().name;
+    throw Unique_Violation("table " + table_.name() + ", unique index " + name + ": " + what, name,
+                           {}, old);
+  }
+
+  const Table& table_;
+  const Index& index_;
+  std::vector<Key_Part> default_;
+  std::vector<Key_Part> parts_;
+};
+
+// ---- the import ---------------------------------------------------------------------------------
+
+class Importer {
+ public:
+  Importer(Writable_Database& database, Table_Id table, const Arrow_Import_Options& options)
+      : database_(database), table_(database.get_database().table(table)), options_(options) {}
+
+  Arrow_Imported run(ArrowArrayStream* in) {
+    Source_Stream stream(in);
+    find_targets(stream.schema().value);
+    read(stream);
+    require_unique();
+    Arrow_Imported result{rows_, {}};
+    if (rows_ == 0) return result;
+    if (options_.use_ids) require_ids();
+    result.first = options_.use_ids ? Record_Id(ids_[0]) : Record_Id(table_.records().size());
+    write(result.first);
+    return result;
+  }
+
+ private:
+  struct Item {
+    Item(Released<ArrowArray> item, index_t row) : array(std::move(item)), first_row(row) {}
+    Released<ArrowArray> array;
+    index_t first_row;
+    std::vector<Converter> columns = {};  // one for each target
+  };
+
+  // Finds the field of each column. Skipped columns may have any type.
+  void find_targets(const ArrowSchema& schema) {
+    require_struct(schema);
+    columns_ = static_cast<std::size_t>(schema.n_children);
+    for (std::size_t i = 0; i < columns_; ++i) {
+      const ArrowSchema& column = *schema.children[i];
+      const std::string name = arrow_name(column);
+      if (name == "__id") {
+        if (options_.use_ids) set_ids_target(column, i);
+        continue;
+      }
+      const Field_Id field = table_.find_field(name);
+      if (field.is_null()) {
+        if (options_.ignore_unknown) continue;
+        throw Data_Error("table " + table_.name() + " has no field " + name);
+      }
+      const Type_Code type = table_.find_field(field)->column->type().code;
+      targets_.push_back({&types_.emplace_back(column), i, field, name, type});
+      require_compatible(targets_.back(), options_);
+    }
+    if (options_.use_ids && ids_target_.source == nullptr)
+      throw Data_Error("there is no column __id");
+    // Fields are written in this order, because the last field of a unique index inserts a record
+    // in it.
+    const auto id = [](const Target& target) { return target.field; };
+    std::ranges::stable_sort(targets_, {}, id);
+    for (std::size_t i = 1; i < targets_.size(); ++i)
+      if (targets_[i].field == targets_[i - 1].field)
+        throw Data_Error("column " + targets_[i].name + ": it comes twice");
+  }
+
+  void set_ids_target(const ArrowSchema& column, std::size_t i) {
+    if (ids_target_.source != nullptr) throw Data_Error("column __id: it comes twice");
+    ids_target_ = {&types_.emplace_back(column), i, {}, "__id", Type_Code::int64};
+    if (!is_arrow_integer(ids_target_.source->kind))
+      throw Data_Error("column __id: ids are integers");
+  }
+
+  // Reads and checks all batches.
+  void read(Source_Stream& stream) {
+    while (true) {
+      Released<ArrowArray> array = stream.next();
+      if (array.value.release == nullptr) return;
+      require_item(array.value);
+      Item& item = items_.emplace_back(std::move(array), rows_);
+      item.columns.reserve(targets_.size());
+      for (const Target& target : targets_)
+        check(target,
+              item.columns.emplace_back(target, options_, item.array.value, item.first_row));
+      if (options_.use_ids) read_ids(item);
+      rows_ += item.array.value.length;
+    }
+  }
+
+  // With default options, a null id is an error.
+  void read_ids(const Item& item) {
+    const Arrow_Import_Options options;
+    const Converter converter(ids_target_, options, item.array.value, item.first_row);
+    converter.for_each<std::int64_t>(converter.all(),
+                                     [&](std::int64_t, std::int64_t id) { ids_.push_back(id); });
+  }
+
+  void require_item(const ArrowArray& item) const {
+    const auto fail = [](const std::string& what) { throw Data_Error("Arrow: " + what); };
+    if (item.length < 0 || item.offset < 0 || item.length > max_arrow_length ||
+        item.offset > max_arrow_length)
+      fail("an item with an impossible length or offset");
+    if (item.n_children != static_cast<std::int64_t>(columns_))
+      fail("an item with " + std::to_string(item.n_children) + " children; the schema has " +
+           std::to_string(columns_));
+    if (item.n_children > 0 && item.children == nullptr) fail("an item without its children");
+    for (std::int64_t i = 0; i < item.n_children; ++i)
+      if (item.children[i] == nullptr || item.children[i]->release == nullptr)
+        fail("an item with a child that was released");
+    const auto* const validity = item.n_buffers > 0 && item.buffers != nullptr
+                                     ? static_cast<const unsigned char*>(item.buffers[0])
+                                     : nullptr;
+    if (item.null_count > 0 && validity == nullptr)
+      fail("an item with nulls, and without a bitmap of them");
+    if (item.null_count == 0 || validity == nullptr) return;
+    for (std::int64_t row = 0; row < item.length; ++row) {
+      const std::int64_t i = item.offset + row;
+      if ((validity[i / 8] >> (i % 8) & 1) == 0)
+        fail("row " + std::to_string(rows_ + row) + " is null");
+    }
+  }
+
+  // Throws Data_Error if a value cannot be written. Collects the keys of unique indexes.
+  void check(const Target& target, const Converter& converter) {
+    const bool has_keys = has_unique_index(target.field);
+    visit_type(target.type, [&]<class T>(std::type_identity<T>) {
+      if (!has_keys && converter.find_in_place<T>() != nullptr) return;
+      if constexpr (std::is_same_v<T, std::string_view>)
+        if (!has_keys && converter.has_only_valid_texts()) return;
+      if constexpr (std::is_same_v<T, Blob>)
+        if (target.source->kind != Arrow_Kind::blob_place) return check_blobs(target, converter);
+      converter.for_each<T>(converter.all(), [&](std::int64_t row, T value) {
+        if constexpr (std::is_same_v<T, std::string_view>) Database::require_size(value);
+        if (has_keys) [[unlikely]]
+          add_key(target.field, rows_ + row, key_part<T>(value));
+      });
+    });
+  }
+  // Checks new blobs. Their positions are not known yet; as keys they get numbers that no other
+  // blob has.
+  void check_blobs(const Target& target, const Converter& converter) {
+    const bool has_keys = has_unique_index(target.field);
+    converter.for_each<std::string_view>(converter.all(), [&](std::int64_t row,
+                                                              std::string_view bytes) {
+      if (bytes.size() == std::size_t{integrity_payload_size} && decode_integrity_payload(bytes))
+        throw Data_Error(converter.place(row) + ": a blob must not look like an integrity entry");
+      if (!has_keys) return;
+      const Key_Part new_place{~static_cast<std::uint64_t>(rows_ + row)};
+      add_key(target.field, rows_ + row,
+              bytes.data() == nullptr ? key_part<Blob>(Blob()) : new_place);
+    });
+  }
+
+  // ---- unique indexes
+
+  // True if the import writes the last field of a unique index, which inserts records in it.
+  bool is_filled(const Index& index) const {
+    const std::vector<Field_Id>& fields = index.definition().fields;
+    if (!index.definition().is_unique || !index.is_complete()) return false;
+    const Field_Id last = *std::max_element(fields.begin(), fields.end());
+    return std::ranges::any_of(targets_, [&](const Target& t) { return t.field == last; });
+  }
+  bool has_unique_index(Field_Id field) const {
+    return std::ranges::any_of(table_.indexes(), [&](const auto& index) {
+      return index->has_field(field) && is_filled(*index);
+    });
+  }
+  void add_key(Field_Id field, std::int64_t row, Key_Part value) {
+    for (const auto& index : table_.indexes()) {
+      if (!index->has_field(field) || !is_filled(*index)) continue;
+      New_Keys& keys = keys_.try_emplace(index.get(), table_, *index).first->second;
+      const std::vector<Field_Id>& fields = index->definition().fields;
+      for (std::size_t part = 0; part < fields.size(); ++part)
+        if (fields[part] == field) keys.add(part, row, value);
+    }
+  }
+  void require_unique() {
+    for (auto& [index, keys] : keys_) keys.require_unique(rows_);
+  }
+
+  // ---- ids
+
+  // Throws Data_Error if insertions with these ids would.
+  void require_ids() {
+    std::vector<index_t> sorted(ids_.begin(), ids_.end());
+    std::sort(sorted.begin(), sorted.end());
+    const auto fail = [](index_t id, const char* what) {
+      throw Data_Error("column __id: record " + std::to_string(id) + what);
+    };
+    if (sorted.front() < 0) fail(sorted.front(), " cannot exist");
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+      fail(*twice, " comes twice");
+    // As in Database::apply, the rows of a vector count against the limit of skipped ids.
+    index_t left = database_.get_database().budget().skip;
+    index_t next = table_.records().size();
+    for_each_run(sorted, [&](std::size_t begin, std::size_t size) {
+      const index_t id = sorted[begin];
+      const index_t skipped = std::max<index_t>(id - next, 0);
+      if (skipped > left && skipped > 0) fail(id, ": too many ids are skipped");
+      left -= skipped;
+      if (size > 1) left -= static_cast<index_t>(size);
+      next = std::max(next, id + static_cast<index_t>(size));
+    });
+    for (const index_t id : sorted)
+      if (table_.records().is_used(id)) fail(id, " exists already");
+  }
+
+  // ---- writing
+
+  void write(Record_Id first) {
+    if (!options_.use_ids)
+      database_.write(Insert_Vector{table_.id(), first, rows_});
+    else
+      insert_ids();
+    for (Item& item : items_) {
+      for (std::size_t i = 0; i < targets_.size(); ++i)
+        write(targets_[i], item.columns[i], item.first_row, first);
+      item.columns.clear();
+      Released<ArrowArray>(std::move(item.array));  // frees memory for the next item
+    }
+  }
+
+  // Calls f(row, size) for each run of rows with consecutive ids.
+  template <class F>
+  static void for_each_run(std::span<const index_t> ids, F f) {
+    for (std::size_t begin = 0; begin < ids.size();) {
+      std::size_t end = begin + 1;
+      while (end < ids.size() && ids[end] == ids[end - 1] + 1) ++end;
+      f(begin, end - begin);
+      begin = end;
+    }
+  }
+
+  // Inserts in ascending order, so that no id is skipped that comes later.
+  void insert_ids() {
+    std::vector<index_t> sorted(ids_.begin(), ids_.end());
+    std::sort(sorted.begin(), sorted.end());
+    for_each_run(sorted, [&](std::size_t begin, std::size_t size) {
+      if (size == 1)
+        database_.write(Insert{table_.id(), Record_Id(sorted[begin])});
+      else
+        database_.write(
+            Insert_Vector{table_.id(), Record_Id(sorted[begin]), static_cast<index_t>(size)});
+    });
+  }
+
+  // Number of rows per piece. Values that need conversion are written in pieces, which stay in the
+  // cache.
+  static constexpr std::int64_t piece = std::int64_t{1} << 14;
+
+  // `first_row`: number of the first row of the item. `first`: id of the first row of the import.
+  void write(const Target& target, const Converter& converter, index_t first_row, Record_Id first) {
+    const std::int64_t rows = converter.all().end;
+    visit_type(target.type, [&]<class T>(std::type_identity<T>) {
+      if (const T* const values = converter.find_in_place<T>(); values != nullptr)
+        return write(target, first_row, first,
+                     std::span<const T>(values, static_cast<std::size_t>(rows)));
+      const auto values = std::make_unique<T[]>(static_cast<std::size_t>(std::min(rows, piece)));
+      for (std::int64_t begin = 0; begin < rows; begin += piece) {
+        const std::int64_t end = std::min(begin + piece, rows);
+        convert<T>(target, converter, {begin, end}, values.get());
+        write(target, first_row + begin, first,
+              std::span<const T>(values.get(), static_cast<std::size_t>(end - begin)));
+      }
+    });
+  }
+  template <class T>
+  void convert(const Target& target, const Converter& converter, Converter::Range range, T* out) {
+    if constexpr (std::is_same_v<T, Blob>)
+      if (target.source->kind != Arrow_Kind::blob_place)
+        return converter.for_each<std::string_view>(range, [&](std::int64_t row,
+                                                               std::string_view bytes) {
+          out[row - range.begin] = bytes.data() == nullptr ? Blob() : database_.write_blob(bytes);
+        });
+    converter.for_each<T>(range,
+                          [&](std::int64_t row, T value) { out[row - range.begin] = value; });
+  }
+
+  template <class T>
+  void write(const Target& target, index_t first_row, Record_Id first, std::span<const T> values) {
+    if (!options_.use_ids)
+      return database_.write_vector(table_.id(), first + first_row, target.field, values);
+    const std::span<const index_t> ids =
+        std::span<const index_t>(ids_).subspan(static_cast<std::size_t>(first_row), values.size());
+    for_each_run(ids, [&](std::size_t begin, std::size_t size) {
+      const Record_Id record(ids[begin]);
+      if (size == 1)
+        database_.write(Update<T>{table_.id(), record, target.field, values[begin]});
+      else
+        database_.write_vector(table_.id(), record, target.field, values.subspan(begin, size));
+    });
+  }
+
+  Writable_Database& database_;
+  Table& table_;
+  const Arrow_Import_Options options_;
+  std::size_t columns_ = 0;  // number of columns in the schema
+  std::deque<Arrow_Column_Type> types_;
+  std::vector<Target> targets_;  // in the order of their fields
+  Target ids_target_;            // the column `__id`, with use_ids
+  std::vector<Item> items_;
+  index_t rows_ = 0;
+  std::vector<index_t> ids_;  // ids of the rows, with use_ids
+  std::map<const Index*, New_Keys> keys_;
+};
+
+// ---- tables for a schema ------------------------------------------------------------------------
+
+Type_Code usual_type(const Arrow_Column_Type& column) {
+  switch (column.kind) {
+    case Arrow_Kind::boolean:
+      return Type_Code::boolean;
+    case Arrow_Kind::int8:
+      return Type_Code::int8;
+    case Arrow_Kind::uint8:
+    case Arrow_Kind::int16:
+      return Type_Code::int16;
+    case Arrow_Kind::uint16:
+    case Arrow_Kind::int32:
+      return Type_Code::int32;
+    case Arrow_Kind::uint32:
+    case Arrow_Kind::int64:
+    case Arrow_Kind::uint64:
+      return Type_Code::int64;
+    case Arrow_Kind::float16:
+    case Arrow_Kind::float32:
+      return Type_Code::float32;
+    case Arrow_Kind::float64:
+      return Type_Code::float64;
+    case Arrow_Kind::text:
+    case Arrow_Kind::large_text:
+    case Arrow_Kind::text_view:
+      return column.is_bytes ? Type_Code::blob : Type_Code::string;
+    case Arrow_Kind::blob_place:
+      return Type_Code::blob;
+    case Arrow_Kind::null:
+      break;
+  }
+  return Type_Code::none;
+}
+
+// `table`: id of the table that will be created.
+Type type_for(const Database& database, const std::string& name, Table_Id table,
+              const Arrow_Column_Type& column) {
+  constexpr std::string_view references = "references ";
+  const Type_Code usual = usual_type(column);
+  const bool is_text = is_arrow_text(column.kind);
+  if (column.joedb_type.starts_with(references) && is_arrow_integer(column.kind)) {
+    const std::string referenced = column.joedb_type.substr(references.size());
+    if (referenced == name) return {Type_Code::reference, table};
+    const Table* const found = database.find_table(referenced);
+    if (found == nullptr)
+      throw Data_Error("column " + column.name + ": it refers to a table " + referenced +
+                       ", which does not exist");
+    return {Type_Code::reference, found->id()};
+  }
+  if (column.joedb_type == "string" && is_text) return {Type_Code::string, {}};
+  if (column.joedb_type == "blob" && is_text) return {Type_Code::blob, {}};
+  if (usual == Type_Code::none)
+    throw Data_Error("column " + column.name + ": all its values are null, which have no type");
+  return {usual, {}};
+}
+
+}  // namespace
+
+Arrow_Imported import_stream(Writable_Database& database, Table_Id table, ArrowArrayStream* in,
+                             const Arrow_Import_Options& options) {
+  std::optional<Importer> importer;
+  try {
+    importer.emplace(database, table, options);
+  } catch (...) {
+    if (in->release != nullptr) in->release(in);
+    throw;
+  }
+  return importer->run(in);
+}
+
+Table_Id create_table_for(Writable_Database& database, const std::string& name,
+                          const ArrowSchema& schema) {
+  const Database& content = database.get_database();
+  const Create_Table create{name};
+  content.prepare(create);
+  const Table_Id id(static_cast<std::uint16_t>(content.tables().size() + 1));
+  std::vector<std::pair<std::string, Type>> fields;
+  std::set<std::string, std::less<>> names;
+  require_struct(schema);
+  for (std::int64_t i = 0; i < schema.n_children; ++i) {
+    if (arrow_name(*schema.children[i]) == "__id") continue;
+    const Arrow_Column_Type column(*schema.children[i]);
+    if (!is_identifier(column.name))
+      throw Data_Error("column \"" + column.name +
+                       "\": the name of a field has ASCII letters, digits and single underscores, "
+                       "and begins with no digit");
+    if (!names.insert(column.name).second)
+      throw Data_Error("column " + column.name + ": it comes twice");
+    fields.emplace_back(column.name, type_for(content, name, id, column));
+  }
+  if (fields.size() > 65535) throw Data_Error("a table can have at most 65535 fields");
+  database.write(create);
+  for (const auto& [field, type] : fields) database.write(Add_Field{id, field, type});
+  return id;
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,79 @@
+#include "joedb/base/error.h"
+
+#include <cerrno>
+#include <system_error>
+
+#include "kernel/base/shell_word.h"
+
+namespace joedb::inline v1 {
+
+static std::string message(std::string_view action, std::string_view path, Offset offset,
+                           int code) {
+  std::string text(action);
+  text.append(" ").append(path);
+  if (offset >= 0) text.append(" at offset ").append(std::to_string(offset));
+  return text.append(": ").append(std::generic_category().message(code));
+}
+
+Corruption_Error Corruption_Error::in_file(std::string_view file, std::string_view reason,
+                                           Offset at) {
+  std::string text(file);
+  text.append(": ").append(reason);
+  Corruption_Error error(text, at, file);
+  error.reason_start_ = file.size() + 2;
+  return error;
+}
+
+Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset checkpoint_position,
+                                               Offset file_size)
+    : Exception(std::string(file) + " ends with an unfinished transaction: its checkpoint is at " +
+                std::to_string(checkpoint_position) + ", the file has " +
+                std::to_string(file_size) + " bytes. No running process is writing them. 'joedb " +
+                "recover " + shell_word(file) + "' (or Recovery::keep) saves the last " +
+                std::to_string(file_size - checkpoint_position) + " bytes in " + std::string(file) +
+                ".tail-" + std::to_string(checkpoint_position) + ", and removes them"),
+      path(file),
+      checkpoint(checkpoint_position),
+      size(file_size) {}
+
+Io_Error::Io_Error(std::string_view action, std::string_view file, Offset at, int errno_value)
+    : Exception(message(action, file, at, errno_value)),
+      path(file),
+      offset(at),
+      code(errno_value) {}
+
+void throw_io_error(std::string_view action, std::string_view file, Offset at, int errno_value) {
+  if (errno_value == ENOSPC || errno_value == EDQUOT)
+    throw Disk_Full(action, file, at, errno_value);
+  throw Io_Error(action, file, at, errno_value);
+}
+
+Write_Disabled::Write_Disabled(std::string_view file, std::string_view first_failure)
+    : Exception(std::string(file) + " is not written to any more, after an earlier failure: " +
+                std::string(first_failure) + ". Close it and open it again."),
+      path(file),
+      failure(first_failure) {}
+
+File_Replaced::File_Replaced(std::string_view file, std::string_view what_happened)
+    : Exception(std::string(file) + ' ' + std::string(what_happened) + ": open it again"),
+      path(file),
+      reason(what_happened) {}
+
+Inherited_Object::Inherited_Object(std::string_view object)
+    : Exception(std::string(object) +
+                " was opened before fork(), by the parent of this process: open it again here"),
+      name(object) {}
+
+Content_Mismatch::Content_Mismatch(std::string_view file, Offset start_of_bytes,
+                                   Offset end_of_bytes)
+    : Disconnection("Content mismatch: the file and the connection have diverged"),
+      path(file),
+      start(start_of_bytes),
+      end(end_of_bytes) {}
+
+Conflict::Conflict(Offset pushed_from)
+    : Disconnection("push error: conflict: the other copy has gone on from position " +
+                    std::to_string(pushed_from)),
+      position(pushed_from) {}
+
+}  // namespace joedb::inline v1

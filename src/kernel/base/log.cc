@@ -1,0 +1,66 @@
+#include "joedb/base/log.h"
+
+#include <cstdio>
+#include <ctime>
+#include <string>
+
+#include "joedb/base/time.h"
+#include "kernel/base/json_text.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+class Standard_Error_Logger : public Logger {
+ public:
+  void log(std::string_view line) override {
+    std::fprintf(stderr, "%s joedb destructor warning: %.*s\n",
+                 time_text(std::time(nullptr)).c_str(), static_cast<int>(line.size()), line.data());
+  }
+};
+
+class Null_Logger : public Logger {
+ public:
+  void log(std::string_view) override {}
+};
+
+Standard_Error_Logger standard_error_logger;
+Null_Logger null_logger;
+Logger* destructor_logger = &standard_error_logger;
+
+}  // namespace
+
+// Quoted, because texts from others could otherwise forge lines of the log.
+static void append_quoted(std::string& line, std::string_view text) {
+  line += '"';
+  append_json_text(line, text);
+  line += '"';
+}
+
+void Logger::event(std::string_view event, std::span<const Log_Field> fields) {
+  std::string line(event);
+  for (const Log_Field& field : fields) {
+    line.append(" ").append(field.name) += '=';
+    if (const auto* const number = std::get_if<std::int64_t>(&field.value))
+      line += std::to_string(*number);
+    else
+      append_quoted(line, std::get<std::string_view>(field.value));
+  }
+  log(line);
+}
+
+Logger& Logger::none() { return null_logger; }
+
+void Destructor_Logger::set_logger(Logger* logger) noexcept { destructor_logger = logger; }
+
+void Destructor_Logger::remove_logger() noexcept { destructor_logger = nullptr; }
+
+void Destructor_Logger::warning(std::string_view text) noexcept {
+  if (destructor_logger == nullptr) return;
+  try {
+    destructor_logger->log(text);
+  } catch (...) {  // there is nowhere left to report to
+  }
+}
+
+}  // namespace joedb::inline v1

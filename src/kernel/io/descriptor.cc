@@ -1,0 +1,101 @@
+#include "kernel/io/descriptor.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "joedb/base/error.h"
+
+namespace joedb::inline v1 {
+
+static constexpr int first_usable = 3;
+
+int open_descriptor(int directory, const char* path, int flags, unsigned permissions) noexcept {
+  occupy_standard_descriptors();
+  int descriptor;
+  do descriptor = ::openat(directory, path, flags | O_CLOEXEC, permissions);
+  while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0 || descriptor >= first_usable) return descriptor;
+  // Another thread may have closed a standard descriptor after occupy_standard_descriptors().
+  const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, first_usable);
+  const int error = errno;
+  ::close(descriptor);
+  errno = error;
+  return moved;
+}
+
+Descriptor::~Descriptor() {
+  if (number_ < 0) return;
+  const int error = errno;
+  ::close(number_);
+  errno = error;
+}
+
+static struct stat full_status_of(int descriptor, const std::string& name) {
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0) throw_io_error("reading the status of", name, -1, errno);
+  return status;
+}
+
+void copy_permissions(int from, int to, const std::string& name, Ownership ownership) {
+  const struct stat model = full_status_of(from, name);
+  const struct stat own = full_status_of(to, name);
+  mode_t mode = model.st_mode & 07777;
+  const bool is_other = own.st_uid != model.st_uid || own.st_gid != model.st_gid;
+  const bool is_required = ownership == Ownership::required;
+  if (is_other && ::fchown(to, model.st_uid, model.st_gid) != 0) {
+    if (is_required)
+      throw Exception(name + ": belongs to another user or group (" + std::to_string(model.st_uid) +
+                      ':' + std::to_string(model.st_gid) +
+                      "), and a new file cannot be given to it: do this as its owner");
+    const bool has_group =
+        own.st_gid == model.st_gid || ::fchown(to, static_cast<uid_t>(-1), model.st_gid) == 0;
+    mode &= 0777;
+    if (!has_group) mode &= ~mode_t{070} | (mode & 07) << 3;
+  }
+  // After fchown, which may clear the set-user-ID and set-group-ID bits.
+  if (::fchmod(to, mode) != 0) throw_io_error("setting the permissions of", name, -1, errno);
+  constexpr auto access_list = "system.posix_acl_access";
+  // Through /proc, because fgetxattr refuses O_PATH descriptors.
+  const std::string path = "/proc/self/fd/" + std::to_string(from);
+  std::array<char, 65536> list;
+  const ssize_t size = ::getxattr(path.c_str(), access_list, list.data(), list.size());
+  if (size > 0 && ::fsetxattr(to, access_list, list.data(), static_cast<size_t>(size), 0) != 0 &&
+      is_required)
+    throw_io_error("setting the access list of", name, -1, errno);
+}
+
+std::vector<std::string> list_directory(int directory, const std::string& name) {
+  const int descriptor = open_descriptor(directory, ".", O_RDONLY | O_DIRECTORY);
+  DIR* const stream = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
+  if (stream == nullptr) {
+    const int error = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    throw_io_error("reading the directory", name, -1, error);
+  }
+  std::vector<std::string> names;
+  int error = 0;
+  try {
+    errno = 0;
+    while (const dirent* const entry = ::readdir(stream)) {
+      if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
+        names.emplace_back(entry->d_name);
+      errno = 0;
+    }
+    error = errno;
+  } catch (...) {
+    ::closedir(stream);
+    throw;
+  }
+  ::closedir(stream);
+  if (error != 0) throw_io_error("reading the directory", name, -1, error);
+  return names;
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,46 @@
+#ifndef JOEDB_SRC_IO_DESCRIPTOR_H
+#define JOEDB_SRC_IO_DESCRIPTOR_H
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/base/standard_descriptors.h"
+
+namespace joedb::inline v1 {
+
+// Opens `path`, relative to an open directory or to AT_FDCWD, with O_CLOEXEC. Returns a descriptor
+// above 2, or returns -1 and sets errno. A call that a signal interrupts is retried.
+int open_descriptor(int directory, const char* path, int flags, unsigned permissions = 0) noexcept;
+
+// Owns a descriptor, and closes it.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor();
+
+  bool is_open() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Copies the owner, permissions and access list of the file `from` to the new file `to`. `from` may
+// be any descriptor, even of O_PATH. Until then only the user should be able to read the new file.
+// `name` is for errors. Throws Io_Error.
+enum class Ownership {
+  required,       // throws Exception if this user may not set that owner and group
+  where_possible  // if the group cannot be set, it gets the permissions of others
+};
+void copy_permissions(int from, int to, const std::string& name, Ownership ownership);
+
+// Returns the names in an open directory, in any order, without "." and "..". `name` is for errors.
+// Throws Io_Error.
+std::vector<std::string> list_directory(int directory, const std::string& name);
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,225 @@
+#include "kernel/io/new_file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "kernel/io/descriptor.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+// ---- signals ------------------------------------------------------------------------------------
+
+constexpr std::array fatal_signals{SIGINT, SIGTERM, SIGHUP};
+
+// The file that a signal removes, and its directory: empty if there is none. Only changed while the
+// signals are blocked.
+char signal_path[PATH_MAX];
+char signal_folder[PATH_MAX];
+std::array<struct sigaction, fatal_signals.size()> old_actions;
+
+void restore_actions() {
+  for (std::size_t i = 0; i < fatal_signals.size(); ++i)
+    ::sigaction(fatal_signals[i], &old_actions[i], nullptr);
+}
+
+// Calls only async-signal-safe functions.
+void remove_and_raise(int signal) {
+  ::unlink(signal_path);
+  if (signal_folder[0] != 0) ::rmdir(signal_folder);
+  restore_actions();
+  ::raise(signal);  // delivered when this handler returns
+}
+
+class Blocked_Signals {
+ public:
+  Blocked_Signals() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : fatal_signals) ::sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, &old_);
+  }
+  ~Blocked_Signals() { ::pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
+  Blocked_Signals(const Blocked_Signals&) = delete;
+  Blocked_Signals& operator=(const Blocked_Signals&) = delete;
+
+ private:
+  sigset_t old_;
+};
+
+void remove_at_signal(const std::string& path, const std::string& folder) {
+  if (signal_path[0] != 0 || std::max(path.size(), folder.size()) >= PATH_MAX) return;
+  std::strcpy(signal_path, path.c_str());
+  std::strcpy(signal_folder, folder.c_str());
+  for (std::size_t i = 0; i < fatal_signals.size(); ++i) {
+    ::sigaction(fatal_signals[i], nullptr, &old_actions[i]);
+    if (old_actions[i].sa_handler == SIG_IGN) continue;  // nohup, for example
+    struct sigaction action {};
+    action.sa_handler = remove_and_raise;
+    ::sigaction(fatal_signals[i], &action, nullptr);
+  }
+}
+
+void keep_at_signal(const std::string& path) {
+  if (path != signal_path) return;
+  signal_path[0] = 0;
+  restore_actions();
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+// Fails with EEXIST if a file of the new name exists.
+int rename_to_new(const char* from, const char* to) {
+  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  // This file system has no RENAME_NOREPLACE. Two steps are a race: somebody else may create the
+  // file between them.
+  if (::access(to, F_OK) == 0) return errno = EEXIST, -1;
+  return ::rename(from, to);
+}
+
+}  // namespace
+
+Temporary_Path::Temporary_Path(std::string path, std::string folder)
+    : path_(std::move(path)), folder_(std::move(folder)) {
+  ::unlink(path_.c_str());
+  const Blocked_Signals blocked;
+  remove_at_signal(path_, folder_);
+}
+
+Temporary_Path::~Temporary_Path() {
+  if (stays_) return;
+  const Blocked_Signals blocked;
+  ::unlink(path_.c_str());
+  if (!folder_.empty()) ::rmdir(folder_.c_str());
+  keep_at_signal(path_);
+}
+
+void Temporary_Path::rename_to(const std::string& name, bool may_replace) {
+  const Blocked_Signals blocked;
+  const int result = may_replace ? ::rename(path_.c_str(), name.c_str())
+                                 : rename_to_new(path_.c_str(), name.c_str());
+  if (result != 0) throw_io_error("renaming a temporary file to", name, -1, errno);
+  stays_ = true;
+  keep_at_signal(path_);
+}
+
+void Temporary_Path::keep() {
+  const Blocked_Signals blocked;
+  stays_ = true;
+  keep_at_signal(path_);
+}
+
+// ---- a new file ---------------------------------------------------------------------------------
+
+static const std::string& require_new(const std::string& name, New_File::Existing existing) {
+  if (existing == New_File::Existing::refuse && ::access(name.c_str(), F_OK) == 0)
+    throw_io_error("opening", name, -1, EEXIST);
+  return name;
+}
+
+// Opens the file that is replaced, for its permissions. O_PATH works even for files that this user
+// cannot read.
+static Descriptor find(const std::string& name, New_File::Existing existing) {
+  const bool is_replaced = existing == New_File::Existing::replace;
+  return Descriptor(is_replaced ? open_descriptor(AT_FDCWD, name.c_str(), O_PATH) : -1);
+}
+
+New_File::New_File(const std::string& name, Existing existing)
+    : New_File(require_new(name, existing), existing, find(name, existing)) {}
+
+New_File::New_File(const std::string& name, Existing existing, const Descriptor& replaced)
+    : Temporary_Path(name + ".tmp-" + std::to_string(::getpid())),
+      File(name, Open_Mode::create_new, AT_FDCWD, path(), 0644, replaced.number()),
+      existing_(existing) {}
+
+New_File::New_File(const File& replaced)
+    : Temporary_Path(replaced.get_name() + ".tmp-" + std::to_string(::getpid())),
+      File(replaced.get_name(), Open_Mode::create_new, AT_FDCWD, path(), 0600),
+      existing_(Existing::replace) {
+  const Descriptor old = find(replaced.get_name(), existing_);
+  if (!old.is_open()) throw_io_error("reading the owner of", replaced.get_name(), -1, ENOENT);
+  copy_permissions(old.number(), descriptor(), replaced.get_name(), Ownership::required);
+}
+
+void New_File::take_permissions(const Abstract_File& model) {
+  if (dynamic_cast<const File*>(&model) == nullptr) return;
+  const Descriptor found = find(model.get_name(), Existing::replace);
+  if (found.is_open())
+    copy_permissions(found.number(), descriptor(), get_name(), Ownership::where_possible);
+}
+
+std::string make_temporary_folder() {
+  std::string path = (std::filesystem::temp_directory_path() / "joedb-XXXXXX").string();
+  if (::mkdtemp(path.data()) == nullptr) throw_io_error("creating", path, -1, errno);
+  return path;
+}
+
+// The content is synced before the rename: a power cut must not leave the name with a part of it.
+void New_File::publish() {
+  sync();
+  rename_to(get_name(), existing_ == Existing::replace);
+  set_own_name();
+  sync_name();
+}
+
+// ---- a text -------------------------------------------------------------------------------------
+
+Temporary_Text::Temporary_Text(const std::string& suffix, std::string_view text) {
+  std::random_device random;
+  const std::string name = "joedb-" + std::to_string(::getpid()) + '-' + std::to_string(random());
+  path_ = std::make_unique<Temporary_Path>(
+      (std::filesystem::temp_directory_path() / (name + suffix)).string());
+  // Not a File, which would take locks.
+  const int file = open_descriptor(AT_FDCWD, path().c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (file < 0) throw_io_error("opening", path(), -1, errno);
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      const int error = n < 0 ? errno : ENOSPC;
+      ::close(file);
+      throw_io_error("writing", path(), -1, error);
+    }
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  if (::close(file) != 0) throw_io_error("writing", path(), -1, errno);
+}
+
+void Temporary_Text::remove() {
+  path_->keep();
+  ::unlink(path().c_str());
+}
+
+std::string Temporary_Text::read() const {
+  std::ifstream in(path(), std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) throw_io_error("opening", path(), -1, errno);
+  return text;
+}
+
+std::string file_to_replace(const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool is_link = fs::is_symlink(name, ignored);
+  if (!is_link && !fs::exists(name, ignored)) return name;
+  if (!fs::is_regular_file(name, ignored))
+    throw Exception(name + ": is no regular file, and cannot be replaced; write to another file");
+  return is_link ? fs::canonical(name).string() : name;
+}
+
+}  // namespace joedb::inline v1

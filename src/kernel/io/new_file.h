@@ -1,0 +1,115 @@
+#ifndef JOEDB_SRC_IO_NEW_FILE_H
+#define JOEDB_SRC_IO_NEW_FILE_H
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "joedb/io/posix_file.h"
+
+namespace joedb::inline v1 {
+
+// The path of a temporary file, which the destructor removes. SIGINT, SIGTERM and SIGHUP also
+// remove it, before their previous action.
+class Temporary_Path {
+ public:
+  // Removes a file that an earlier process has left at `path`. `folder`: a directory that is
+  // removed, too, if it is empty then.
+  explicit Temporary_Path(std::string path, std::string folder = "");
+  ~Temporary_Path();
+  Temporary_Path(const Temporary_Path&) = delete;
+  Temporary_Path& operator=(const Temporary_Path&) = delete;
+
+  const std::string& path() const { return path_; }
+  // Renames the file, which is then kept. Throws Io_Error, also (EEXIST) if a file of this name
+  // exists and `may_replace` is false.
+  void rename_to(const std::string& name, bool may_replace);
+  // Makes the file permanent.
+  void keep();
+
+ private:
+  const std::string path_;
+  const std::string folder_;
+  bool stays_ = false;
+};
+
+class Descriptor;
+
+// A file that appears under its name only when it is complete. Until then its name is NAME.tmp-PID;
+// power cuts and fatal signals other than those above (SIGKILL, for example) leave that file
+// behind.
+//
+// Only one thread at a time may create such files.
+class New_File : private Temporary_Path, public File {
+ public:
+  using Temporary_Path::path;  // path of the file until publish()
+  enum class Existing { refuse, replace };
+
+  // If a file of this name exists, copies its permissions, and its owner if the system allows it.
+  // Throws Io_Error, also (EEXIST) if that file must not be replaced.
+  New_File(const std::string& name, Existing existing);
+  // Makes a replacement of an open file, with its owner, permissions and access list; until these
+  // are set, nobody else can read the new file. Throws Exception if this user may not set that
+  // owner, Io_Error.
+  explicit New_File(const File& replaced);
+
+  // Copies the permissions of `model`, and its owner if the system allows it, for bytes that were a
+  // part of that file. Does nothing if `model` has no name in the file system. Call it before
+  // anything is written. Throws Io_Error.
+  void take_permissions(const Abstract_File& model);
+
+  // Syncs the file, renames it to its name, and syncs the directory. Throws Io_Error: then the name
+  // still refers to the old file, or, if only the sync of the directory failed, to the new file,
+  // which a power cut may undo.
+  void publish();
+
+ private:
+  New_File(const std::string& name, Existing existing, const Descriptor& replaced);
+
+  const Existing existing_;
+};
+
+// Returns the name of the file that a new file replaces: the target of a symbolic link, or the name
+// itself. Throws Exception if it exists and is not a regular file.
+std::string file_to_replace(const std::string& name);
+
+// Creates a file and calls fill(file). The file appears under its name when it is complete and
+// synced: after a failure, or a signal that ends the process, the name is unchanged. Throws
+// Io_Error (EEXIST) if the file exists and must not be replaced.
+template <class Fill>
+void fill_new_file(const std::string& name, New_File::Existing existing, Fill&& fill) {
+  New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
+  fill(file);
+  file.publish();
+}
+template <class Fill>
+void fill_new_file(const std::string& name, Fill&& fill) {
+  fill_new_file(name, New_File::Existing::refuse, fill);
+}
+
+// A temporary text file for another program to edit, readable only by this user. It is removed
+// unless keep() is called.
+class Temporary_Text {
+ public:
+  // Creates the file in the directory for temporary files; its name ends with `suffix`. Throws
+  // Io_Error.
+  Temporary_Text(const std::string& suffix, std::string_view text);
+
+  const std::string& path() const { return path_->path(); }
+  // Returns the current content. Throws Io_Error.
+  std::string read() const;
+  // Keeps the file until remove() is called.
+  void keep() { path_->keep(); }
+  void remove();
+
+ private:
+  std::unique_ptr<Temporary_Path> path_;
+};
+
+// Creates a directory in the directory for temporary files, accessible only to this user. Throws
+// Io_Error.
+std::string make_temporary_folder();
+
+}  // namespace joedb::inline v1
+
+#endif

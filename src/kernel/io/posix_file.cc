@@ -1,0 +1,568 @@
+#include "joedb/io/posix_file.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "joedb/base/bytes.h"
+#include "kernel/io/descriptor.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+// Repeats f while a signal interrupts it.
+template <class F>
+auto retry(F f) {
+  decltype(f()) result;
+  do result = f();
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
+// Linux transfers at most 2 GiB - 4 KiB in one call.
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+std::size_t read_all(int descriptor, const std::string& name, char* data, std::size_t size,
+                     Offset offset) {
+  std::size_t done = 0;
+  while (done < size) {
+    const Offset at = offset + static_cast<Offset>(done);
+    const ssize_t n = retry([&] {
+      return ::pread(descriptor, data + done, std::min(size - done, largest_transfer), at);
+    });
+    if (n < 0) throw_io_error("reading", name, at, errno);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+// Number of bytes that are mapped for words.
+constexpr std::size_t word_page = 4096;
+
+// Returns the size of the file, or 0 if it must not be mapped. Allowed are file systems where a
+// store to a mapped page inside the file fails only as a write does: at the next sync.
+// XFS_SUPER_MAGIC is not in every magic.h.
+Offset size_to_map(int descriptor) {
+  struct stat file;
+  struct statfs status;
+  if (::fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
+  if (::fstatfs(descriptor, &status) != 0) return 0;
+  constexpr auto xfs_magic = 0x58465342;
+  const bool is_local = status.f_type == EXT4_SUPER_MAGIC || status.f_type == xfs_magic ||
+                        status.f_type == OVERLAYFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
+  return is_local ? file.st_size : 0;
+}
+
+// The owner of a name: this file, another file, or none; unknown if that cannot be determined.
+enum class Name { own, others, nobodys, unknown };
+
+// Reads the type, inode number and size of a file. Does not read its times: after they are queried,
+// Linux gives the next write a new time, which makes the next sync slower (by half, on ext4).
+// Returns 0, or an errno value.
+int read_status(int directory, const char* name, int flags, struct statx& status) {
+  const unsigned wanted = STATX_TYPE | STATX_INO | STATX_SIZE;
+  return ::statx(directory, name, flags, wanted, &status) == 0 ? 0 : errno;
+}
+
+struct statx status_of(int descriptor, const std::string& name) {
+  struct statx status;
+  if (const int error = read_status(descriptor, "", AT_EMPTY_PATH, status); error != 0)
+    throw_io_error("reading the size of", name, -1, error);
+  return status;
+}
+
+Offset size_in(const struct statx& status) { return static_cast<Offset>(status.stx_size); }
+
+Name look_up(int directory, const std::string& name, const struct statx& own) {
+  if (name.empty()) return Name::unknown;
+  struct statx named;
+  if (const int error = read_status(directory, name.c_str(), 0, named); error != 0)
+    return error == ENOENT ? Name::nobodys : Name::unknown;
+  return named.stx_ino == own.stx_ino && named.stx_dev_major == own.stx_dev_major &&
+                 named.stx_dev_minor == own.stx_dev_minor
+             ? Name::own
+             : Name::others;
+}
+
+}  // namespace
+
+File::File(const std::string& name, Open_Mode mode) : File(name, mode, AT_FDCWD, name) {}
+
+File::File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
+           unsigned permissions, int model)
+    : Named_File(name, mode) {
+  // A file system whose inode numbers change at each look must not make opening impossible.
+  constexpr int most_attempts = 20;
+  try {
+    open_directory_of(directory, path);
+    for (int attempt = 1;; ++attempt) {
+      const bool is_new = open(model >= 0 ? 0600 : permissions);
+      if (is_new && model >= 0)
+        copy_permissions(model, descriptor_, name, Ownership::where_possible);
+      lock_at_opening();
+      if (has_name()) break;
+      if (attempt == most_attempts) {
+        forget_name();
+        break;
+      }
+      ::close(std::exchange(descriptor_, -1));
+    }
+    watch();
+  } catch (...) {
+    close();
+    throw;
+  }
+  if (can_sync_directory_) set_new_name();
+}
+
+// A file that is not shared is changed only by this object.
+void File::watch() {
+  const struct statx status = status_of(descriptor_, get_name());
+  is_watched_ = !is_readonly() && !is_shared() && S_ISREG(status.stx_mode);
+  const Mutex_Lock lock(written_mutex_);
+  end_ = is_watched_ ? size_in(status) : 0;
+}
+
+void File::close() noexcept {
+  if (directory_ >= 0) ::close(directory_);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+// Opened now, because a relative path may mean another directory later, and because an error of a
+// sync by another process is then reported to this descriptor, too. A directory without read
+// permission cannot be synced by this process.
+void File::open_directory_of(int directory, const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string parent =
+      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+  own_name_ = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (own_name_.empty() && !path.empty()) own_name_ = ".";  // "NAME/" names a directory
+  if (!is_readonly())
+    directory_ = open_descriptor(directory, parent.c_str(), O_RDONLY | O_DIRECTORY);
+  can_sync_directory_ = directory_ >= 0;
+  if (directory_ < 0) directory_ = open_descriptor(directory, parent.c_str(), O_PATH | O_DIRECTORY);
+  if (directory_ < 0) throw_io_error("opening", get_name(), -1, errno);
+}
+
+// Returns true if the file is new.
+bool File::open(unsigned permissions) {
+  const char* const name = own_name_.c_str();
+  constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
+  bool is_new = false;
+  switch (get_mode()) {
+    case Open_Mode::read_existing:
+      descriptor_ =
+          open_descriptor(directory_, name, O_RDONLY | O_NONBLOCK);  // does not block on a pipe
+      break;
+    case Open_Mode::write_existing:
+      descriptor_ = open_descriptor(directory_, name, O_RDWR);
+      break;
+    case Open_Mode::create_new:
+      descriptor_ = open_descriptor(directory_, name, create_flags, permissions);
+      is_new = true;
+      break;
+    case Open_Mode::write_existing_or_create_new:
+    case Open_Mode::shared_write:
+    case Open_Mode::write_lock:
+      descriptor_ = open_descriptor(directory_, name, create_flags, permissions);
+      is_new = descriptor_ >= 0;
+      if (descriptor_ < 0 && errno == EEXIST)
+        descriptor_ = open_descriptor(directory_, name, O_RDWR);
+      break;
+  }
+  if (descriptor_ < 0) throw_io_error("opening", get_name(), -1, errno);
+  struct stat status;
+  if (::fstat(descriptor_, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+    throw_io_error("opening as a file, but it is a pipe:", get_name(), -1, ESPIPE);
+  return is_new;
+}
+
+void File::lock_at_opening() {
+  if (get_mode() == Open_Mode::write_lock)
+    lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
+  else if (!is_readonly() && !is_shared())
+    lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
+  // A reader can do without locks on a file system that has none.
+  if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
+    throw_io_error("locking", get_name(), -1, errno);
+}
+
+// Bytes written to a file that was replaced during the wait for a lock would be lost.
+bool File::has_name() const {
+  const Name name = look_up(directory_, own_name_, status_of(descriptor_, get_name()));
+  return name == Name::own || name == Name::unknown;
+}
+
+bool File::is_replaced() const {
+  return look_up(directory_, own_name_, status_of(descriptor_, get_name())) == Name::others;
+}
+
+// ---- changes by others --------------------------------------------------------------------------
+
+// Records the last 8 bytes of a write. Zeros are not recorded: after a truncation and growth by
+// others, the file has zeros there, too. The first 64 bytes of the file are skipped: they hold
+// words that others, and maps, may change.
+void File::note_written(const char* data, std::size_t size, Offset offset) {
+  constexpr Offset words_size = 64;
+  if (!is_watched_ || size == 0) return;
+  Written written;
+  const Mutex_Lock lock(written_mutex_);
+  const Offset end = offset + static_cast<Offset>(size);
+  end_ = std::max(end_, end);
+  if (size < written.bytes.size() || offset < words_size) return;
+  written.offset = end - static_cast<Offset>(written.bytes.size());
+  std::memcpy(written.bytes.data(), data + size - written.bytes.size(), written.bytes.size());
+  if (written.bytes != std::array<char, 8>{}) recent_ = written;
+}
+
+// Called before [start, end) is changed.
+void File::forget_written(Offset start, Offset end) {
+  if (!is_watched_) return;
+  const Mutex_Lock lock(written_mutex_);
+  for (Written* const written : {&recent_, &synced_})
+    if (written->offset >= 0 && written->offset < end &&
+        start < written->offset + static_cast<Offset>(written->bytes.size()))
+      written->offset = -1;
+}
+
+// Another thread may be writing: a difference counts only if the recorded state (cuts_, synced_)
+// has not changed since it was copied.
+void File::require_not_replaced() const {
+  Offset end;
+  unsigned cuts;
+  Written expected;
+  {
+    const Mutex_Lock lock(written_mutex_);
+    end = end_;
+    cuts = cuts_;
+    expected = synced_;
+  }
+  const struct statx status = status_of(descriptor_, get_name());
+  const Offset size = size_in(status);
+  const Name name = look_up(directory_, own_name_, status);
+  if (name == Name::others) throw File_Replaced(get_name(), "was replaced by another file");
+  if (name == Name::nobodys) throw File_Replaced(get_name(), "was removed");
+  std::array<char, 8> found = expected.bytes;
+  if (expected.offset >= 0 && size >= end)
+    read_all(descriptor_, get_name(), found.data(), found.size(), expected.offset);
+  const Mutex_Lock lock(written_mutex_);
+  if (size < end && cuts == cuts_)
+    throw File_Replaced(get_name(), "was truncated by another program, from " +
+                                        std::to_string(end) + " to " + std::to_string(size) +
+                                        " bytes");
+  if (found != expected.bytes && synced_ == expected)
+    throw File_Replaced(get_name(), "was overwritten by another program");
+}
+
+// ---- the file -----------------------------------------------------------------------------------
+
+// Unlocks explicitly: closing releases the locks only if no child process has inherited the file.
+File::~File() {
+  unmap();
+  unmap_words();
+  if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {0, 0});
+  close();
+}
+
+Offset File::get_size() const { return size_in(status_of(descriptor_, get_name())); }
+
+// Derived from get_name(), not from own_name_, which differs until a New_File is published.
+std::string File::beside(const std::string& suffix) const {
+  return get_name().substr(get_name().rfind('/') + 1) + suffix;
+}
+
+std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open_Mode mode) const {
+  return std::unique_ptr<File>(
+      new File(get_name() + suffix, mode, directory_, beside(suffix), 0, descriptor_));
+}
+
+namespace {
+
+// Makes a change of names durable. A directory without read permission cannot be synced by this
+// process.
+void sync_names(const Descriptor& directory, const std::string& file) {
+  if (directory.is_open() && ::fsync(directory.number()) != 0)
+    throw_io_error("syncing the directory of", file, -1, errno);
+}
+
+}  // namespace
+
+void File::rename_beside(const std::string& from, const std::string& to) const {
+  require_own_process();
+  // Opened before the change, so that an error of a concurrent sync by another process is reported
+  // here, too.
+  const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
+  if (::renameat(directory_, beside(from).c_str(), directory_, beside(to).c_str()) != 0)
+    throw_io_error("renaming", get_name() + from, -1, errno);
+  sync_names(directory, get_name());
+}
+
+void File::remove_beside(const std::string& suffix) const {
+  require_own_process();
+  // Opened before the change, so that an error of a concurrent sync by another process is reported
+  // here, too.
+  const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
+  if (::unlinkat(directory_, beside(suffix).c_str(), 0) != 0) {
+    if (errno == ENOENT) return;
+    throw_io_error("removing", get_name() + suffix, -1, errno);
+  }
+  sync_names(directory, get_name());
+}
+
+std::vector<std::string> File::list_beside(const std::string& prefix) const {
+  const std::string own_name = beside("");
+  std::vector<std::string> suffixes;
+  for (const std::string& name : list_directory(directory_, get_name()))
+    if (name.starts_with(own_name + prefix)) suffixes.push_back(name.substr(own_name.size()));
+  return suffixes;
+}
+
+static bool map_at(char* address, std::size_t size, int flags, int descriptor, Offset offset) {
+  return ::mmap(address, size, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_NORESERVE | flags,
+                descriptor, offset) != MAP_FAILED;
+}
+
+bool File::map_privately(char* address, std::size_t size, Offset offset) const {
+  return map_at(address, size, MAP_PRIVATE, descriptor_, offset);
+}
+
+bool File::map_shared(char* address, std::size_t size, Offset offset) {
+  {
+    const Mutex_Lock lock(written_mutex_);
+    is_watched_ = false;
+    recent_ = synced_ = {};
+  }
+  return map_at(address, size, MAP_SHARED, descriptor_, offset);
+}
+
+// The status of a block device does not contain its size.
+Offset File::find_end() const {
+  const Offset end = ::lseek(descriptor_, 0, SEEK_END);
+  if (end < 0) throw_io_error("reading the size of", get_name(), -1, errno);
+  return end;
+}
+
+std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
+  return read_all(descriptor_, get_name(), data, size, offset);
+}
+
+// If the file system does not support RWF_NOWAIT, this is false: nothing counts as cached.
+bool File::pread_cached(char* data, std::size_t size, Offset offset) const {
+  const iovec part{data, size};
+  return ::preadv2(descriptor_, &part, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(size);
+}
+
+std::size_t File_Slice::pread(char* data, std::size_t size, Offset offset) const {
+  if (offset < 0 || offset >= size_) return 0;
+  const auto left = static_cast<std::size_t>(size_ - offset);
+  return read_all(descriptor_, get_name(), data, std::min(size, left), start_ + offset);
+}
+
+void File_Slice::pwrite(const char*, std::size_t, Offset) {
+  throw Exception("a slice of a file can only be read");
+}
+
+bool File::map(Offset start, Offset end) {
+  unmap();
+  if (size_to_map(descriptor_) < end) return false;
+  const auto size = static_cast<std::size_t>(end - start);
+  void* const map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, start);
+  if (map == MAP_FAILED) return false;
+  map_ = static_cast<char*>(map);
+  map_start_ = start;
+  map_size_ = size;
+  return true;
+}
+
+void File::unmap() {
+  if (map_) ::munmap(map_, map_size_);
+  map_ = nullptr;
+}
+
+void File::map_words(Offset end) {
+  unmap_words();
+  may_map_words_ = false;
+  const Offset size = size_to_map(descriptor_);
+  if (size < end) return;
+  void* const page =
+      ::mmap(nullptr, word_page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
+  if (page == MAP_FAILED) return;
+  words_ = static_cast<std::int64_t*>(page);
+  words_end_ = std::min(size, static_cast<Offset>(word_page));
+  ::mlock(page, word_page);  // keeps the page in memory; may fail because of a limit
+}
+
+void File::unmap_words() {
+  if (words_) ::munmap(words_, word_page);
+  words_ = nullptr;
+  words_end_ = 0;
+}
+
+// Words that are not mapped are written with the head locked: network file systems send earlier
+// writes before they grant a lock, so no reader sees a word before the data it refers to.
+void File::store_words(std::span<const std::int64_t> words, Offset offset) {
+  const Offset end = offset + static_cast<Offset>(words.size_bytes());
+  const bool can_be_mapped = end <= static_cast<Offset>(word_page);
+  if (end > words_end_ && can_be_mapped && may_map_words_) map_words(end);
+  if (end > words_end_) {
+    const File_Lock head(*this, head_lock, File_Lock::Kind::exclusive);
+    return Abstract_File::store_words(words, offset);
+  }
+  require_own_process();
+  std::int64_t* to = words_ + offset / static_cast<Offset>(sizeof *words_);
+  for (const std::int64_t word : words)
+    std::atomic_ref(*to++).store(word, std::memory_order_release);
+}
+
+void File::load_words(std::span<std::int64_t> words, Offset offset) const {
+  if (offset + static_cast<Offset>(words.size_bytes()) > words_end_)
+    return Abstract_File::load_words(words, offset);
+  std::int64_t* from = words_ + offset / static_cast<Offset>(sizeof *words_);
+  for (std::int64_t& word : words) word = std::atomic_ref(*from++).load(std::memory_order_acquire);
+}
+
+void File::pwrite(const char* data, std::size_t size, Offset offset) {
+  require_own_process();
+  forget_written(offset, offset + static_cast<Offset>(size));
+  std::size_t done = 0;
+  while (done < size) {
+    const Offset at = offset + static_cast<Offset>(done);
+    const ssize_t n = retry([&] {
+      return ::pwrite(descriptor_, data + done, std::min(size - done, largest_transfer), at);
+    });
+    if (n <= 0) throw_io_error("writing", get_name(), at, n < 0 ? errno : ENOSPC);
+    done += static_cast<std::size_t>(n);
+  }
+  note_written(data, size, offset);
+}
+
+// Idea: bytes_per_sync of RocksDB.
+void File::start_writeback(Offset start, Offset end) noexcept {
+  ::sync_file_range(descriptor_, start, end - start, SYNC_FILE_RANGE_WRITE);
+}
+
+// A sync is never retried: after a failure the kernel may have dropped the dirty pages, and a
+// second call would succeed without having written them.
+// require_not_replaced comes after the sync, to detect a replacement during the sync.
+void File::sync_by(int (*call)(int)) {
+  require_own_process();
+  Written recent;
+  {
+    const Mutex_Lock lock(written_mutex_);
+    recent = recent_;
+  }
+  if (call(descriptor_) != 0) throw_io_error("syncing", get_name(), -1, errno);
+  require_not_replaced();
+  const Mutex_Lock lock(written_mutex_);
+  if (recent == recent_) synced_ = recent;  // otherwise a concurrent write may have overwritten it
+}
+
+void File::sync_content() { sync_by(::fsync); }
+void File::datasync_content() { sync_by(::fdatasync); }
+
+void File::set_own_name() {
+  own_name_ = beside("");
+  if (can_sync_directory_) set_new_name();
+}
+
+void File::sync_directory() {
+  if (::fsync(directory_) != 0) throw_io_error("syncing the directory of", get_name(), -1, errno);
+}
+
+bool File::truncate(Offset size) {
+  require_own_process();
+  if (is_watched_) {
+    const Mutex_Lock lock(written_mutex_);
+    // Recorded before the file changes: a concurrent sync must not take this truncation for another
+    // program's.
+    ++cuts_;
+    end_ = std::min(end_, size);
+  }
+  forget_written(size, std::numeric_limits<Offset>::max());
+  if (size < words_end_) {
+    words_end_ = size;
+    may_map_words_ = true;  // when the file has grown again
+  }
+  if (retry([&] { return ::ftruncate(descriptor_, size); }) != 0)
+    throw_io_error("truncating", get_name(), size, errno);
+  return true;
+}
+
+static struct flock lock_argument(short type, Lock_Range range) {
+  struct flock argument {};
+  argument.l_type = type;
+  argument.l_whence = SEEK_SET;
+  argument.l_start = range.start;
+  argument.l_len = range.size;
+  return argument;
+}
+
+bool File::try_lock(int command, short type, Lock_Range range) const {
+  struct flock argument = lock_argument(type, range);
+  return retry([&] { return ::fcntl(descriptor_, command, &argument); }) == 0;
+}
+
+void File::lock(int command, short type, Offset start, Offset size) const {
+  require_own_process();
+  if (!try_lock(command, type, {start, size})) throw_io_error("locking", get_name(), -1, errno);
+}
+
+bool File::try_exclusive_lock(Offset start, Offset size) {
+  require_own_process();
+  if (try_lock(F_OFD_SETLK, F_WRLCK, {start, size})) return true;
+  if (errno != EAGAIN && errno != EACCES) throw_io_error("locking", get_name(), -1, errno);
+  return false;
+}
+
+bool File::is_being_written() const {
+  struct flock argument = lock_argument(F_RDLCK, tail_lock);
+  return ::fcntl(descriptor_, F_OFD_GETLK, &argument) == 0 && argument.l_type != F_UNLCK;
+}
+
+void File::shared_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_RDLCK, start, size); }
+
+void File::exclusive_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_WRLCK, start, size); }
+
+void File::unlock(Offset start, Offset size) noexcept {
+  // If this fails, closing the file releases the lock.
+  if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {start, size});
+}
+
+void File::touch() {
+  require_own_process();
+  if (::futimens(descriptor_, nullptr) != 0)
+    throw_io_error("setting the time of", get_name(), -1, errno);
+}
+
+static Open_Mode existing_device(const std::string& name, Open_Mode mode) {
+  if (mode == Open_Mode::create_new)
+    throw Exception("opening " + name +
+                    ": a device cannot be created; use --write, which starts a new database if the "
+                    "first bytes of the device are zeros");
+  if (::access(name.c_str(), F_OK) != 0) throw_io_error("opening", name, -1, errno);
+  return mode == Open_Mode::write_existing_or_create_new ? Open_Mode::write_existing : mode;
+}
+
+Device_File::Device_File(const std::string& name, Open_Mode mode)
+    : File(name, existing_device(name, mode)), capacity_(find_end()) {}
+
+void Device_File::pwrite(const char* data, std::size_t size, Offset offset) {
+  if (offset + static_cast<Offset>(size) > capacity_)
+    throw_io_error("writing", get_name(), offset, ENOSPC);
+  File::pwrite(data, size, offset);
+}
+
+}  // namespace joedb::inline v1

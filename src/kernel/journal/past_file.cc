@@ -1,0 +1,43 @@
+#include "kernel/journal/past_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace joedb::inline v1 {
+
+static std::array<char, header_size> header_at(Offset end) {
+  Header header;
+  header.checkpoints = {end, end, journal_start, journal_start};
+  return encode_header(header);
+}
+
+Past_File::Past_File(std::shared_ptr<Abstract_File> file, Offset end)
+    : Abstract_File(file->get_name(), Open_Mode::read_existing),
+      file_(std::move(file)),
+      end_(end),
+      header_(header_at(end)) {}
+
+std::size_t Past_File::pread(char* data, std::size_t size, Offset offset) const {
+  if (offset >= end_) return 0;
+  size = std::min(size, static_cast<std::size_t>(end_ - offset));
+  std::size_t done = 0;
+  if (offset < journal_start) {
+    const auto first = static_cast<std::size_t>(offset);
+    done = std::min(size, header_size - first);
+    std::memcpy(data, header_.data() + first, done);
+  }
+  if (done < size)
+    done += file_->pread(data + done, size - done, offset + static_cast<Offset>(done));
+  return done;
+}
+
+bool Past_File::pread_cached(char* data, std::size_t size, Offset offset) const {
+  if (offset < journal_start) return pread(data, size, offset) == size;
+  return static_cast<Offset>(size) <= end_ - offset && file_->pread_cached(data, size, offset);
+}
+
+void Past_File::pwrite(const char*, std::size_t, Offset) {
+  throw Exception(get_name() + ": a past state cannot be written");
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,156 @@
+#ifndef JOEDB_SRC_SNAPSHOT_SNAPSHOT_FILE_H
+#define JOEDB_SRC_SNAPSHOT_SNAPSHOT_FILE_H
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/format/header.h"
+#include "joedb/io/file.h"
+#include "joedb/journal/replay.h"
+#include "joedb/table/snapshot_sections.h"
+#include "kernel/io/file_identity.h"
+
+namespace joedb::inline v1 {
+
+// A snapshot file stores the state of a database at one position of its journal, so that it can be
+// used in place. It is valid for one journal only, and for machines with this byte order.
+//
+//     0        header: 20 words of 8 bytes, the last of which is a hash of the others
+//     4096     sections, each at a multiple of 4096
+//              a hash (XXH3-64) for each block of 1 MiB from 4096 to here
+//              directory: the groups, and their numbers, texts and section offsets
+//
+// The header has hashes of the directory and of the table of hashes. The hash of the directory is
+// checked whenever the file is opened, so the directory is trusted; sections are trusted only after
+// verify(). Neither protects from a forged file.
+//
+// The header also identifies the journal: it has a hash of all bytes before the position, a hash of
+// samples of them, and the identity of the file.
+
+// Returns a hash of 8 pieces of a journal before `position`; the last piece ends there. Nearly
+// every other journal has another hash. Throws Corruption_Error if the file ends before `position`,
+// Io_Error.
+std::uint64_t sample_journal(const Abstract_File& journal, Offset position);
+
+// The hash of all bytes of a journal before a position.
+struct Journal_Hash {
+  std::uint64_t all = 0;
+  // Hash of the bytes before the last multiple of 1 MiB; the hash of a later position continues
+  // there.
+  std::uint64_t blocks = 0;
+};
+// Hashes a journal up to `position`. `known` is the hash up to an earlier position,
+// `known_position`. Calls `progress` with the offset reached and with `position`. Throws as
+// sample_journal does.
+Journal_Hash hash_journal(
+    const Abstract_File& journal, Offset position, const Journal_Hash& known = {},
+    Offset known_position = journal_start,
+    const std::function<void(Offset, Offset)>& progress = [](Offset, Offset) {});
+
+// The marks by which a snapshot recognizes its journal.
+struct Journal_Marks {
+  std::uint64_t sample = 0;
+  Journal_Hash hash;
+  File_Identity identity;  // zeros if unknown
+};
+
+// Writes a snapshot file. Not thread-safe. Functions throw Io_Error.
+class Snapshot_Writer final : public Section_Writer {
+ public:
+  // `file` must be empty, and outlive this object.
+  explicit Snapshot_Writer(Abstract_File& file);
+
+  // Begins a group, to which the following items belong. Names are unique.
+  void begin_group(std::string_view name);
+  void number(std::int64_t value) override;
+  void text(std::string_view value) override;
+  void begin_section() override;
+  void append(const void* bytes, std::size_t size) override;
+
+  // Completes the file, but does not sync it.
+  void finish(const Replay_Place& place, const Journal_Marks& marks);
+
+ private:
+  void end_section();
+  void add_word(std::uint64_t word);
+  void write_block();
+
+  Abstract_File& file_;
+  std::vector<char> block_;
+  std::size_t block_size_ = 0;  // number of bytes in block_
+  Offset written_;              // offset at which the block will be written
+  Offset started_;              // end of the bytes passed to start_writeback
+  std::vector<std::uint64_t> hashes_;
+  std::string directory_;
+  // Offset in the directory, after the size of the group; 0: no group.
+  std::size_t group_start_ = 0;
+  std::size_t section_start_ = 0;  // offset in the directory of the size of the section; 0: none
+  Offset section_offset_ = 0;
+};
+
+// Limit for comparing all bytes when a snapshot is opened: a snapshot at this journal position or
+// an earlier one may be compared with all bytes of the journal before it. For a longer journal that
+// would take too long. The crash laboratory sets it to 0, so that short journals are opened like
+// long ones.
+inline thread_local Offset compared_at_opening = Offset{4} << 20;
+
+// Reads a snapshot file. Thread-safe if the file is.
+class Snapshot_File {
+ public:
+  // Called with the number of bytes read so far, and the total. Its exceptions pass through.
+  using Progress = std::function<void(Offset, Offset)>;
+  static void ignore(Offset, Offset) {}
+
+  // Reads the header and the directory. Throws Corruption_Error, with a text that names the
+  // mismatch; Io_Error.
+  explicit Snapshot_File(std::unique_ptr<Abstract_File> file);
+
+  const Abstract_File& file() const { return *file_; }
+  const Replay_Place& place() const { return place_; }
+  const Journal_Marks& marks() const { return marks_; }
+  // True if the snapshot was made from this journal. The samples must be equal. That suffices if
+  // nobody has changed the file since, and for a long journal (compared_at_opening) in the same
+  // file; otherwise all bytes before the position are compared. So another long journal with equal
+  // samples in the same file is not detected. Throws Io_Error.
+  bool fits(const Abstract_File& journal) const;
+  // True if the journal has the same bytes before the position as the one from which the snapshot
+  // was made. Reads all of them.
+  bool fits_wholly(const Abstract_File& journal, const Progress& progress = ignore) const;
+  // True if `journal` is the file from which the snapshot was made, or if that is unknown.
+  bool is_of_file(const Abstract_File& journal) const;
+  // True if `journal` is known to be that file, and to be unchanged since.
+  bool is_unchanged(const Abstract_File& journal) const;
+
+  struct Group {
+    std::string_view name;
+    std::string_view items;
+  };
+  const std::vector<Group>& groups() const { return groups_; }
+  // Returns a reader of the items of a group, from the first one on; null if there is no such
+  // group. The reader refers to this object.
+  std::unique_ptr<Section_Reader> open(std::string_view group) const;
+
+  // Reads all sections. Throws Corruption_Error, with the offset of the block, if a block differs
+  // from the bytes that were written; Io_Error.
+  void verify(const Progress& progress = ignore) const;
+  // Number of bytes that verify() reads.
+  Offset size_of_sections() const;
+
+ private:
+  void read_directory(Offset offset, Offset size, std::uint64_t hash);
+
+  const std::unique_ptr<Abstract_File> file_;
+  Replay_Place place_;
+  Journal_Marks marks_;
+  Offset sections_end_ = 0;
+  std::uint64_t hash_of_hashes_ = 0;
+  std::string directory_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

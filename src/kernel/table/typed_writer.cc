@@ -1,0 +1,155 @@
+#include "joedb/table/typed_writer.h"
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+#include "kernel/table/schema_text.h"
+
+namespace joedb::inline v1 {
+
+Schema_Relation compare_schemas(std::string_view file, std::string_view program) {
+  if (!program.starts_with(file)) return Schema_Relation::incompatible;
+  return file.size() == program.size() ? Schema_Relation::equal : Schema_Relation::file_is_older;
+}
+
+namespace {
+
+std::string schema_text(std::string_view entries) {
+  std::string text;
+  for (const std::string& line : schema_lines(entries)) text.append(line).append("\n");
+  return text;
+}
+
+Schema_Relation require_compatible(const Database& database, const Program_Schema& program) {
+  const Schema_Relation relation = compare_schemas(database.schema_entries(), program.entries);
+  if (relation == Schema_Relation::incompatible)
+    throw Schema_Mismatch(std::string(program.name) +
+                              ": Trying to open a file with incompatible schema: " +
+                              schema_difference(database.schema_entries(), "in the file",
+                                                program.entries, "in the program"),
+                          schema_text(database.schema_entries()), schema_text(program.entries));
+  return relation;
+}
+
+void require_single_rows(const Database& database, const Program_Schema& program) {
+  for (const Table_Id id : program.single_rows) {
+    const Table& table = database.table(id);
+    if (table.records().used_count() != 1 || !table.is_used(Record_Id(0)))
+      throw Exception("Single-row constraint failure for table " + table.name());
+  }
+}
+
+// Adds the tables and fields that a file lacks. write(entry) applies an entry, and logs it if there
+// is a journal.
+template <class Write>
+class Upgrade {
+ public:
+  Upgrade(const Database& database, const Program_Schema& program, Write write)
+      : database_(database), program_(program), write_(write) {}
+
+  void run() {
+    decode_entries(program_.entries.substr(database_.schema_entries().size()), *this);
+    for (const Table_Id table : program_.single_rows)
+      if (new_tables_.contains(table)) write_(Insert{table, Record_Id(0)});
+    decode_entries(program_.initial_values, Initial_Values{*this});
+  }
+
+  // The names of the new custom entries.
+  const std::vector<std::string>& customs() const { return customs_; }
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if constexpr (Encodable<Entry>) write_(entry);
+    if constexpr (std::is_same_v<Entry, Create_Table>)
+      new_tables_.insert(database_.tables().back()->id());
+    if constexpr (std::is_same_v<Entry, Add_Field>)
+      new_fields_.insert({entry.table, Field_Id(static_cast<std::uint16_t>(
+                                           database_.table(entry.table).fields().size()))});
+    if constexpr (std::is_same_v<Entry, Custom>) customs_.emplace_back(entry.name);
+  }
+
+ private:
+  // Sets the value of an update in all records, if the field is new.
+  struct Initial_Values : Ignore_Entries {
+    explicit Initial_Values(Upgrade& u) : upgrade(u) {}
+    using Ignore_Entries::operator();
+    template <Field_Value T>
+    void operator()(const Update<T>& entry) {
+      if (!upgrade.new_fields_.contains({entry.table, entry.field})) return;
+      const Record_Ids& records = upgrade.database_.table(entry.table).records();
+      for (index_t id = records.first(); id != Record_Ids::no_id; id = records.next(id))
+        upgrade.write_(Update<T>{entry.table, Record_Id(id), entry.field, entry.value});
+    }
+    Upgrade& upgrade;
+  };
+
+  const Database& database_;
+  const Program_Schema& program_;
+  Write write_;
+  std::set<Table_Id> new_tables_;
+  std::set<std::pair<Table_Id, Field_Id>> new_fields_;
+  std::vector<std::string> customs_;
+};
+
+}  // namespace
+
+void require_same_schema(const Database& database, const Program_Schema& program) {
+  if (require_compatible(database, program) == Schema_Relation::file_is_older)
+    throw Out_Of_Date(std::string(program.name) +
+                      ": Schema is out of date. Can't upgrade a read-only database.");
+  require_single_rows(database, program);
+}
+
+void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
+               const Program_Schema& program) {
+  if (moment) {
+    load(database, file, *moment);
+    if (require_compatible(database, program) == Schema_Relation::file_is_older)
+      Upgrade(database, program, [&](const auto& entry) { database(entry); }).run();
+    // The moment may be between the creation of a table and its single row.
+    for (const Table_Id id : program.single_rows)
+      if (database.table(id).records().used_count() == 0) database(Insert{id, Record_Id(0)});
+  } else {
+    Readonly_Journal journal(file);
+    load(database, journal);
+  }
+  require_same_schema(database, program);
+}
+
+void throw_above_limit(const char* entry, index_t value, index_t limit) {
+  throw Data_Error(std::string(entry) + ": too big: " + std::to_string(value) +
+                   ", set_max_record_id allows less than " + std::to_string(limit));
+}
+
+void throw_above_int64(std::uint64_t value) {
+  throw Data_Error(std::to_string(value) + " does not fit into a field of type int64");
+}
+
+void upgrade_schema(Writable_Database& database, const Program_Schema& program,
+                    const std::function<void()>& bind,
+                    const std::function<void(std::string_view)>& run_custom) {
+  if (require_compatible(database.get_database(), program) == Schema_Relation::equal) {
+    require_single_rows(database.get_database(), program);
+    bind();
+    return database.recover();
+  }
+  try {
+    const Writable_Database::No_Checkpoints guard(database);
+    database.write(Comment{"Automatic schema upgrade"});
+    Upgrade upgrade(database.get_database(), program,
+                    [&](const auto& entry) { database.write(entry); });
+    upgrade.run();
+    bind();
+    for (const std::string& name : upgrade.customs()) run_custom(name);
+    require_single_rows(database.get_database(), program);
+    database.write(Valid_Data{});
+    if (program.has_timestamps) database.write(Timestamp{std::time(nullptr)});
+  } catch (...) {
+    database.rollback();
+    throw;
+  }
+  database.soft_checkpoint();
+}
+
+}  // namespace joedb::inline v1

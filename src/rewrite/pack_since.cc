@@ -1,0 +1,328 @@
+#include "rewrite/pack_since.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "joedb/base/time.h"
+#include "joedb/history/changes.h"
+#include "rewrite/entry_copier.h"
+#include "rewrite/pack.h"
+#include "rewrite/past_values.h"
+#include "rewrite/record_order.h"
+#include "text/dump.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+using Bits = std::vector<bool>;
+
+void set_bits(Bits& bits, index_t first, index_t size, bool value) {
+  const auto begin = static_cast<std::size_t>(first);
+  const std::size_t end = begin + static_cast<std::size_t>(size);
+  if (value && bits.size() < end) bits.resize(end);
+  for (std::size_t i = begin; i < std::min(end, bits.size()); ++i) bits[i] = value;
+}
+
+bool has_bit(const Bits& bits, index_t id) {
+  return static_cast<std::size_t>(id) < bits.size() && bits[static_cast<std::size_t>(id)];
+}
+
+// Items by the id of a table or field, created on first access.
+template <class T>
+class By_Id {
+ public:
+  T& operator[](std::size_t id) {
+    if (items_.size() <= id) items_.resize(id + 1);
+    return items_[id];
+  }
+  const T* find(std::size_t id) const { return id < items_.size() ? &items_[id] : nullptr; }
+
+ private:
+  std::vector<T> items_;
+};
+
+// A database of tables and records without values.
+class Shape : public Database {
+ public:
+  using Database::operator();
+  // Disables batches, so that each value passes through operator().
+  void replay_batch() = delete;
+  template <Field_Value T>
+  void operator()(const Update<T>& e) {
+    prepare(e);
+  }
+  template <Field_Value T>
+  void operator()(const Update_Vector<T>& e) {
+    prepare(e);
+    if constexpr (std::is_same_v<T, std::string_view>)
+      while (e.values.remaining() > 0) require_size(e.values.next());
+    else
+      e.values.skip_rest();
+  }
+};
+
+// The past state. Also notes which fields were not written since their record was inserted. They
+// have default values, and the record is in no index that such a field triggers (table/index.h).
+class Past : public Shape {
+ public:
+  explicit Past(Past_Values::Source source, std::size_t memory) : values_(source, *this, memory) {}
+
+  Past_Values& values() { return values_; }
+  const Blob_Map& blobs() const { return blobs_; }
+  Blob_Map& blobs() { return blobs_; }
+  bool has_valid_data() const { return has_valid_data_; }
+
+  // Returns a bit per record: true if the field was not written since the record was inserted.
+  const Bits& unwritten(Table_Id table, Field_Id field) const {
+    return find(unwritten_, table, field);
+  }
+
+  using Shape::operator();
+  void operator()(const Insert& e) {
+    prepare(e);
+    note_insert(e.table, e.record.value(), 1);
+    apply(e);
+  }
+  void operator()(const Insert_Vector& e) {
+    prepare(e);
+    note_insert(e.table, e.record.value(), e.size);
+    apply(e);
+  }
+  void operator()(const Add_Field& e) {
+    prepare(e);
+    apply(e);
+    const Table& t = table(e.table);
+    set_bits(unwritten_[e.table.value()][t.fields().size()], 0, t.records().size(), true);
+  }
+  template <Field_Value T>
+  void operator()(const Update<T>& e) {
+    prepare(e);
+    note_written(e.table, e.field, e.record.value(), 1);
+    note_text(e.table, e.field, e.value);
+  }
+  template <Field_Value T>
+  void operator()(const Update_Vector<T>& e) {
+    prepare(e);
+    note_written(e.table, e.field, e.record.value(), e.size);
+    while (e.values.remaining() > 0) note_text(e.table, e.field, e.values.next());
+  }
+  void operator()(const Blob_Data& e) { blobs_.add(e.blob); }
+  void operator()(const Valid_Data&) { has_valid_data_ = true; }
+
+ private:
+  using Field_Bits = By_Id<By_Id<Bits>>;  // by table and field
+
+  static const Bits& find(const Field_Bits& bits, Table_Id table, Field_Id field) {
+    static const Bits none;
+    const auto* const fields = bits.find(table.value());
+    const Bits* const found = fields == nullptr ? nullptr : fields->find(field.value());
+    return found == nullptr ? none : *found;
+  }
+  void note_insert(Table_Id id, index_t first, index_t size) {
+    const Table& t = table(id);
+    for (std::size_t i = 0; i < t.fields().size(); ++i)
+      if (t.fields()[i].column) set_bits(unwritten_[id.value()][i + 1], first, size, true);
+  }
+  void note_written(Table_Id table, Field_Id field, index_t first, index_t size) {
+    set_bits(unwritten_[table.value()][field.value()], first, size, false);
+  }
+  template <Field_Value T>
+  void note_text(Table_Id table, Field_Id field, T value) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      require_size(value);
+      values_.note_text(table, field, value);
+    }
+  }
+
+  Field_Bits unwritten_;
+  Past_Values values_;
+  Blob_Map blobs_;
+  bool has_valid_data_ = false;
+};
+
+// Handler that marks the blobs of the past to which the kept entries refer.
+class Needs : public Ignore_Entries {
+ public:
+  explicit Needs(const Past& past) : past_(past), has_blob_(past.blobs().size()) {}
+
+  bool has_blob(std::size_t number) const { return has_blob_[number]; }
+  void add(Blob value) {
+    if (const auto number = past_.blobs().find(value)) has_blob_[*number] = true;
+  }
+
+  using Ignore_Entries::operator();
+  void operator()(const Update<Blob>& e) { add(e.value); }
+  void operator()(const Update_Vector<Blob>& e) {
+    while (e.values.remaining() > 0) add(e.values.next());
+  }
+
+ private:
+  const Past& past_;
+  Bits has_blob_;
+};
+
+class Packer {
+ public:
+  Packer(Abstract_File& file, const Pack_Since& options, Writable_Journal& packed)
+      : file_(file),
+        options_(options),
+        packed_(packed),
+        since_(find_moment(file, options.since, options.recovery)),
+        past_({file, options.recovery, since_}, options.memory),
+        journal_(file, options.recovery) {
+    if (options.end > journal_.get_checkpoint() || since_ > options.end)
+      throw Exception("position " + std::to_string(since_) + " is behind the end, " +
+                      std::to_string(std::min(options.end, journal_.get_checkpoint())));
+  }
+
+  void pack() {
+    // The replays below do not check later entries, but may take time for each record that these
+    // name.
+    Shape shape;
+    shape.limit_to_journal_of(journal_.get_checkpoint());
+    journal_.replay(shape, options_.end);
+    journal_.rewind();
+    past_.limit_to_journal_of(journal_.get_checkpoint());
+    journal_.replay(past_, since_);
+    require_entry_end(journal_, since_);
+    past_.values().estimate();
+    const Replay_Place place = journal_.get_replay_place();
+    Needs needs(past_);
+    journal_.replay(needs, options_.end);
+    require_entry_end(journal_, options_.end);
+    if (since_ > journal_start) write_past(needs);
+    journal_.resume(place);
+    Tag_Positions tags;
+    journal_.replay(tags, options_.end);
+    journal_.resume(place);
+    Entry_Copier copier(file_, packed_, past_.blobs(), &tags);
+    tags.copy(journal_, options_.end, packed_, [&](Offset end) { journal_.replay(copier, end); });
+  }
+
+ private:
+  void write_past(Needs& needs) {
+    const std::string comment = comment_text();
+    packed_.append(Comment{comment});
+    pack_schema(past_, packed_);
+    write_blobs(needs);
+    for (const Table* table : live_tables(past_)) write_table(*table);
+    // If the journal has no ends of transactions, comments divide it, and an end would change that.
+    if (past_.timestamps())
+      packed_.append(Timestamp{past_.timestamps()->last});
+    else if (past_.has_valid_data())
+      packed_.append(Valid_Data{});
+  }
+
+  std::string comment_text() {
+    std::uint64_t count = 0;
+    for (Summaries summaries(
+             file_, journal_start, since_,
+             {.recovery = options_.recovery, .kept_values = 0, .tables = {}, .record = {}});
+         summaries.next() != nullptr;)
+      ++count;
+    std::string text = "packed: " + std::to_string(count) + " transaction";
+    if (count != 1) text += 's';
+    text += " before ";
+    const std::string position = "position " + std::to_string(since_);
+    text += options_.since.kind == Moment::Kind::time
+                ? time_text(options_.since.value) + " (" + position + ')'
+                : position;
+    return text + (count == 1 ? " is one state" : " are one state");
+  }
+
+  // Copies the blobs to which values refer, in the state or in later entries.
+  void write_blobs(Needs& needs) {
+    for (const Table* table : live_tables(past_)) {
+      for_each_field(*table, [&]<class T>(Field_Id field, std::type_identity<T>) {
+        const Bits& unwritten = past_.unwritten(table->id(), field);
+        if constexpr (std::is_same_v<T, Blob>)
+          for (index_t id = 0; id < table->records().size(); ++id)
+            if (table->records().is_used(id) && !has_bit(unwritten, id))
+              needs.add(past_.values().get<Blob>(table->id(), field, id));
+      });
+    }
+    for (std::size_t i = 0; i < past_.blobs().size(); ++i)
+      if (needs.has_blob(i))
+        past_.blobs().set_to(i, copy_blob(file_, past_.blobs().from(i), packed_).get_position());
+  }
+
+  void write_table(const Table& table) {
+    const Record_Ids& records = table.records();
+    Record_Order(table.id(), records).write(packed_);
+    for_each_field(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
+      const Bits& unwritten = past_.unwritten(table.id(), field);
+      write_values<T>(table, field,
+                      [&](index_t id) { return records.is_used(id) && !has_bit(unwritten, id); });
+    });
+  }
+
+  // Appends the values of the ids for which has(id) is true, one entry per run of ids.
+  template <Field_Value T, class Has>
+  void write_values(const Table& table, Field_Id field, Has has) {
+    const index_t rows = table.records().size();
+    const auto value = [&](index_t id) {
+      const T found = past_.values().get<T>(table.id(), field, id);
+      if constexpr (std::is_same_v<T, Blob>)
+        return past_.blobs().moved(found);
+      else
+        return found;
+    };
+    for (index_t id = 0; id < rows;) {
+      if (!has(id)) {
+        ++id;
+        continue;
+      }
+      const index_t first = id;
+      while (id < rows && has(id)) ++id;
+      if (id - first == 1)
+        packed_.append(Update<T>{table.id(), Record_Id(first), field, value(first)});
+      else
+        packed_.append_vector<T>(table.id(), Record_Id(first), field, id - first,
+                                 [&](index_t i) { return value(first + i); });
+    }
+  }
+
+  // Calls f(field, std::type_identity<T>()) for each field that was not dropped.
+  template <class F>
+  static void for_each_field(const Table& table, F f) {
+    std::uint16_t number = 0;
+    for (const Field& field : table.fields()) {
+      const Field_Id id(++number);
+      if (field.column)
+        visit_type(field.column->type().code,
+                   [&]<class T>(std::type_identity<T> type) { f(id, type); });
+    }
+  }
+
+  Abstract_File& file_;
+  const Pack_Since& options_;
+  Writable_Journal& packed_;
+  const Offset since_;
+  Past past_;
+  Readonly_Journal journal_;
+};
+
+}  // namespace
+
+void pack_since(Abstract_File& file, const Pack_Since& options, Writable_Journal& packed) {
+  Packer(file, options, packed).pack();
+  packed.flush();
+  require_readable_file(packed.get_file(), packed.get_position());
+}
+
+void require_readable_file(Abstract_File& file, Offset end) {
+  Shape shape;
+  shape.limit_to_journal_of(end);
+  File_Decoder_Input input(file);
+  input.start(journal_start, end);
+  Context context;
+  try {
+    decode_entries(input, context, shape, end);
+  } catch (const Data_Error& error) {
+    throw Data_Error("the result could not be read: " + std::string(error.what()));
+  }
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,898 @@
+#include "joedb/cluster/log_connection.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "joedb/io/posix_file.h"
+#include "kernel/base/retry_pause.h"
+#include "kernel/io/process_name.h"
+#include "share/cluster/log_reader.h"
+#include "share/cluster/messages.h"
+
+namespace joedb::inline v1 {
+
+using Number = Replicated_Log::Number;
+
+namespace {
+
+constexpr Offset delivered_size = Offset{1} << 24;
+constexpr std::size_t most_in_batch = std::size_t{1} << 26;
+constexpr std::chrono::milliseconds shortest_lease{100};
+// Other clients do not respect a longer one: Record::lease.
+constexpr std::chrono::hours longest_lease{24};
+// A deposed leader may keep answering for some seconds.
+constexpr int late_answers = 20;
+constexpr std::chrono::milliseconds late_answer_pause{500};
+// Long enough to open a connection while the log replaces a failed machine.
+constexpr System::Duration opening_time = std::chrono::seconds(15);
+// Limit on the time to read a message that the log says it has.
+constexpr System::Duration longest_read = std::chrono::seconds(10);
+
+std::unique_ptr<Abstract_File> open_file(const std::string& path) {
+  return std::make_unique<File>(path, Open_Mode::read_existing);
+}
+
+}  // namespace
+
+class Log_Connection::Session {
+ public:
+  Session(Replicated_Log& log, Logger& logger, System& system, const Log_Settings& settings);
+  ~Session();
+
+  bool can_push() const { return log_.can_append(); }
+  Offset get_checkpoint() const { return checkpoint_; }
+  const Replicated_Log::Promise& promise() const { return promise_; }
+  void compare(const Abstract_File& local, Offset end, Content_Check check);
+  void pull(const Pull& pull, const Receive& receive);
+  void push(const Abstract_File& local, Offset end, After_Push after);
+  void unlock() noexcept;
+  Status status();
+  Number append_archive(const Abstract_File& file, Offset end, const std::string& place);
+
+ private:
+  // The lock in force, as it was last seen.
+  struct Lock {
+    Number number = 0;  // of its message; 0: unknown
+    std::uint64_t writer = 0;
+    std::string owner;
+    System::Duration lease{};
+    System::Time seen{};  // time of the last sign of life of its holder
+  };
+
+  template <class F>
+  auto retry(F&& f);
+  template <class F>
+  void repeat_if_shortened(F&& f);
+  bool append(const std::vector<std::string>& messages);
+  bool has_appended(const std::string& first_message);
+  void require_known_message();
+  std::unique_ptr<Message> read(Number number, System::Duration wait);
+  std::unique_ptr<Message> read_known(Number number);
+  Number newest();
+  void look_at_newest();
+
+  Log_State find(Offset end);
+  void compare_content(const Abstract_File& local, Offset end, Content_Check check);
+  void compare_push(const Log_State& before, const Abstract_File& local, Offset end);
+  void pull_once(const Pull& pull, const Receive& receive);
+  void push_content(const Abstract_File& local, Offset end, After_Push after);
+  void begin_reading(Offset from, const Abstract_File& local);
+  bool take_next(System::Duration wait);
+  void take_up_to(Number last);
+  Offset deliver(const Receive& receive, Offset from);
+  bool is_archived(Offset position);
+  struct Archive {
+    std::unique_ptr<Abstract_File> file;
+    Log_State state;  // at the end of the file
+  };
+  Archive open_archive(Offset from);
+  void skip_archive(const Abstract_File& local, Offset from, Offset end, bool is_new);
+  Offset pull_archive(const Receive& receive, Offset from);
+
+  const Log_State& state() const { return reader_->state(); }
+  Record new_record(Record::Kind kind);
+  Record lock_record();
+  bool append_record(const Record& record);
+  void note(const Record& record);
+  Lock lock_of(const Record& record, Number number);
+  bool is_mine() const { return lock_.number != 0 && lock_.writer == writer_; }
+  bool is_locked_by_another();
+  void take_lock(const std::function<void()>& take_new);
+  void release_lock();
+  void release_lock_once() noexcept;
+  void restore_reader();
+  void log_safely(const char* what, const std::exception& error) noexcept;
+  bool append_push(const Abstract_File& local, Offset end, bool unlocks);
+  bool has_arrived(const Abstract_File& local, Offset from, Offset end, bool is_new);
+  void keep_lock();
+
+  Replicated_Log& log_;
+  Logger& logger_;
+  System& system_;
+  const Log_Settings settings_;
+  const std::string owner_;
+  const std::uint64_t writer_;
+  Messages messages_;
+  Replicated_Log::Promise promise_;
+
+  std::mutex mutex_;  // guards log_ and the members below
+  Log_State known_;   // the newest state that was seen
+  Offset checkpoint_ = journal_start;
+  std::optional<Log_Reader> reader_;
+  std::optional<Log_Reader> compared_;  // has the push that was compared last
+  Lock lock_;
+  const Abstract_File* local_ = nullptr;
+  bool tries_once_ = false;
+  System::Time patience_end_ = System::Time::max();  // after this, Connection_Lost is not retried
+  bool has_unanswered_append_ = false;  // in this push: one may have succeeded without an answer
+  bool has_given_lock_ = false;         // to the client, which has not returned it
+  std::int64_t reconnections_ = 0;
+
+  std::condition_variable stopping_;
+  bool must_stop_ = false;
+  std::thread keeper_;
+};
+
+// Calls f() until it does not throw Connection_Lost.
+template <class F>
+auto Log_Connection::Session::retry(F&& f) {
+  Retry_Pause pause(system_);
+  for (;;) {
+    try {
+      return f();
+    } catch (const Connection_Lost& error) {
+      if (tries_once_ || system_.now() >= patience_end_) throw;
+      const System::Duration wait = pause.next();
+      logger_.log(std::string(error.what()) + "; " + trying_again(wait));
+      system_.sleep(wait);
+    }
+  }
+}
+
+Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& system,
+                                 const Log_Settings& settings)
+    : log_(log),
+      logger_(logger),
+      system_(system),
+      settings_(settings),
+      owner_(settings.owner.empty() ? process_name() : settings.owner),
+      writer_(system.random()),
+      messages_(log, logger) {
+  if (settings_.lease < shortest_lease || settings_.lease > longest_lease)
+    throw Exception("the lease of the lock must be 0.1 s to 24 hours");
+  reconnections_ = log_.reconnections();
+  patience_end_ = System::after(system_.now(), opening_time);
+  repeat_if_shortened([&] {
+    if (retry([&] { return log_.range().last; }) == 0)
+      throw Disconnection(log_.name() + " has no journal; joedb nats create makes it");
+    look_at_newest();
+  });
+  checkpoint_ = known_.journal.end;
+  promise_ = retry([&] { return log_.promise(); });
+  patience_end_ = System::Time::max();
+  const std::string promised = text_of(promise_.durability) +
+                               std::string(promise_.reason.empty() ? "" : ": ") + promise_.reason;
+  if (promise_.durability < settings_.required)
+    throw Disconnection(log_.name() + " does not promise what is required: what is acknowledged " +
+                        promised);
+  logger_.log("connected to " + log_.name() + ", message " + std::to_string(known_.number) +
+              ", checkpoint " + std::to_string(checkpoint_) + "; what is acknowledged " + promised);
+  if (settings_.renews_lock && log_.can_append()) keeper_ = std::thread([this] { keep_lock(); });
+}
+
+Log_Connection::Session::~Session() {
+  {
+    const std::lock_guard lock(mutex_);
+    must_stop_ = true;
+  }
+  stopping_.notify_one();
+  if (keeper_.joinable()) keeper_.join();
+}
+
+// ---- the log ------------------------------------------------------------------------------------
+
+// Calls f(), and calls it again if messages that it needs were moved to an archive meanwhile.
+template <class F>
+void Log_Connection::Session::repeat_if_shortened(F&& f) {
+  for (int repetitions = 0;;) {
+    try {
+      if (repetitions > 0) look_at_newest();
+      return f();
+    } catch (const Missing_Message& error) {
+      if (retry([&] { return log_.range().first; }) <= error.number) throw;
+      logger_.log(std::string(error.what()) + "; the log was shortened");
+      reader_.reset();
+      constexpr int quick_repetitions = 3;
+      if (++repetitions > quick_repetitions) system_.sleep(late_answer_pause);
+      if (repetitions > late_answers) throw;
+    }
+  }
+}
+
+// Appends after message state().number. Returns false if there are other messages after it. A
+// message that was sent more than once is appended once: each try names the same last message.
+bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
+  bool is_repeated = false;
+  return retry([&] {
+    require_known_message();
+    try {
+      if (log_.append(messages, state().number)) return true;
+    } catch (const Connection_Lost&) {
+      is_repeated = has_unanswered_append_ = true;
+      throw;
+    }
+    return is_repeated && has_appended(messages.front());
+  });
+}
+
+bool Log_Connection::Session::has_appended(const std::string& first_message) {
+  const auto message = messages_.read(state().number + 1, longest_read);
+  return message && message->bytes == first_message;
+}
+
+// After a reconnection, checks that message state().number is unchanged. After a power cut of
+// machines that had promised less, others may have continued another journal.
+void Log_Connection::Session::require_known_message() {
+  if (reconnections_ == log_.reconnections()) return;
+  const std::int64_t reconnections = log_.reconnections();
+  const auto message = read_known(state().number);
+  if (Log_State::after(state().number, message->record) != state())
+    throw Missing_Message(log_.name() + ": message " + std::to_string(state().number) +
+                              " is not what it was: the log has lost what it had acknowledged",
+                          state().number);
+  reconnections_ = reconnections;
+}
+
+std::unique_ptr<Message> Log_Connection::Session::read(Number number, System::Duration wait) {
+  return retry([&] { return messages_.read(number, wait); });
+}
+
+std::unique_ptr<Message> Log_Connection::Session::read_known(Number number) {
+  return retry([&] { return messages_.read_known(number); });
+}
+
+Number Log_Connection::Session::newest() {
+  for (int i = 0; i < late_answers; ++i) {
+    const Number last = retry([&] { return log_.range().last; });
+    if (last >= known_.number) return last;
+    system_.sleep(late_answer_pause);
+  }
+  throw Missing_Message(log_.name() + ": message " + std::to_string(known_.number) +
+                            " was there, and is lost; joedb nats status shows what is there",
+                        known_.number);
+}
+
+void Log_Connection::Session::look_at_newest() {
+  const Number last = newest();
+  known_ = Log_State::after(last, read_known(last)->record);
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+// Returns the state after the first message whose journal ends at the last end of a push at or
+// before `end`. Requires that the journal of the first message in the log ends at or before `end`.
+Log_State Log_Connection::Session::find(Offset end) {
+  const auto state_after = [this](Number number) {
+    return Log_State::after(number, read_known(number)->record);
+  };
+  // Returns the state of the first message with f(state), by an exponential search backwards and a
+  // binary search. Requires that f is true from there on up to `newest`.
+  const auto first_with = [&](Log_State newest, auto f) {
+    // The first message with f is in [low, newest.number].
+    Number low = retry([&] { return log_.range().first; });
+    if (low > newest.number)
+      throw Missing_Message(
+          log_.name() + ": message " + std::to_string(newest.number) + " is not there any more",
+          newest.number);
+    for (Number step = 1; newest.number > low; step *= 2) {
+      const Number number = std::max(low, newest.number - step);
+      const Log_State state = state_after(number);
+      if (f(state)) {
+        newest = state;
+        continue;
+      }
+      low = number + 1;
+      break;
+    }
+    while (newest.number > low) {
+      const Number middle = low + (newest.number - low) / 2;
+      const Log_State state = state_after(middle);
+      if (f(state))
+        newest = state;
+      else
+        low = middle + 1;
+    }
+    return newest;
+  };
+  Log_State last = known_;
+  if (known_.journal.end > end) {
+    last = first_with(known_, [&](const Log_State& state) { return state.journal.end > end; });
+    last = state_after(last.number - 1);
+  }
+  return first_with(last,
+                    [&](const Log_State& state) { return state.journal.end == last.journal.end; });
+}
+
+// Positions the reader at the last end of a push at or before `from`. `local` must have the bytes
+// before it.
+void Log_Connection::Session::begin_reading(Offset from, const Abstract_File& local) {
+  if (reader_ && state().journal.end == from) return reader_->drop_bytes();
+  reader_.reset();
+  const Log_State found = find(from);
+  reader_.emplace(found, Prefix_Hash(found.journal, local));
+}
+
+bool Log_Connection::Session::take_next(System::Duration wait) {
+  const auto message = read(state().number + 1, wait);
+  if (!message) return false;
+  try {
+    reader_->take(message->record);
+  } catch (const Corruption_Error& error) {
+    throw Missing_Message(log_.name() + ": " + error.what(), state().number + 1);
+  } catch (...) {
+    reader_.reset();  // its bytes are incomplete
+    throw;
+  }
+  note(message->record);
+  return true;
+}
+
+void Log_Connection::Session::take_up_to(Number last) {
+  while (state().number < last)
+    if (!take_next(longest_read))
+      throw Missing_Message(log_.name() + ": message " + std::to_string(state().number + 1) +
+                                " does not come, though there are later ones",
+                            state().number + 1);
+}
+
+// Passes the whole pushes after `from` to the receiver. Returns the end of the last one.
+Offset Log_Connection::Session::deliver(const Receive& receive, Offset from) {
+  const Offset end = state().journal.end;
+  if (end <= from) return from;
+  const Staged_File& bytes = reader_->bytes();
+  if (bytes.start() < from && !local_->equal_to(bytes, bytes.start(), from))
+    throw Content_Mismatch(local_->get_name(), bytes.start(), from);
+  receive(bytes, end);
+  reader_->drop_bytes();
+  return end;
+}
+
+// Returns true if messages after `position` were removed from the log.
+bool Log_Connection::Session::is_archived(Offset position) {
+  const Number first = retry([&] { return log_.range().first; });
+  return first > 1 && read_known(first)->record.after.end > position;
+}
+
+// Opens the file with the part of the journal that was removed from the log. Requires
+// is_archived(from).
+Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset from) {
+  const auto refuse = [&](const std::string& why) {
+    throw Disconnection(log_.name() + " begins behind position " + std::to_string(from) + why);
+  };
+  // The archive may be newer than the last message that was read, and the answer of the log stale.
+  std::unique_ptr<Message> message;
+  for (int i = 0; i < late_answers; ++i) {
+    if (i > 0) system_.sleep(late_answer_pause);
+    look_at_newest();
+    if (known_.archive != 0) message = read_known(known_.archive);
+    if (message && message->record.argument > from && !is_archived(message->record.argument)) break;
+    if (i + 1 == late_answers)
+      refuse(message ? ", and the archive " + std::string(message->record.text) + " ends before it"
+                     : ", and knows no archive of what is before");
+  }
+  const std::string place(message->record.text);
+  const Offset end = message->record.argument;
+  const Log_State state = find(end);
+  if (state.journal.end != end) refuse(", and the archive " + place + " ends in a push");
+  std::unique_ptr<Abstract_File> file;
+  try {
+    file = settings_.open_archive ? settings_.open_archive(place) : open_file(place);
+  } catch (const Connection_Lost&) {
+    throw;
+  } catch (const Exception& error) {
+    refuse("; what is before was moved to the archive " + place + ": " + error.what() +
+           ". Copy that file, and use the copy instead of this one");
+  }
+  logger_.log("what is before position " + std::to_string(end) + " is read from " + place);
+  return {std::move(file), state};
+}
+
+// Passes the archive to the receiver, and positions the reader at its end. Returns this position.
+// Throws Content_Mismatch if any byte of the local copy or of the archive is not that of the
+// journal.
+Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
+  const Archive archive = open_archive(from);
+  const Offset end = archive.state.journal.end;
+  Prefix_Hash hash;
+  hash.append(*local_, from);
+  hash.append(*archive.file, end);
+  if (hash.state() != archive.state.journal) {
+    Prefix_Hash of_archive;
+    of_archive.append(*archive.file, end);
+    const bool is_archive_good = of_archive.state() == archive.state.journal;
+    throw Content_Mismatch((is_archive_good ? *local_ : *archive.file).get_name(), journal_start,
+                           is_archive_good ? from : end);
+  }
+  receive(*archive.file, end);
+  reader_.emplace(archive.state, std::move(hash));
+  return end;
+}
+
+// The same for a push. Throws Conflict if the bytes of `local` differ from those of the archive.
+void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset from, Offset end,
+                                           bool is_new) {
+  // New bytes can be in the archive only if their append was not answered.
+  if (is_new && !has_unanswered_append_) throw Conflict(from);
+  const Archive archive = open_archive(from);
+  const Offset common = std::min(archive.state.journal.end, end);
+  if (!local.equal_to(*archive.file, from, common)) throw Conflict(from);
+  // A message names the writer of its bytes; the archive does not.
+  if (is_new)
+    throw Connection_Lost(log_.name() + ": the append at position " + std::to_string(from) +
+                          " was not answered, and the messages there were moved to an archive. It "
+                          "has the same bytes, perhaps of another client: pull to see them");
+  reader_.emplace(archive.state, Prefix_Hash(archive.state.journal, *archive.file));
+}
+
+// ---- the lock -----------------------------------------------------------------------------------
+
+Record Log_Connection::Session::new_record(Record::Kind kind) {
+  Record record;
+  record.kind = kind;
+  record.writer = writer_;
+  record.id = system_.random();
+  record.after = state().journal;
+  record.archive = state().archive;
+  return record;
+}
+
+Record Log_Connection::Session::lock_record() {
+  Record record = new_record(Record::Kind::lock);
+  record.argument = settings_.lease.count();
+  record.text = owner_;
+  return record;
+}
+
+bool Log_Connection::Session::append_record(const Record& record) {
+  const Prefix_Hash hash = reader_->hash();
+  if (!append({encode_record(record)})) return false;
+  reader_->skip(Log_State::after(state().number + 1, record), hash);
+  note(record);
+  return true;
+}
+
+// Updates known_ and lock_ after a record was read or appended.
+void Log_Connection::Session::note(const Record& record) {
+  if (state().number > known_.number) known_ = state();
+  if (record.kind == Record::Kind::lock) lock_ = lock_of(record, state().number);
+  if (state().lock == 0)
+    lock_ = {};
+  else if (record.writer == lock_.writer)
+    lock_.seen = system_.now();
+}
+
+Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Record& record,
+                                                               Number number) {
+  std::string owner(record.text.substr(0, 100));  // may be shown on a terminal
+  std::replace_if(
+      owner.begin(), owner.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
+  return {number, record.writer, owner.empty() ? "another client" : owner, record.lease(),
+          system_.now()};
+}
+
+bool Log_Connection::Session::is_locked_by_another() {
+  if (state().lock == 0) return false;
+  if (lock_.number != state().lock) {
+    // Only the message of the newest lock is certain to be in the log.
+    take_up_to(newest());
+    if (state().lock == 0) return false;
+  }
+  if (lock_.number != state().lock) {
+    const auto message = read_known(state().lock);
+    if (message->record.kind != Record::Kind::lock)
+      throw Missing_Message(
+          log_.name() + ": message " + std::to_string(state().lock) + " should be that of a lock",
+          state().lock);
+    lock_ = lock_of(message->record, state().lock);
+  }
+  return lock_.writer != writer_;
+}
+
+// Takes the lock, and waits for it if needed. Calls take_new() after it has read messages of
+// others.
+void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
+  // No report before this time: most transactions are over by then.
+  constexpr System::Duration quiet_wait = std::chrono::seconds(1);
+  const System::Time start = system_.now();
+  std::string named_owner;
+  for (;;) {
+    if (is_locked_by_another()) {
+      const System::Time now = system_.now();
+      const System::Duration left = System::after(lock_.seen, lock_.lease) - now;
+      if (left > System::Duration(0)) {
+        const System::Duration quiet = System::after(start, quiet_wait) - now;
+        if (quiet <= System::Duration(0) && named_owner != lock_.owner) {
+          named_owner = lock_.owner;
+          logger_.log("waiting for the lock, which " + lock_.owner + " has");
+          if (settings_.on_wait) settings_.on_wait(lock_.owner);
+        }
+        if (take_next(quiet > System::Duration(0) ? std::min(left, quiet) : left)) take_new();
+        continue;
+      }
+      // The log may already have a renewal or a release by the holder.
+      if (newest() > state().number) {
+        take_up_to(state().number + 1);
+        take_new();
+        continue;
+      }
+      logger_.log("the lock of " + lock_.owner + " has expired");
+    }
+    if (append_record(lock_record())) return;
+    take_up_to(newest());
+    take_new();
+  }
+}
+
+void Log_Connection::Session::release_lock() {
+  while (is_mine()) {
+    if (append_record(new_record(Record::Kind::unlock))) return;
+    take_up_to(newest());
+  }
+}
+
+// Logs an error, for callers that must not fail because of a log line.
+void Log_Connection::Session::log_safely(const char* what, const std::exception& error) noexcept {
+  try {
+    logger_.log(std::string(what) + ": " + error.what());
+  } catch (...) {
+  }
+}
+
+// Creates a reader again after an error, so that something can be appended. Leaves it empty if the
+// messages were archived.
+void Log_Connection::Session::restore_reader() {
+  if (reader_ || local_ == nullptr || is_archived(checkpoint_)) return;
+  begin_reading(checkpoint_, *local_);
+}
+
+// Tries to release the lock. If that fails, the lock expires.
+void Log_Connection::Session::release_lock_once() noexcept {
+  if (!is_mine()) return;
+  tries_once_ = true;
+  try {
+    restore_reader();
+    if (reader_) release_lock();
+  } catch (const std::exception& error) {
+    log_safely("unlocking", error);
+  }
+  tries_once_ = false;
+  lock_ = {};
+}
+
+void Log_Connection::Session::unlock() noexcept {
+  const std::lock_guard lock(mutex_);
+  has_given_lock_ = false;
+  release_lock_once();
+}
+
+// Renews the lock while it is held. Runs in keeper_.
+void Log_Connection::Session::keep_lock() {
+  std::unique_lock lock(mutex_);
+  const auto interval = settings_.lease / 3;
+  while (!stopping_.wait_for(lock, interval, [this] { return must_stop_; })) {
+    if (!is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
+    tries_once_ = true;
+    try {
+      restore_reader();
+      // An earlier renewal may have been appended without an answer.
+      while (reader_ && is_mine() && !append_record(lock_record())) take_up_to(newest());
+      if (!is_mine()) logger_.log("the lock is lost: it was not renewed in time");
+    } catch (const std::exception& error) {
+      log_safely("renewing the lock", error);
+    }
+    tries_once_ = false;
+  }
+}
+
+// ---- pulling and pushing ------------------------------------------------------------------------
+
+void Log_Connection::Session::compare(const Abstract_File& local, Offset end, Content_Check check) {
+  const std::lock_guard lock(mutex_);
+  local_ = &local;
+  if (check != Content_Check::none)
+    repeat_if_shortened([&] { compare_content(local, end, check); });
+}
+
+void Log_Connection::Session::compare_content(const Abstract_File& local, Offset end,
+                                              Content_Check check) {
+  if (is_archived(end)) return;  // pull_archive() compares it
+  const Log_State found = find(end);
+  const Journal_State common = found.journal;
+  if (check == Content_Check::full) {
+    Prefix_Hash hash;
+    hash.append(local, common.end);
+    if (hash.state() != common) throw Content_Mismatch(local.get_name(), journal_start, common.end);
+  } else {
+    Prefix_Hash(common, local);
+  }
+  if (common.end < end && end < known_.journal.end) compare_push(found, local, end);
+}
+
+// Compares with the push that contains `end` and begins after message `before`. To find the first
+// difference, callers compare at several ends: the push is kept until the next pull.
+void Log_Connection::Session::compare_push(const Log_State& before, const Abstract_File& local,
+                                           Offset end) {
+  const Offset start = before.journal.end;
+  if (!compared_ || compared_->start() != start || compared_->state().journal.end < end) {
+    compared_.emplace(before, Prefix_Hash(before.journal, local));
+    while (compared_->state().journal.end < end) {
+      const Number number = compared_->state().number + 1;
+      const auto message = read_known(number);
+      try {
+        compared_->take(message->record);
+      } catch (const Corruption_Error& error) {
+        throw Missing_Message(log_.name() + ": " + error.what(), number);
+      }
+    }
+  }
+  if (!local.equal_to(compared_->bytes(), start, end))
+    throw Content_Mismatch(local.get_name(), start, end);
+}
+
+void Log_Connection::Session::pull(const Pull& pull, const Receive& receive) {
+  const std::lock_guard lock(mutex_);
+  compared_.reset();
+  if (local_ == nullptr) throw Exception("compare() must be called before pull()");
+  if (pull.takes_lock && !can_push()) throw Disconnection(log_.name() + " can only be pulled from");
+  try {
+    repeat_if_shortened([&] { pull_once(pull, receive); });
+  } catch (...) {
+    release_lock_once();
+    throw;
+  }
+  if (pull.takes_lock) has_given_lock_ = true;
+  checkpoint_ = state().journal.end;
+}
+
+// After an error, this is called again: the receiver may get the same bytes again.
+void Log_Connection::Session::pull_once(const Pull& pull, const Receive& receive) {
+  const System::Time limit = System::after(system_.now(), pull.wait);
+  Offset from = pull.from;
+  const bool is_in_place = reader_ && state().journal.end == from;
+  if (!is_in_place && is_archived(from))
+    from = retry([&] { return pull_archive(receive, pull.from); });
+  else
+    begin_reading(from, *local_);
+  const auto deliver_large = [&] {
+    if (reader_->bytes().end() - reader_->start() >= delivered_size) from = deliver(receive, from);
+  };
+  if (pull.takes_lock) take_lock(deliver_large);
+  const Number last = pull.takes_lock ? state().number : newest();
+  while (state().number < last) {
+    take_up_to(state().number + 1);
+    deliver_large();
+  }
+  from = deliver(receive, from);
+  while (from == pull.from && pull.wait > System::Duration(0)) {
+    const System::Duration left = limit - system_.now();
+    if (left <= System::Duration(0)) break;
+    if (take_next(left)) from = deliver(receive, from);
+  }
+}
+
+// Returns true if the log has everything before `end`. Throws Conflict if it has other bytes after
+// `from`.
+//
+// New bytes have arrived only if this connection appended them, and the answer was lost: equal
+// bytes of another client are another transaction. Other bytes were in the file before. They may be
+// from an earlier connection, if the log gave a stale answer when this connection was opened.
+bool Log_Connection::Session::has_arrived(const Abstract_File& local, Offset from, Offset end,
+                                          bool is_new) {
+  if (state().journal.end <= std::max(from, reader_->start())) return state().journal.end >= end;
+  const Offset start = std::max(from, reader_->start());
+  const Offset own_end = is_new ? reader_->end_of_pushes_of(writer_) : state().journal.end;
+  if (own_end < std::min(state().journal.end, end)) throw Conflict(from);
+  const Offset common = std::min(own_end, end);
+  if (!local.equal_to(reader_->bytes(), start, common)) throw Conflict(from);
+  logger_.log(common < end ? "a part of the push had arrived" : "the push had arrived");
+  return own_end >= end;
+}
+
+void Log_Connection::Session::push(const Abstract_File& local, Offset end, After_Push after) {
+  const std::lock_guard lock(mutex_);
+  if (!can_push()) throw Disconnection(log_.name() + " can only be pulled from");
+  const bool keeps_lock = after == After_Push::keep_lock;
+  const bool had_lock = is_mine();
+  has_unanswered_append_ = false;
+  try {
+    if (end > checkpoint_) {
+      repeat_if_shortened([&] { push_content(local, end, after); });
+      checkpoint_ = end;
+    } else if (keeps_lock && !had_lock) {
+      repeat_if_shortened([&] {
+        if (is_archived(end)) throw Conflict(end);
+        begin_reading(end, local);
+        take_lock([] {});
+      });
+    }
+  } catch (const Conflict&) {
+    // After a Conflict, keep_lock keeps the lock (Connection::push).
+    if (!had_lock && !keeps_lock) release_lock_once();
+    reader_.reset();  // the bytes that it has read are not in the local copy
+    throw;
+  } catch (...) {
+    if (!had_lock) release_lock_once();
+    reader_.reset();  // it may not know that a part of the push has arrived
+    throw;
+  }
+  has_given_lock_ = keeps_lock;
+  if (!keeps_lock) release_lock_once();
+}
+
+void Log_Connection::Session::push_content(const Abstract_File& local, Offset end,
+                                           After_Push after) {
+  const Offset from = checkpoint_;
+  // True at the end of a transaction, which had the lock at first, or does without it.
+  const bool is_new = has_given_lock_ || after == After_Push::never_locked;
+  const bool is_in_place = reader_ && state().journal.end == from;
+  if (!is_in_place && is_archived(from))
+    skip_archive(local, from, end, is_new);
+  else
+    begin_reading(from, local);
+  const bool keeps_lock = after == After_Push::keep_lock;
+  for (;;) {
+    const bool is_blocked = is_locked_by_another();
+    if (has_arrived(local, from, end, is_new)) return;
+    if (is_blocked && after == After_Push::never_locked) throw Conflict(from);
+    if (is_blocked || (keeps_lock && !is_mine())) {
+      take_lock([] {});
+      if (has_arrived(local, from, end, is_new)) return;
+    }
+    if (append_push(local, end, !keeps_lock && is_mine())) return;
+    take_up_to(newest());
+  }
+}
+
+// Appends the bytes up to `end` as a push. Returns false if others have appended: no part of the
+// push counts then.
+bool Log_Connection::Session::append_push(const Abstract_File& local, Offset end, bool unlocks) {
+  const std::size_t piece_size = log_.max_message_size() - record_header_size;
+  const std::size_t most = std::clamp(most_in_batch / piece_size, std::size_t{1}, log_.max_batch());
+  Record record = new_record(Record::Kind::data);
+  record.lock = state().lock;
+  record.is_first = true;
+  Prefix_Hash hash = reader_->hash();
+  std::string bytes;
+  std::vector<std::string> messages;
+  while (hash.end() < end) {
+    bytes.resize(std::min(piece_size, static_cast<std::size_t>(end - hash.end())));
+    record.argument = hash.end();
+    local.read_exactly(bytes.data(), bytes.size(), hash.end());
+    hash.append(bytes);
+    record.text = bytes;
+    record.is_last = hash.end() == end;
+    if (record.is_last) {
+      record.after = hash.state();
+      record.unlocks = unlocks;
+      if (unlocks) record.lock = 0;
+    }
+    messages.push_back(encode_record(record));
+    record.is_first = false;
+    if (!record.is_last && messages.size() < most) continue;
+    if (!append(messages)) return false;
+    const Number number = state().number + static_cast<Number>(messages.size());
+    reader_->skip(Log_State::after(number, record),
+                  record.is_last ? hash : Prefix_Hash(reader_->hash()));
+    note(record);
+    messages.clear();
+  }
+  return true;
+}
+
+// ---- for tools ----------------------------------------------------------------------------------
+
+Log_Connection::Status Log_Connection::Session::status() {
+  const std::lock_guard lock(mutex_);
+  Status status;
+  repeat_if_shortened([&] {
+    look_at_newest();
+    status = {known_.number, known_.journal.end, "", "", 0};
+    if (known_.lock != 0) {
+      lock_ = lock_of(read_known(known_.lock)->record, known_.lock);
+      status.lock_owner = lock_.owner;
+    }
+    if (known_.archive != 0) {
+      const auto message = read_known(known_.archive);
+      status.archive = message->record.text;
+      status.archive_end = message->record.argument;
+    }
+  });
+  return status;
+}
+
+Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset end,
+                                               const std::string& place) {
+  const std::lock_guard lock(mutex_);
+  if (is_archived(end))
+    throw Disconnection(log_.name() + " begins behind position " + std::to_string(end) +
+                        " already: another archive has more");
+  look_at_newest();
+  const Log_State archived = find(std::min(end, known_.journal.end));
+  if (archived.journal.end == journal_start)
+    throw Exception(file.get_name() + " has nothing that could be removed from the log");
+  Prefix_Hash hash;
+  hash.append(file, archived.journal.end);
+  if (hash.state() != archived.journal)
+    throw Content_Mismatch(file.get_name(), journal_start, archived.journal.end);
+  begin_reading(archived.journal.end, file);
+  for (;;) {
+    take_up_to(newest());
+    reader_->drop_bytes();
+    if (state().archive != 0 && read_known(state().archive)->record.argument > archived.journal.end)
+      throw Disconnection(log_.name() + ": another archive has more already");
+    Record record = new_record(Record::Kind::archive);
+    record.lock = state().lock;
+    record.archive = 0;
+    record.argument = archived.journal.end;
+    record.text = place;
+    const Number lock_number = state().lock;
+    if (!append_record(record)) continue;
+    checkpoint_ = state().journal.end;
+    // The message of the lock in force must stay in the log, too.
+    return lock_number == 0 ? archived.number : std::min(archived.number, lock_number);
+  }
+}
+
+// ---- the public class ---------------------------------------------------------------------------
+
+Log_Connection::Log_Connection(Replicated_Log& log, Logger& logger, System& system,
+                               const Log_Settings& settings)
+    : session_(std::make_unique<Session>(log, logger, system, settings), log.name()) {}
+
+Log_Connection::~Log_Connection() = default;
+
+void Log_Connection::create(Replicated_Log& log, System& system) {
+  Record genesis;
+  genesis.writer = system.random();
+  genesis.id = system.random();
+  if (log.append(std::vector{encode_record(genesis)}, 0)) return;
+  Messages messages(log, Logger::none());
+  const bool is_empty =
+      log.range().last == 1 && messages.read_known(1)->record.kind == Record::Kind::genesis;
+  if (!is_empty) throw Disconnection(log.name() + " has a journal already");
+}
+
+const Replicated_Log::Promise& Log_Connection::promise() const { return session_->promise(); }
+bool Log_Connection::can_push() const { return session_->can_push(); }
+Offset Log_Connection::get_checkpoint() const { return session_->get_checkpoint(); }
+
+void Log_Connection::compare(const Abstract_File& local, Offset, Offset end, Content_Check check) {
+  session_->compare(local, end, check);
+}
+
+void Log_Connection::pull(const Pull& pull, const Receive& receive) {
+  session_->pull(pull, receive);
+}
+
+void Log_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level,
+                          After_Push after) {
+  session_->push(local, end, after);
+}
+
+void Log_Connection::unlock() noexcept {
+  if (!session_.is_inherited()) session_->unlock();
+}
+
+Log_Connection::Status Log_Connection::status() { return session_->status(); }
+
+Replicated_Log::Number Log_Connection::append_archive(const Abstract_File& file, Offset end,
+                                                      const std::string& place) {
+  return session_->append_archive(file, end, place);
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,85 @@
+#ifndef CLUSTER_LOG_READER_H
+#define CLUSTER_LOG_READER_H
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernel/io/staged_file.h"
+#include "share/cluster/record.h"
+
+namespace joedb::inline v1 {
+
+// The state of a journal and its log after a message.
+struct Log_State {
+  Replicated_Log::Number number = 0;
+  Journal_State journal;
+  Replicated_Log::Number lock = 0;
+  Replicated_Log::Number archive = 0;
+
+  bool operator==(const Log_State&) const = default;
+  // Returns the state after message `number`, whose record is `record`.
+  static Log_State after(Replicated_Log::Number number, const Record& record);
+};
+
+// Reads the records of a log in order, from any state on, and checks that each continues the record
+// before it. Collects the bytes of complete pushes.
+//
+// The pieces of a push are consecutive messages. If another record follows a piece that is not the
+// last one, the writer has died in the middle of the push, and none of it counts.
+class Log_Reader {
+ public:
+  // `hash` must be the hash of `state`.
+  Log_Reader(const Log_State& state, Prefix_Hash hash);
+
+  const Log_State& state() const { return state_; }
+  const Prefix_Hash& hash() const { return hash_; }
+
+  // Takes the record of message state().number + 1. Throws Corruption_Error, with a text that
+  // begins with "message N", if it does not continue the journal; nothing has changed then.
+  void take(const Record& record);
+  // Continues after messages that the caller has appended: `state` and `hash` are those after the
+  // last one. If there is a push among them, drops the bytes that were collected before it.
+  void skip(const Log_State& state, Prefix_Hash hash);
+
+  // The collected bytes: from the first state, or the last call of drop_bytes(), to
+  // state().journal.end. Bytes of an incomplete push may follow.
+  Offset start() const { return bytes_->start(); }
+  const Staged_File& bytes() const { return *bytes_; }
+  bool has_bytes() const { return state_.journal.end > start(); }
+  // Drops the bytes of complete pushes.
+  void drop_bytes();
+
+  // Returns the end of the pushes from start() on that are all of this writer.
+  Offset end_of_pushes_of(std::uint64_t writer) const {
+    return first_writer_ == writer ? first_writer_end_ : start();
+  }
+  std::int64_t pushes() const { return pushes_; }
+  std::int64_t abandoned_pieces() const { return abandoned_pieces_; }
+
+ private:
+  struct Push {
+    std::uint64_t writer;
+    std::uint64_t id;
+    std::int64_t pieces;
+    Prefix_Hash hash;
+  };
+  void take_piece(const Record& record);
+  void abandon_push();
+  std::unique_ptr<Staged_File> stage() const;
+  [[noreturn]] void refuse(const std::string& reason) const;
+
+  Log_State state_;
+  Prefix_Hash hash_;
+  std::optional<Push> push_;
+  std::unique_ptr<Staged_File> bytes_;
+  std::optional<std::uint64_t> first_writer_;  // writer of the first collected push
+  Offset first_writer_end_ = 0;  // end of the collected pushes that are all of first_writer_
+  std::int64_t pushes_ = 0;
+  std::int64_t abandoned_pieces_ = 0;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

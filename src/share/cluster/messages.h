@@ -1,0 +1,46 @@
+#ifndef CLUSTER_MESSAGES_H
+#define CLUSTER_MESSAGES_H
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "joedb/base/log.h"
+#include "joedb/cluster/replicated_log.h"
+#include "share/cluster/record.h"
+
+namespace joedb::inline v1 {
+
+// A message and its record. The constructor throws Corruption_Error.
+struct Message {
+  explicit Message(std::string all) : bytes(std::move(all)), record(decode_record(bytes)) {}
+  Message(const Message&) = delete;  // the text of the record points into the bytes
+  Message& operator=(const Message&) = delete;
+  const std::string bytes;
+  const Record record;
+};
+
+// Reads the messages of a log that carries a journal. Reads a damaged message from other machines.
+class Messages {
+ public:
+  // `log` and `logger` must outlive the object.
+  Messages(Replicated_Log& log, Logger& logger) : log_(log), logger_(logger) {}
+
+  // As Replicated_Log::read; returns null instead of nullopt. Also throws Missing_Message if all
+  // machines have damaged bytes.
+  std::unique_ptr<Message> read(Replicated_Log::Number number, System::Duration wait);
+  // Reads a message that the log has. Throws Missing_Message if it does not arrive within 10 s.
+  std::unique_ptr<Message> read_known(Replicated_Log::Number number);
+
+  // Returns the number of messages whose first copy was damaged.
+  std::int64_t damaged() const { return damaged_; }
+
+ private:
+  Replicated_Log& log_;
+  Logger& logger_;
+  std::int64_t damaged_ = 0;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,633 @@
+#include "joedb/cluster/nats_log.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "share/cluster/nats_answer.h"
+#include "share/cluster/nats_monitor.h"
+#include "share/cluster/nats_session.h"
+
+namespace joedb::inline v1 {
+
+using nlohmann::json;
+using Number = Replicated_Log::Number;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t smallest_max_message = std::size_t{64} << 10;
+// Servers advise against large messages, and the leader sends them as base64.
+constexpr std::size_t largest_max_message = std::size_t{512} << 10;
+constexpr std::int64_t room_for_headers = 1024;
+// The server allows 1000.
+constexpr std::size_t batch_size = 500;
+
+// Returns the sequence of a message that a consumer has delivered, from its reply subject; -1 for
+// any other message. The subject is one of
+//
+//     $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE...
+//     $JS.ACK.DOMAIN.ACCOUNT.STREAM....
+Number sequence_of(const natsMsg& message) {
+  const char* const reply = natsMsg_GetReply(&message);
+  std::vector<std::string> words;
+  for (std::string_view rest = reply ? reply : ""; !rest.empty();) {
+    words.emplace_back(rest.substr(0, rest.find('.')));
+    rest.remove_prefix(std::min(rest.size(), words.back().size() + 1));
+  }
+  constexpr std::size_t words_without_domain = 9;
+  if (words.size() < words_without_domain || words[0] != "$JS" || words[1] != "ACK") return -1;
+  const std::string& word = words[words.size() == words_without_domain ? 5 : 7];
+  Number number = -1;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? number : -1;
+}
+
+}  // namespace
+
+class Nats_Log::Reader {
+ public:
+  Reader(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
+      : session_(address, settings, logger), stream_(address.stream) {
+    // A log can be opened while its leader is being replaced.
+    const Nats_Stream_State state = patiently(15s, [this] { return state_of_stream(); });
+    check_kind(state);
+    can_append_ = state.mirror_of.empty();
+    subject_ = can_append_ ? state.subjects[0] : address.subject + ".>";
+    max_batch_ = can_append_ && state.allows_atomic ? batch_size : 1;
+    std::int64_t max_size = session_.max_payload() - room_for_headers;
+    if (state.max_message_size > 0)
+      max_size = std::min(max_size, state.max_message_size - room_for_headers);
+    if (max_size < static_cast<std::int64_t>(smallest_max_message))
+      throw Disconnection(session_.name() + ": the servers take messages of " +
+                          std::to_string(max_size) +
+                          " bytes only, and 64 KiB are needed: raise max_payload");
+    max_message_size_ = std::min(static_cast<std::size_t>(max_size), largest_max_message);
+  }
+
+  ~Reader() { unsubscribe(); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  Nats_Session& session() { return session_; }
+  std::int64_t reconnections() {
+    known_reconnections_ = session_.reconnections();
+    return *known_reconnections_;
+  }
+  bool can_append() const { return can_append_; }
+  std::size_t max_message_size() const { return max_message_size_; }
+  std::size_t max_batch() const { return max_batch_; }
+
+  Nats_Stream_State state_of_stream() {
+    auto state = ask_for_state(session_);
+    if (state) return *state;
+    throw Disconnection(session_.name() + ": there is no stream " + stream_ +
+                        (stream_ == session_.address().origin()
+                             ? ": `joedb nats create " + session_.name() +
+                                   "` makes it. If there was one: docs/cluster.md, Repair"
+                             : ": `joedb nats mirror " + session_.name() + "` makes it"));
+  }
+  Range range();
+
+  // Calls f(). If it throws Connection_Lost, the stream may have been removed, and perhaps made
+  // again: throws Disconnection in this case.
+  template <class F>
+  auto or_notice_loss(F f) {
+    try {
+      return f();
+    } catch (const Connection_Lost&) {
+      state_of_same_stream();
+      throw;
+    }
+  }
+
+  // Throws Disconnection if the stream was removed, or made again.
+  Nats_Stream_State state_of_same_stream() {
+    Nats_Stream_State state = state_of_stream();
+    if (can_append_ && state.subjects != std::vector<std::string>{subject_})
+      throw Disconnection(session_.name() +
+                          ": the journal was removed and made again: connect again");
+    return state;
+  }
+
+  bool append(std::span<const std::string> messages, Number last);
+  std::optional<std::string> read(Number number, System::Duration wait);
+  std::optional<std::string> read_elsewhere(Number number);
+  Promise promise();
+
+ private:
+  void check_kind(const Nats_Stream_State& state) const;
+
+  // Returns false if the stream has another last message, or may have one soon.
+  bool send(std::span<const std::string> messages, Number last);
+
+  // Returns a message from any server; nullopt if the stream ends before `number`.
+  std::optional<std::string> get(Number number);
+  // Asks all servers for a message that the leader has counted, until search_time is over.
+  std::optional<std::string> search(Number number);
+  // Returns nullopt if the server that answers does not have the message. Its answer may be stale.
+  std::optional<std::string> get_directly(Number number);
+  std::optional<std::string> get_directly_from(const std::string& server, Number number);
+  Nats_Message next_of(const std::string& consumer);
+  // Reads from a server that is not in `asked`, and adds it there. Returns nullopt if it does not
+  // have the message; also if no such server is found, and clears `asked` then.
+  std::optional<std::string> get_from_another(Number number, std::vector<std::string>& asked);
+  std::optional<std::string> direct_message(natsMsg& message, Number number) const;
+  std::optional<std::string> get_from_leader(Number number);
+  std::string direct_subject() const { return "$JS.API.DIRECT.GET." + stream_; }
+  static std::string direct_body(Number number) {
+    return "{\"seq\":" + std::to_string(number) + "}";
+  }
+
+  // Sequential reads, by a subscription.
+  void subscribe(Number number);
+  void unsubscribe();
+  bool is_subscribed_at(Number number) {
+    if (subscription_ && generation_ != session_.generation()) unsubscribe();
+    return subscription_ && next_ == number;
+  }
+  // Returns nullopt if the message does not arrive in time, if a later one arrives (has_gap), or if
+  // the subscription fails, which ends it.
+  std::optional<std::string> take(Number number, System::Duration time);
+  bool has_gap() const { return ahead_.has_value(); }
+  std::optional<std::string> wait_for(Number number, System::Time end);
+  std::string delivered(Number number, std::string message);
+
+  Nats_Session session_;
+  const std::string stream_;
+  std::string subject_;
+  bool can_append_ = false;
+  std::size_t max_message_size_ = 0;
+  std::size_t max_batch_ = 1;
+
+  // The number that the caller knows. If it has changed, append() throws, so that the caller can
+  // check the log first.
+  std::optional<std::int64_t> known_reconnections_;
+  Number last_ = 0;  // number of the last message that is known to be there
+  Number after_last_read_ = 0;
+  int in_order_ = 0;  // number of sequential reads in a row, up to 2
+  Nats_Subscription subscription_;
+  int generation_ = 0;  // of the session, when subscription_ was made
+  Number next_ = 0;     // number of the next message of subscription_
+  std::optional<std::pair<Number, std::string>> ahead_;  // received, but not the expected message
+
+  Number elsewhere_ = 0;            // the last number given to read_elsewhere
+  std::vector<std::string> asked_;  // names of the servers that were asked for it
+};
+
+void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
+  const Nats_Address& address = session_.address();
+  const auto refuse = [this](const std::string& reason) {
+    throw Disconnection(session_.name() + ": the stream " + stream_ + " " + reason);
+  };
+  if (!state.mirror_of.empty()) {
+    if (state.mirror_of != address.origin())
+      refuse("is a mirror of " + state.mirror_of + ", not of " + address.origin());
+  } else if (state.subjects.size() != 1 || !state.subjects[0].starts_with(address.subject + '.') ||
+             state.subjects[0].find_first_of("*>") != std::string::npos) {
+    refuse("does not have one subject " + address.subject + ".ID" +
+           (stream_ == address.origin() ? "" : ", and is no mirror"));
+  }
+  if (state.has_limits) refuse("has limits (age, size or number): it may drop messages");
+}
+
+Replicated_Log::Range Nats_Log::Reader::range() {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().search_time);
+  while (true) {
+    const Nats_Stream_State state = state_of_same_stream();
+    // A former leader that was restarted may answer as if it still led, for a moment. If the answer
+    // stays below last_, messages are lost, and the caller must know it.
+    if (state.last >= last_ || system.now() >= end) {
+      last_ = state.last;
+      return {state.first, state.last};
+    }
+    system.sleep(50ms);
+  }
+}
+
+// ---- appending ----------------------------------------------------------------------------------
+
+bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last) {
+  if (!can_append_)
+    throw Disconnection(session_.name() + ": this is a mirror, which cannot be written");
+  if (messages.empty() || messages.size() > max_batch_)
+    throw Exception(session_.name() + ": " + std::to_string(messages.size()) +
+                    " messages cannot be appended at once");
+  session_.jetstream();  // waits for a connection
+  if (known_reconnections_ && *known_reconnections_ != session_.reconnections())
+    throw Connection_Lost(session_.name() + ": the connection was made again");
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().answer_time);
+  while (true) {
+    if (send(messages, last)) {
+      last_ = last + static_cast<Number>(messages.size());
+      return true;
+    }
+    // The leader also refuses because of messages in flight, perhaps from an earlier call, which
+    // may still fail.
+    const Number now_last = range().last;
+    if (now_last > last) return false;
+    if (system.now() >= end) {
+      if (now_last < last)
+        throw Disconnection(session_.name() + ": the stream ends with message " +
+                            std::to_string(now_last) + ", where " + std::to_string(last) +
+                            " was there: it has lost messages, or is another one");
+      throw Connection_Lost(session_.name() + ": other messages are on their way");
+    }
+    system.sleep(5ms);
+  }
+}
+
+bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) {
+  // The library omits an expected sequence of 0, so the header is set here. There is no
+  // Nats-Msg-Id: a repeated message is refused by its expected sequence, and must not be taken for
+  // a duplicate.
+  Nats_Session::Headers headers = {{"Nats-Expected-Last-Sequence", std::to_string(last)}};
+  std::size_t size = 0;
+  for (const std::string& message : messages) size += message.size();
+  // Allows 4 MiB/s for sending and writing a large batch.
+  const System::Duration time =
+      session_.settings().answer_time + std::chrono::milliseconds(size / 4096);
+  const std::string& subject = subject_;
+
+  Nats_Message reply;
+  if (messages.size() == 1) {
+    reply = session_.request(subject, messages[0], headers, time);
+  } else {
+    const std::string id = hex(System::real().random()) + hex(System::real().random());
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      headers.emplace_back("Nats-Batch-Id", id);
+      headers.emplace_back("Nats-Batch-Sequence", std::to_string(i + 1));
+      if (i + 1 < messages.size()) {
+        session_.publish(subject, messages[i], headers);
+      } else {
+        headers.emplace_back("Nats-Batch-Commit", "1");
+        reply = session_.request(subject, messages[i], headers, time);
+      }
+      headers.clear();
+    }
+  }
+
+  const json answer = nats_answer(session_, *reply);
+  if (const Nats_Error error = nats_error(answer); error.error_code != 0) {
+    if (error.error_code == nats_wrong_last || error.error_code == nats_wrong_last_pending)
+      return false;
+    // A part went over a lost connection, or to a deposed leader.
+    if (error.error_code == nats_batch_incomplete)
+      throw Connection_Lost(session_.name() + ": " + error.description);
+    fail(session_, error, "the message is refused");
+  }
+  const auto sequence = answer.find("seq");
+  const Number number =
+      sequence != answer.end() && sequence->is_number_integer() ? sequence->get<Number>() : 0;
+  // A duplicate is reported while the first try of a repeated message is still in flight.
+  const auto duplicate = answer.find("duplicate");
+  if (number == 0 || (duplicate != answer.end() && *duplicate != false))
+    throw Connection_Lost(session_.name() + ": the answer does not say that it was appended");
+  if (number != last + static_cast<Number>(messages.size()))
+    throw Disconnection(session_.name() + ": a message has been appended as number " +
+                        std::to_string(number) + " behind number " + std::to_string(last));
+  return true;
+}
+
+// ---- one message --------------------------------------------------------------------------------
+
+std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Number number) const {
+  const std::string status = nats_header(message, "Status");
+  if (status == "404") return std::nullopt;
+  if (!status.empty())
+    throw Connection_Lost(session_.name() + ": message " + std::to_string(number) + ": " +
+                          nats_header(message, "Description") + " (" + status + ")");
+  if (nats_header(message, "Nats-Sequence") != std::to_string(number)) return std::nullopt;
+  // A mirror may still have messages of a stream that was removed and made again.
+  if (can_append_ && nats_header(message, "Nats-Subject") != subject_) return std::nullopt;
+  return std::string(nats_data(message));
+}
+
+std::optional<std::string> Nats_Log::Reader::get_directly(Number number) {
+  const Nats_Message message = session_.request(direct_subject(), direct_body(number));
+  return direct_message(*message, number);
+}
+
+std::optional<std::string> Nats_Log::Reader::get_directly_from(const std::string& server,
+                                                               Number number) {
+  const auto message = session_.request_of(server, direct_subject(), direct_body(number));
+  return message ? direct_message(**message, number) : std::nullopt;
+}
+
+std::optional<std::string> Nats_Log::Reader::get_from_leader(Number number) {
+  natsMsg* pointer = nullptr;
+  jsErrCode error = static_cast<jsErrCode>(0);
+  const natsStatus status = js_GetMsg(&pointer, &session_.jetstream(), stream_.c_str(),
+                                      static_cast<std::uint64_t>(number), nullptr, &error);
+  const Nats_Message message(pointer);
+  if (static_cast<int>(error) == nats_no_message || status == NATS_NOT_FOUND) return std::nullopt;
+  if (status != NATS_OK)
+    session_.fail(error == 0 ? status : NATS_TIMEOUT, "message " + std::to_string(number));
+  if (natsMsg_GetSequence(message.get()) != static_cast<std::uint64_t>(number)) return std::nullopt;
+  return std::string(nats_data(*message));
+}
+
+std::optional<std::string> Nats_Log::Reader::get(Number number) {
+  std::optional<std::string> message;
+  try {
+    message = get_directly(number);
+  } catch (const Connection_Lost&) {
+    // The replica that was asked may be down, and the leader not.
+  }
+  if (!message) message = get_from_leader(number);
+  if (!message && range().last >= number) message = search(number);
+  return message;
+}
+
+Nats_Message Nats_Log::Reader::next_of(const std::string& consumer) {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().answer_time);
+  while (true) {
+    try {
+      return session_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
+                              "{\"batch\":1,\"no_wait\":true}");
+    } catch (const Connection_Lost&) {
+      if (system.now() >= end) throw;
+    }
+    // The server of this connection may not know yet that another server has this consumer.
+    system.sleep(5ms);
+  }
+}
+
+// A client cannot choose the server that answers a direct get. But a consumer is placed on any of
+// the servers that have a replica, names its server, and reads there.
+std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
+                                                              std::vector<std::string>& asked) {
+  constexpr int tries = 20;  // each finds one server of three
+  const std::string action = "message " + std::to_string(number);
+  for (int i = 0; i < tries; ++i) {
+    const json body = {{"stream_name", stream_},
+                       {"config",
+                        {{"deliver_policy", "by_start_sequence"},
+                         {"opt_start_seq", number},
+                         {"ack_policy", "none"},
+                         {"replay_policy", "instant"},
+                         {"num_replicas", 1},
+                         {"mem_storage", true},
+                         {"inactive_threshold", std::chrono::nanoseconds(5s).count()}}}};
+    const Nats_Message reply = session_.request("$JS.API.CONSUMER.CREATE." + stream_, body.dump());
+    const json answer = nats_answer(session_, *reply);
+    if (const Nats_Error error = nats_error(answer); error.error_code != 0)
+      fail(session_, error, action);
+    const json empty = json::object();
+    const std::string server = answer.value("cluster", empty).value("leader", "");
+    const std::string consumer = stream_ + "." + answer.value("name", "");
+    const bool is_new = std::ranges::find(asked, server) == asked.end();
+    Nats_Message message;
+    if (is_new) message = next_of(consumer);
+    session_.publish("$JS.API.CONSUMER.DELETE." + consumer, "", {});
+    if (!is_new) continue;
+    asked.push_back(server);
+    if (sequence_of(*message) != number) return std::nullopt;  // none, or the one after the gap
+    return std::string(nats_data(*message));
+  }
+  asked.clear();
+  return std::nullopt;
+}
+
+std::optional<std::string> Nats_Log::Reader::search(Number number) {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), session_.settings().search_time);
+  while (true) {
+    for (const std::string& server : session_.servers())
+      if (auto message = get_directly_from(server, number)) return message;
+    const Nats_Stream_State state = state_of_stream();
+    if (state.last < number) return std::nullopt;  // a deposed leader had counted it
+    if (number < state.first)
+      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
+                                " has been removed: the first one is " +
+                                std::to_string(state.first),
+                            number);
+    if (auto message = get_from_leader(number)) return message;
+    std::vector<std::string> asked = {state.leader};
+    for (const auto& peer : state.peers)
+      if (!peer.is_offline)
+        if (auto message = get_from_another(number, asked)) return message;
+    if (system.now() >= end) {
+      std::string offline;
+      for (const auto& peer : state.peers)
+        if (peer.is_offline) offline += (offline.empty() ? "" : ", ") + peer.name;
+      throw Missing_Message(
+          session_.name() + ": message " + std::to_string(number) +
+              " is missing on all servers that could be asked, and later ones are there: " +
+              (offline.empty() ? "" : "perhaps " + offline + " has it, which is offline; ") +
+              "`joedb nats verify` tells more",
+          number);
+    }
+    system.sleep(100ms);
+  }
+}
+
+std::optional<std::string> Nats_Log::Reader::read_elsewhere(Number number) {
+  if (elsewhere_ != number) asked_.clear();
+  elsewhere_ = number;
+  const Nats_Stream_State state = state_of_stream();
+  if (number > state.last) return std::nullopt;
+  if (!asked_.empty() && asked_.size() < state.peers.size() + 1)
+    if (auto message = get_from_another(number, asked_); message || !asked_.empty()) return message;
+  asked_ = {state.leader};
+  return get_from_leader(number);
+}
+
+// ---- messages in their order --------------------------------------------------------------------
+
+void Nats_Log::Reader::unsubscribe() {
+  session_.end(std::move(subscription_));
+  ahead_.reset();
+}
+
+void Nats_Log::Reader::subscribe(Number number) {
+  unsubscribe();
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Stream = stream_.c_str();
+  options.Ordered = true;
+  options.Config.DeliverPolicy = js_DeliverByStartSequence;
+  options.Config.OptStartSeq = static_cast<std::uint64_t>(number);
+  natsSubscription* pointer = nullptr;
+  jsCtx& jetstream = session_.jetstream();
+  const natsStatus status =
+      js_SubscribeSync(&pointer, &jetstream, subject_.c_str(), nullptr, &options, nullptr);
+  if (status != NATS_OK) return;  // messages are read one by one then
+  subscription_.reset(pointer);
+  natsSubscription_SetPendingLimits(pointer, -1, -1);  // flow control limits them
+  next_ = number;
+  generation_ = session_.generation();
+}
+
+std::optional<std::string> Nats_Log::Reader::take(Number number, System::Duration time) {
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), time);
+  while (true) {
+    if (ahead_) {
+      if (ahead_->first > number) return std::nullopt;
+      const std::pair<Number, std::string> message = std::move(*ahead_);
+      ahead_.reset();
+      if (message.first == number) return delivered(number, message.second);
+    }
+    const auto rest =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - system.now()).count();
+    natsMsg* pointer = nullptr;
+    // In some versions of the library, 0 means no timeout. Messages that are there are returned at
+    // once.
+    const natsStatus status =
+        natsSubscription_NextMsg(&pointer, subscription_.get(), std::max<std::int64_t>(rest, 1));
+    const Nats_Message message(pointer);
+    if (status == NATS_TIMEOUT) return std::nullopt;
+    jsMsgMetaData* data = nullptr;
+    if (status != NATS_OK || natsMsg_GetMetaData(&data, pointer) != NATS_OK) {
+      unsubscribe();
+      return std::nullopt;
+    }
+    const auto sequence = static_cast<Number>(data->Sequence.Stream);
+    jsMsgMetaData_Destroy(data);
+    ahead_ = {sequence, std::string(nats_data(*message))};
+  }
+}
+
+std::string Nats_Log::Reader::delivered(Number number, std::string message) {
+  in_order_ = number == after_last_read_ ? std::min(in_order_ + 1, 2) : 0;
+  after_last_read_ = number + 1;
+  last_ = std::max(last_, number);
+  if (subscription_ && next_ == number) next_ = number + 1;
+  return message;
+}
+
+std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duration wait) {
+  if (number < 1) throw Exception(session_.name() + ": messages have numbers from 1 on");
+  System& system = System::real();
+  const System::Time end = System::after(system.now(), wait);
+  if (!is_subscribed_at(number) && in_order_ >= 2 && number == after_last_read_) subscribe(number);
+  if (is_subscribed_at(number)) {
+    if (auto message = take(number, {})) return message;
+    if (subscription_ && !has_gap()) {
+      if (number > last_) {
+        if (wait > System::Duration{}) return wait_for(number, end);
+        if (range().last < number) return std::nullopt;
+      }
+      // The message is in flight; or the server of the subscription hangs, which the library
+      // notices late.
+      if (auto message = take(number, session_.settings().answer_time)) return message;
+      if (!has_gap()) unsubscribe();
+    }
+  }
+  if (auto message = get(number)) return delivered(number, std::move(*message));
+  if (wait <= System::Duration{}) return std::nullopt;
+  if (!is_subscribed_at(number)) subscribe(number);
+  return wait_for(number, end);
+}
+
+std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Time end) {
+  System& system = System::real();
+  // A subscription delivers without requests. Thousands of readers must not ask the leader often:
+  // each asks after this time, or after a reconnection.
+  constexpr System::Duration quiet_time = 20s;
+  while (true) {
+    const System::Time start = system.now();
+    const std::int64_t reconnections = session_.reconnections();
+    do {
+      const System::Duration slice = std::min<System::Duration>(end - system.now(), 1s);
+      if (slice <= System::Duration{}) return std::nullopt;
+      if (is_subscribed_at(number)) {
+        if (auto message = take(number, slice)) return message;
+      } else {
+        system.sleep(std::min<System::Duration>(slice, 100ms));
+      }
+    } while (is_subscribed_at(number) && !has_gap() && system.now() - start < quiet_time &&
+             reconnections == session_.reconnections());
+    // The subscription may have been lost, or its server may have lost the message.
+    if (range().last < number) continue;
+    if (!has_gap() && is_subscribed_at(number))
+      if (auto message = take(number, 100ms)) return message;
+    if (auto message = get(number)) return delivered(number, std::move(*message));
+  }
+}
+
+// ---- durability ---------------------------------------------------------------------------------
+
+Replicated_Log::Promise Nats_Log::Reader::promise() {
+  const Nats_Stream_State state = state_of_stream();
+  const Nats_Settings& settings = session_.settings();
+  const std::string replicas =
+      state.replicas == 1 ? "one replica" : std::to_string(state.replicas) + " replicas";
+  if (!state.has_file_storage)
+    return {Durability::unknown, replicas + ", in memory: nothing is written to a disk"};
+
+  std::vector<std::string> holders;
+  for (const auto& peer : state.peers) holders.push_back(peer.name);
+  if (!state.leader.empty()) holders.push_back(state.leader);
+  std::vector<Nats_Server_State> answers;
+  const std::vector<std::string> urls = monitor_urls(settings.monitor, session_.servers());
+  for (const std::string& url : urls)
+    if (auto answer = ask_monitor(url, settings.answer_time)) answers.push_back(std::move(*answer));
+
+  std::string silent;
+  std::string late;
+  const auto add = [](std::string& list, const std::string& name) {
+    list += (list.empty() ? "" : ", ") + name;
+  };
+  if (holders.empty()) {  // no cluster
+    for (const auto& answer : answers)
+      if (!answer.syncs_always) add(late, answer.name);
+    if (answers.empty()) silent = "the server";
+  }
+  for (const std::string& holder : holders) {
+    const auto answer = std::find_if(answers.begin(), answers.end(),
+                                     [&holder](const auto& a) { return a.name == holder; });
+    if (answer == answers.end())
+      add(silent, holder);
+    else if (!answer->syncs_always)
+      add(late, holder);
+  }
+
+  std::string reason = replicas + "; ";
+  if (state.persists_late) {
+    reason += "the stream acknowledges before it writes (persist_mode: async)";
+  } else if (!late.empty()) {
+    reason += "without sync_interval: always on " + late;
+  } else if (!silent.empty()) {
+    reason += "whether they sync is not known of " + silent + " (no answer at the monitoring port)";
+  } else if (state.replicas >= 3) {
+    return {Durability::power, reason + "all servers sync before they acknowledge"};
+  } else {
+    return {Durability::process, reason + "it syncs before it acknowledges, and may be lost"};
+  }
+  if (state.replicas >= 3) return {Durability::machine, reason};
+  if (state.persists_late) return {Durability::unknown, reason};
+  return {late.empty() ? Durability::unknown : Durability::process, reason};
+}
+
+// ---- the log ------------------------------------------------------------------------------------
+
+Nats_Log::Nats_Log(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
+    : reader_(std::make_unique<Reader>(address, settings, logger), address.url()) {}
+Nats_Log::~Nats_Log() = default;
+
+std::string Nats_Log::name() const { return reader_->session().name(); }
+bool Nats_Log::can_append() const { return reader_->can_append(); }
+std::size_t Nats_Log::max_message_size() const { return reader_->max_message_size(); }
+std::size_t Nats_Log::max_batch() const { return reader_->max_batch(); }
+Replicated_Log::Range Nats_Log::range() { return reader_->range(); }
+bool Nats_Log::append(std::span<const std::string> messages, Number last) {
+  return reader_->or_notice_loss([&] { return reader_->append(messages, last); });
+}
+std::optional<std::string> Nats_Log::read(Number number, System::Duration wait) {
+  return reader_->or_notice_loss([&] { return reader_->read(number, wait); });
+}
+std::optional<std::string> Nats_Log::read_elsewhere(Number number) {
+  return reader_->read_elsewhere(number);
+}
+std::int64_t Nats_Log::reconnections() const { return reader_->reconnections(); }
+Replicated_Log::Promise Nats_Log::promise() { return reader_->promise(); }
+Nats_Stream_State Nats_Log::state() { return reader_->state_of_stream(); }
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,77 @@
+#ifndef CLUSTER_RECORD_H
+#define CLUSTER_RECORD_H
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "joedb/cluster/replicated_log.h"
+#include "share/cluster/prefix_hash.h"
+
+// A message of a replicated log that carries a journal. Numbers are little-endian:
+//
+//     offset  size
+//          0     4  "jdb1"
+//          4     1  kind
+//          5     1  flags: 1 first, 2 last, 4 unlocks
+//          6     2  0
+//          8     8  XXH3, 64 bits, of all bytes from 16 on, seeded with bytes 0 to 7
+//         16     8  writer
+//         24     8  id
+//         32     8  after.end
+//         40     8  after.block_hash
+//         48     8  after.hash
+//         56     8  lock
+//         64     8  archive
+//         72     8  argument
+//         80        text
+
+namespace joedb::inline v1 {
+
+struct Record {
+  enum class Kind : std::uint8_t {
+    genesis = 1,  // message 1, or the first message of a log that was filled again
+    data = 2,     // `text` is a piece of a push; argument: its position in the journal
+    lock = 3,     // takes the lock, or renews it; argument: the lease in ms; text: the owner
+    unlock = 4,
+    archive = 5  // text: the place of a file with all bytes before `argument`
+  };
+
+  Kind kind = Kind::genesis;
+  // Flags of pieces. A push counts when its last piece is in the log.
+  bool is_first = false;
+  bool is_last = false;
+  bool unlocks = false;  // the push releases the lock
+
+  std::uint64_t writer = 0;  // random, one for each connection
+  std::uint64_t id = 0;      // random, one for each push and each other record
+
+  // The journal after this record.
+  Journal_State after;
+  // The messages with the lock and with the archive that are in force after this record; 0: none.
+  // In the records `lock` and `archive` themselves, it is 0, since they do not know their numbers.
+  Replicated_Log::Number lock = 0;
+  Replicated_Log::Number archive = 0;
+
+  std::int64_t argument = 0;
+  std::string_view text;
+
+  // Returns the lease of a lock, at most 24 hours.
+  std::chrono::milliseconds lease() const {
+    constexpr std::int64_t longest = 86'400'000;
+    return std::chrono::milliseconds(std::min(argument, longest));
+  }
+};
+
+inline constexpr std::size_t record_header_size = 80;
+
+std::string encode_record(const Record& record);
+// Decodes a record. The text of the result points into `bytes`. Throws Corruption_Error, whose text
+// is only the reason, if `bytes` is not from encode_record.
+Record decode_record(std::string_view bytes);
+
+}  // namespace joedb::inline v1
+
+#endif

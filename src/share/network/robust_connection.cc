@@ -1,0 +1,203 @@
+#include "joedb/network/robust_connection.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "joedb/format/header.h"
+#include "kernel/base/retry_pause.h"
+
+namespace joedb::inline v1 {
+
+static constexpr Offset compared_at_once = Offset{1} << 20;
+
+Robust_Connection::Robust_Connection(Connector& connector, Logger& log, System& system)
+    : connector_(connector), log_(log), system_(system) {
+  connect();
+  checkpoint_ = connection_->get_checkpoint();
+}
+
+Robust_Connection::~Robust_Connection() = default;
+
+void Robust_Connection::connect() {
+  if (connection_) return;
+  channel_ = connector_.new_channel();
+  connection_ = std::make_unique<Server_Connection>(*channel_, log_, connector_.settings());
+  can_push_ = connection_->can_push();
+  compared_ = journal_start;
+  try {
+    compare_up_to(local_checkpoint_);
+  } catch (...) {
+    disconnect();
+    throw;
+  }
+}
+
+// Compares with the server up to `end` or its checkpoint, unless this connection has done so. At
+// the last comparison, the server may have had less than the copy, after a power cut; the bytes
+// that it has appended since may differ.
+void Robust_Connection::compare_up_to(Offset end) {
+  end = std::min(end, connection_->get_checkpoint());
+  if (local_ == nullptr || end <= compared_) return;
+  connection_->compare(*local_, journal_start, end, check_);
+  compared_ = end;
+}
+
+void Robust_Connection::disconnect() {
+  connection_.reset();
+  channel_.reset();
+}
+
+// While it lives, reconnections compare `local`, if they compare a file at all.
+class Robust_Connection::Compared_Now {
+ public:
+  Compared_Now(Robust_Connection& connection, const Abstract_File& local)
+      : connection_(connection), old_(connection.local_) {
+    if (old_ != nullptr) connection.local_ = &local;
+  }
+  ~Compared_Now() { connection_.local_ = old_; }
+  Compared_Now(const Compared_Now&) = delete;
+  Compared_Now& operator=(const Compared_Now&) = delete;
+
+ private:
+  Robust_Connection& connection_;
+  const Abstract_File* const old_;
+};
+
+// Calls f() until it does not throw Connection_Lost, connecting first if needed.
+template <class F>
+auto Robust_Connection::retry(F&& f) {
+  Retry_Pause pause(system_);
+  for (;;) {
+    try {
+      connect();
+      return f();
+    } catch (const Connection_Lost& error) {
+      disconnect();
+      const System::Duration wait = pause.next();
+      log_.log(std::string("connection lost: ") + error.what() + "; " + trying_again(wait));
+      system_.sleep(wait);
+    } catch (const Inherited_Object&) {
+      // The connection of the parent process must not be closed.
+      throw;
+    } catch (...) {
+      if (connection_ && connection_->is_lost()) disconnect();
+      throw;
+    }
+  }
+}
+
+void Robust_Connection::compare(const Abstract_File& local, Offset start, Offset end,
+                                Content_Check check) {
+  local_ = check == Content_Check::none ? nullptr : &local;
+  local_checkpoint_ = end;
+  check_ = check;
+  retry([&] {
+    const Offset common = std::min(end, connection_->get_checkpoint());
+    connection_->compare(local, start, common, check);
+    compared_ = std::max(compared_, common);
+  });
+  // A reconnection may have found a lower checkpoint.
+  checkpoint_ = connection_->get_checkpoint();
+}
+
+void Robust_Connection::pull(const Pull& pull, const Receive& receive) {
+  local_checkpoint_ = pull.from;
+  retry([&] {
+    connection_->pull(pull, [&](const Abstract_File& source, Offset end) {
+      // The reply is still arriving, so this connection cannot send a comparison now. The next one
+      // compares before it pulls.
+      if (local_ != nullptr && compared_ < pull.from)
+        throw Connection_Lost("the server had less when the copies were compared");
+      checkpoint_ = end;
+      receive(source, end);
+      compared_ = end;
+    });
+    try {
+      compare_up_to(pull.from);
+    } catch (const Content_Mismatch&) {
+      connection_->unlock();
+      throw;
+    }
+  });
+  checkpoint_ = connection_->get_checkpoint();
+}
+
+void Robust_Connection::pull_checkpoint(const Pull& pull) {
+  retry([&] { connection_->pull_checkpoint(pull); });
+  checkpoint_ = connection_->get_checkpoint();
+}
+
+std::size_t Robust_Connection::read(char* data, std::size_t size, Offset offset) {
+  return retry([&] { return connection_->read(data, size, offset); });
+}
+
+void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+                             After_Push after) {
+  const Offset from = checkpoint_;
+  // If others have pushed and the pushed bytes are in the local copy, the copies have diverged: a
+  // reconnection must compare up to `end`. Otherwise only the common part can be compared.
+  local_checkpoint_ = &local == local_ ? end : std::min(from, end);
+  // The pushed bytes may not be in the file yet, so compare `local`.
+  const Compared_Now compared(*this, local);
+  bool was_sent = false;
+  retry([&] {
+    while (!has_arrived(local, from, end)) {
+      compare_up_to(std::min(from, end));
+      // The lost connection may still hold the lock, and the server may still accept its push. Only
+      // a conflict while this connection has the lock is final.
+      if (was_sent && after == After_Push::never_locked) after = After_Push::unlock;
+      const bool is_repeated = std::exchange(was_sent, true);
+      const Offset start = connection_->get_checkpoint();
+      try {
+        return connection_->push(local, end, level, after);
+      } catch (const Conflict&) {
+        // A push over a lost connection may arrive after this connection was made, and so may the
+        // push of a process that was killed: ask for the checkpoint again. With a server of joedb
+        // 10, only a repeated push asks.
+        const bool may_have_been_sent = after != After_Push::never_locked;
+        if (is_repeated || (may_have_been_sent && connection_->can_push_without_lock()))
+          connection_->pull_checkpoint({});
+        if (connection_->get_checkpoint() <= start) throw Conflict(from);
+      } catch (const Disconnection&) {
+        // The server has failed and can only be read. A later connection may find it repaired.
+        if (connection_ && !connection_->is_lost()) can_push_ = false;
+        throw;
+      }
+    }
+  });
+  // Not the server's checkpoint: if the push had arrived, others may have pushed after it, and
+  // their bytes differ from the bytes that follow in this copy.
+  checkpoint_ = std::max(from, end);
+  compared_ = checkpoint_;
+}
+
+// Returns true if the server already has [from, end) of `local`. It may have only a part, pushed
+// from the same copy by a process that was killed. Throws Conflict if it has other bytes.
+//
+// Reads the bytes back. A hash would also cover the bytes before the push, which a Server_File
+// reads over this same connection.
+bool Robust_Connection::has_arrived(const Abstract_File& local, Offset from, Offset end) {
+  const Offset now = connection_->get_checkpoint();
+  if (now == from) return false;
+  if (now < from || end <= from) throw Conflict(from);
+  const Offset common = std::min(now, end);
+  std::vector<char> here, there;
+  for (Offset position = from; position < common;) {
+    const auto size = static_cast<std::size_t>(std::min(common - position, compared_at_once));
+    here.resize(size);
+    there.resize(size);
+    local.read_exactly(here.data(), size, position);
+    there.resize(connection_->read(there.data(), size, position));
+    const auto parted = std::mismatch(here.begin(), here.end(), there.begin(), there.end()).first;
+    if (parted != here.end()) throw Conflict(position + (parted - here.begin()));
+    position += static_cast<Offset>(size);
+  }
+  log_.log(now < end ? "a part of the push had arrived" : "the push had arrived");
+  return now >= end;
+}
+
+void Robust_Connection::unlock() noexcept {
+  if (connection_) connection_->unlock();
+}
+
+}  // namespace joedb::inline v1

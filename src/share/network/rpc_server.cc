@@ -1,0 +1,316 @@
+#include "joedb/network/rpc_server.h"
+
+#include <algorithm>
+#include <array>
+#include <asio.hpp>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "kernel/base/standard_descriptors.h"
+#include "share/network/local_acceptor.h"
+#include "share/network/protocol.h"
+#include "share/network/rpc_protocol.h"
+
+namespace joedb::inline v1::rpc {
+
+namespace code = network::rpc_code;
+using Socket = asio::local::stream_protocol::socket;
+using Requests = network::Rpc_Requests;
+
+namespace {
+
+std::vector<Offset> prolog_sizes(const std::vector<Signature>& signatures) {
+  std::vector<Offset> sizes;
+  for (const Signature& signature : signatures)
+    sizes.push_back(static_cast<Offset>(signature.prolog.size()));
+  return sizes;
+}
+
+std::string reply_with(char c, std::int64_t number, std::string_view bytes = {}) {
+  std::string reply(1, c);
+  network::append_number(reply, number);
+  reply.append(bytes);
+  return reply;
+}
+
+}  // namespace
+
+// Everything but the procedures runs in one thread. A session does one thing at a time: it
+// receives, waits for its procedure, or sends. So its memory holds at most one request, the rest of
+// the input block that the request ends in, and one reply.
+class Server::Implementation {
+ public:
+  Implementation(Logger& log, int log_level, int threads, const std::string& path,
+                 std::vector<Signature> signatures, std::vector<Procedure> procedures,
+                 Limits limits)
+      : path_(path),
+        logger_(log),
+        log_level_(log_level),
+        limits_(limits),
+        signatures_(std::move(signatures)),
+        procedures_(std::move(procedures)),
+        prolog_sizes_(prolog_sizes(signatures_)),
+        hash_(network::hash_of(signatures_)),
+        workers_(static_cast<std::size_t>(std::max(threads, 1))) {
+    if (signatures_.size() != procedures_.size())
+      throw Exception("an rpc server needs a signature for each procedure");
+    acceptor_ = network::listen_at(io_, path);
+    accept();
+    log_at(0, "serving " + std::to_string(procedures_.size()) + " procedures");
+    thread_ = std::thread([this] { io_.run(); });
+  }
+
+  ~Implementation() {
+    stop();
+    if (thread_.joinable()) thread_.join();
+    workers_.stop();
+    workers_.join();
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+
+  void join() {
+    asio::signal_set signals(io_, SIGINT, SIGTERM);
+    signals.async_wait([this](const std::error_code& error, int) {
+      if (!error) end_all();
+    });
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void stop() {
+    asio::post(io_, [this] { end_all(); });
+  }
+
+ private:
+  struct Session {
+    Session(std::int64_t number, Socket s, asio::io_context& io, Requests r)
+        : id(number), socket(std::move(s)), timer(io), requests(std::move(r)) {}
+    const std::int64_t id;
+    Socket socket;
+    asio::steady_timer timer;
+    Requests requests;
+    std::array<char, 1 << 16> input;
+    std::string output;
+    bool has_said_hello = false;
+    bool ends_after_reply = false;
+    bool is_open = true;
+  };
+  // Handlers share ownership of the session, and do nothing once it is closed.
+  using Session_Pointer = std::shared_ptr<Session>;
+
+  // Logs one line: control characters in `text`, which may be from a procedure, are replaced. A
+  // line that cannot be logged is dropped.
+  void log_at(int level, const std::string& text) {
+    if (log_level_ < level) return;
+    try {
+      std::string line = path_ + ": " + text;
+      std::replace_if(
+          line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+      logger_.log(line);
+    } catch (const std::exception&) {
+    }
+  }
+  void log_at(int level, const Session& session, const std::string& text) {
+    if (log_level_ >= level) log_at(level, std::to_string(session.id) + ": " + text);
+  }
+
+  // ---- sessions
+
+  void accept() {
+    acceptor_.async_accept([this](const std::error_code& error, Socket socket) {
+      if (error == asio::error::operation_aborted) return;
+      if (error) {
+        // There may be no free descriptor. Keep the open sessions, and try again later.
+        log_at(0, "accepting a connection: " + error.message());
+        retry_.expires_after(std::chrono::milliseconds(100));
+        retry_.async_wait([this](const std::error_code&) { accept(); });
+        return;
+      }
+      try {
+        if (sessions_.size() < limits_.sessions)
+          start(std::move(socket));
+        else
+          log_at(1, "too many sessions: a connection was refused");
+      } catch (const std::exception& failure) {  // no memory
+        log_at(1, std::string("a connection was refused: ") + failure.what());
+      }
+      accept();
+    });
+  }
+
+  void start(Socket socket) {
+    const auto session = std::make_shared<Session>(next_session_++, std::move(socket), io_,
+                                                   Requests(prolog_sizes_, limits_.message_size));
+    sessions_[session->id] = session;
+    log_at(1, *session, "start");
+    set_timer(session, limits_.hello_time);
+    receive(session);
+  }
+
+  void end(const Session_Pointer& session, const std::string& why) {
+    log_at(1, *session, "end: " + why);
+    session->is_open = false;
+    session->timer.cancel();
+    std::error_code ignored;
+    session->socket.close(ignored);
+    sessions_.erase(session->id);
+  }
+
+  // Calls f(). An exception, as from a lack of memory, ends this session and no other.
+  template <class F>
+  void run_for(const Session_Pointer& session, F&& f) {
+    if (!session->is_open) return;
+    try {
+      f();
+    } catch (const std::exception& error) {
+      end(session, error.what());
+    }
+  }
+
+  void end_all() {
+    std::error_code ignored;
+    acceptor_.close(ignored);
+    for (const auto& [id, session] : std::exchange(sessions_, {})) end(session, "the server stops");
+    log_at(0, "stop");
+    io_.stop();
+  }
+
+  void set_timer(const Session_Pointer& session, std::chrono::milliseconds time) {
+    if (time == time.zero()) return clear_timer(session);
+    session->timer.expires_after(time);
+    session->timer.async_wait([this, session](const std::error_code& error) {
+      // The timer may have been set again after this handler was queued.
+      if (error || !session->is_open ||
+          session->timer.expiry() > asio::steady_timer::clock_type::now())
+        return;
+      end(session, session->has_said_hello ? "idle for too long" : "no hash has come");
+    });
+  }
+
+  void clear_timer(const Session_Pointer& session) {
+    session->timer.expires_at(asio::steady_timer::time_point::max());
+  }
+
+  // ---- bytes
+
+  void receive(const Session_Pointer& session) {
+    if (session->has_said_hello) set_timer(session, limits_.idle_time);
+    session->socket.async_read_some(
+        asio::buffer(session->input),
+        [this, session](const std::error_code& error, std::size_t size) {
+          run_for(session, [&] {
+            if (error) return end(session, error.message());
+            session->requests.append({session->input.data(), size});
+            process(session);
+          });
+        });
+  }
+
+  void send(const Session_Pointer& session, std::string reply) {
+    session->output = std::move(reply);
+    set_timer(session, limits_.idle_time);
+    asio::async_write(session->socket, asio::buffer(session->output),
+                      [this, session](const std::error_code& error, std::size_t) {
+                        run_for(session, [&] {
+                          session->output = {};
+                          if (error) return end(session, error.message());
+                          if (session->ends_after_reply) return end(session, "another hash");
+                          process(session);
+                        });
+                      });
+  }
+
+  // ---- requests
+
+  void process(const Session_Pointer& session) {
+    Requests::Request request;
+    if (!session->requests.take(request)) return receive(session);
+    switch (request.kind) {
+      case Requests::Request::Kind::hello:
+        return answer_hello(session, request.bytes);
+      case Requests::Request::Kind::ping:
+        return send(session, std::string(1, code::ping));
+      case Requests::Request::Kind::call:
+        return call(session, request.procedure, std::move(request.bytes));
+      case Requests::Request::Kind::quit:
+        return end(session, "the client is done");
+      case Requests::Request::Kind::invalid:
+        return end(session, request.problem);
+    }
+  }
+
+  void answer_hello(const Session_Pointer& session, std::string_view hash) {
+    session->has_said_hello = true;
+    session->ends_after_reply = hash != std::string_view(hash_.data(), hash_.size());
+    send(session,
+         reply_with(session->ends_after_reply ? code::mismatch : code::hello, session->id));
+  }
+
+  void call(const Session_Pointer& session, std::size_t procedure, std::string bytes) {
+    log_at(2, *session, "call of " + signatures_[procedure].name);
+    clear_timer(session);
+    asio::post(workers_, [this, session, procedure, bytes = std::move(bytes)] {
+      std::string error;
+      std::string reply = run(procedure, bytes, error);
+      asio::post(io_,
+                 [this, session, reply = std::move(reply), error = std::move(error)]() mutable {
+                   run_for(session, [&] {
+                     if (!error.empty()) log_at(2, *session, "error: " + error);
+                     send(session, std::move(reply));
+                   });
+                 });
+    });
+  }
+
+  // Called in a thread of workers_. Returns the reply, and sets `error` if the procedure fails.
+  std::string run(std::size_t procedure, std::string_view received, std::string& error) const {
+    try {
+      const Offset until = prolog_sizes_[procedure] + static_cast<Offset>(received.size());
+      const std::string added = procedures_[procedure](received);
+      const Offset end = until + static_cast<Offset>(added.size());
+      if (end <= limits_.message_size) return reply_with(code::call, end, added);
+      error = "the answer has " + std::to_string(end) + " bytes; at most " +
+              std::to_string(limits_.message_size) + " are allowed";
+    } catch (const std::exception& thrown) {
+      error = network::cut_error(thrown.what());
+    } catch (...) {
+      error = "the procedure has thrown something that is no std::exception";
+    }
+    return reply_with(code::failure, static_cast<std::int64_t>(error.size()), error);
+  }
+
+  const std::string path_;
+  Logger& logger_;
+  const int log_level_;
+  const Limits limits_;
+  const std::vector<Signature> signatures_;
+  const std::vector<Procedure> procedures_;
+  const std::vector<Offset> prolog_sizes_;
+  const network::Content_Hash hash_;
+  asio::io_context io_{1};
+  asio::local::stream_protocol::acceptor acceptor_{io_};
+  asio::steady_timer retry_{io_};
+  std::map<std::int64_t, Session_Pointer> sessions_;
+  std::int64_t next_session_ = 0;
+  asio::thread_pool workers_;
+  std::thread thread_;
+};
+
+static Logger& before_sockets(Logger& log) {
+  occupy_standard_descriptors();
+  return log;
+}
+
+Server::Server(Logger& log, int log_level, int threads, const std::string& path,
+               std::vector<Signature> signatures, std::vector<Procedure> procedures, Limits limits)
+    : implementation_(
+          std::make_unique<Implementation>(before_sockets(log), log_level, threads, path,
+                                           std::move(signatures), std::move(procedures), limits),
+          path) {}
+
+Server::~Server() = default;
+void Server::join() { implementation_->join(); }
+void Server::stop() { implementation_->stop(); }
+
+}  // namespace joedb::inline v1::rpc

@@ -1,0 +1,338 @@
+#include "joedb/network/server_connection.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "joedb/io/source_file.h"
+#include "share/network/content_hash.h"
+#include "share/network/protocol.h"
+
+namespace joedb::inline v1 {
+
+namespace code = network::code;
+using network::append_number;
+
+namespace {
+
+constexpr std::size_t block_size = std::size_t{1} << 16;
+
+// A reply violated the protocol. The bytes that follow it cannot be interpreted.
+class Protocol_Error final : public Disconnection {
+ public:
+  using Disconnection::Disconnection;
+};
+
+// The server took the lock away during a push, and appended none of it. Replies still match
+// requests.
+class Push_Timed_Out final : public Connection_Lost {
+ public:
+  using Connection_Lost::Connection_Lost;
+};
+
+std::string pull_request(const Connection::Pull& pull, bool has_data) {
+  std::string request(
+      1, static_cast<char>(code::pull_first + (pull.takes_lock ? 1 : 0) + (has_data ? 2 : 0)));
+  append_number(request, std::chrono::ceil<std::chrono::milliseconds>(pull.wait).count());
+  append_number(request, pull.from);
+  return request;
+}
+
+}  // namespace
+
+// The bytes of a reply, as a file that can be read once, in order, while they arrive.
+class Server_Connection::Incoming final : public Source_File {
+ public:
+  Incoming(Server_Connection& connection, Offset start, Offset end)
+      : Source_File("what the server sends"),
+        connection_(connection),
+        position_(start),
+        end_(end) {}
+
+  Offset get_size() const override { return end_; }
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    if (offset < position_ || offset > end_) throw Exception("these bytes have been read already");
+    skip_to(offset);
+    size = std::min(size, static_cast<std::size_t>(end_ - offset));
+    connection_.input_.read_exactly(data, size);
+    position_ += static_cast<Offset>(size);
+    return size;
+  }
+  void skip_to(Offset offset) const {
+    char ignored[4096];
+    while (position_ < offset) {
+      const auto n = std::min<Offset>(offset - position_, sizeof ignored);
+      connection_.input_.read_exactly(ignored, static_cast<std::size_t>(n));
+      position_ += n;
+    }
+  }
+  bool is_at_end() const { return position_ == end_; }
+
+ private:
+  Server_Connection& connection_;
+  mutable Offset position_;
+  const Offset end_;
+};
+
+// Runs every request, one at a time. state_ is `lost` while f() runs: if f() ends early, its reply
+// may still arrive, and no other request may use the channel.
+template <class F>
+auto Server_Connection::request(F&& f) {
+  process_.require_own("the connection to the server");
+  const std::lock_guard lock(using_);
+  if (state_ == State::lost) throw Connection_Lost(failure_);
+  if (state_ == State::refused) throw Disconnection(failure_);
+  last_use_ = std::chrono::steady_clock::now();
+  const State before = std::exchange(state_, State::lost);
+  failure_ = "the connection was given up in a request";
+  try {
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      state_ = before;
+    } else {
+      auto result = f();
+      state_ = before;
+      return result;
+    }
+  } catch (const Protocol_Error& error) {
+    state_ = State::refused;
+    failure_ = error.what();
+    throw;
+  } catch (const Disconnection&) {
+    state_ = before;
+    throw;
+  } catch (const Push_Timed_Out&) {
+    state_ = before;
+    throw;
+  } catch (const Connection_Lost& error) {
+    state_ = State::lost;
+    failure_ = error.what();
+    throw;
+  }
+}
+
+Server_Connection::Server_Connection(Channel& channel, Logger& log, const Settings& settings)
+    : channel_(channel), log_(log), input_(channel) {
+  request([&] { say_hello(settings.has_extensions); });
+  const std::chrono::milliseconds interval = settings.keep_alive;
+  if (interval > interval.zero()) keeper_ = std::thread([this, interval] { keep_alive(interval); });
+}
+
+Server_Connection::~Server_Connection() {
+  if (process_.is_inherited()) {
+    // The thread exists only in the parent process: it cannot be joined here.
+    keep_until_exit(std::make_shared<std::thread>(std::move(keeper_)));
+    return;
+  }
+  if (keeper_.joinable()) {
+    {
+      const std::lock_guard lock(using_);
+      must_stop_ = true;
+    }
+    stopping_->notify_one();
+    keeper_.join();
+  }
+  if (state_ == State::lost) return;
+  try {
+    channel_.write(&code::quit, 1);
+  } catch (const std::exception&) {  // the server is gone already
+  }
+}
+
+// ---- hello --------------------------------------------------------------------------------------
+
+void Server_Connection::say_hello(bool extensions_are_wanted) {
+  std::string hello(network::protocol_word);
+  append_number(hello,
+                extensions_are_wanted ? network::extended_version : network::protocol_version);
+  channel_.write(hello.data(), hello.size());
+
+  char word[network::protocol_word.size()];
+  input_.read_exactly(word, sizeof word);
+  if (std::string_view(word, sizeof word) != network::protocol_word)
+    throw Protocol_Error("Did not receive \"joedb\" from server");
+  const std::int64_t version = input_.read_number();
+  session_ = input_.read_number();
+  checkpoint_ = input_.read_number();
+  const char mode = input_.read_byte();
+  if (version == 0) throw Protocol_Error("Client version rejected by server");
+  if (version < network::protocol_version) throw Protocol_Error("Unsupported server version");
+  has_extensions_ = extensions_are_wanted && version == network::extended_version;
+  if (mode != 'W' && mode != 'R') throw Protocol_Error("Unexpected server mode");
+  if (checkpoint_ < journal_start) throw Protocol_Error("Unexpected checkpoint of the server");
+  can_push_ = mode == 'W';
+  log_.log("connected, session " + std::to_string(session_) + ", checkpoint " +
+           std::to_string(checkpoint_) + (can_push_ ? "" : ", can only be pulled from"));
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+void Server_Connection::compare(const Abstract_File& local, Offset, Offset end,
+                                Content_Check check) {
+  if (check == Content_Check::none) return;
+  const bool is_full = check == Content_Check::full;
+  const network::Content_Hash hash =
+      network::content_hash([&local](char* data, std::size_t size,
+                                     Offset offset) { local.read_exactly(data, size, offset); },
+                            end, is_full);
+  request([&] {
+    std::string out(1, is_full ? code::check_full : code::check_fast);
+    append_number(out, end);
+    out.append(hash.data(), hash.size());
+    channel_.write(out.data(), out.size());
+    const char reply = input_.read_byte();
+    if (reply == code::mismatch) throw Content_Mismatch(local.get_name(), journal_start, end);
+    if (reply != out.front()) throw Protocol_Error("unexpected reply to a check");
+  });
+}
+
+void Server_Connection::ask_for_checkpoint(const Pull& pull, bool has_data) {
+  const std::string out = pull_request(pull, has_data);
+  channel_.write(out.data(), out.size());
+  const char reply = input_.read_byte();
+  const bool is_refused = pull.takes_lock && reply == code::readonly;
+  if (reply != out.front() && !is_refused)
+    throw Protocol_Error("pull error: unexpected server reply");
+  checkpoint_ = input_.read_number();
+  if (checkpoint_ < journal_start) throw Protocol_Error("pull error: unexpected checkpoint");
+  if (is_refused) {
+    // A refused pull still receives the bytes that it asked for.
+    if (has_data) Incoming(*this, pull.from, std::max(pull.from, checkpoint_)).skip_to(checkpoint_);
+    throw Disconnection("pull error: server is pull-only, cannot lock");
+  }
+  if (pull.takes_lock) is_locked_ = true;
+}
+
+void Server_Connection::pull_checkpoint(const Pull& pull) {
+  request([&] { ask_for_checkpoint(pull, false); });
+}
+
+void Server_Connection::pull(const Pull& pull, const Receive& receive) {
+  std::exception_ptr failure;
+  request([&] {
+    ask_for_checkpoint(pull, true);
+    if (checkpoint_ <= pull.from) return;
+    const Incoming incoming(*this, pull.from, checkpoint_);
+    try {
+      receive(incoming, checkpoint_);
+      incoming.skip_to(checkpoint_);
+    } catch (...) {
+      if (!incoming.is_at_end()) throw;
+      failure = std::current_exception();  // the whole reply was read: the connection stays usable
+    }
+  });
+  if (!failure) return;
+  // After the request, because unlock() sends a request of its own.
+  if (pull.takes_lock) unlock();
+  std::rethrow_exception(failure);
+}
+
+std::size_t Server_Connection::read(char* data, std::size_t size, Offset offset) {
+  return request([&] {
+    std::string out(1, code::read);
+    append_number(out, offset);
+    append_number(out, offset + static_cast<Offset>(size));
+    channel_.write(out.data(), out.size());
+    if (input_.read_byte() != code::read) throw Protocol_Error("unexpected reply to a read");
+    const Offset end = input_.read_number();
+    if (end < offset || end - offset > static_cast<Offset>(size))
+      throw Protocol_Error("bad pread size from server");
+    const auto n = static_cast<std::size_t>(end - offset);
+    input_.read_exactly(data, n);
+    return n;
+  });
+}
+
+// ---- pushing ------------------------------------------------------------------------------------
+
+// Pushes [checkpoint_, end) of `local` with request code `c`. Returns the code of the reply.
+char Server_Connection::send_push(const Abstract_File& local, Offset end, char c) {
+  Offset position = checkpoint_;
+  std::string out(1, c);
+  append_number(out, position);
+  append_number(out, end);
+  do {
+    const std::size_t start = out.size();
+    const auto size =
+        std::min(block_size, static_cast<std::size_t>(std::max<Offset>(end - position, 0)));
+    out.resize(start + size);
+    local.read_exactly(out.data() + start, size, position);
+    channel_.write(out.data(), out.size());
+    position += static_cast<Offset>(size);
+    out.clear();
+  } while (position < end);
+  return input_.read_byte();
+}
+
+void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level,
+                             After_Push after) {
+  request([&] {
+    const char expected = after == After_Push::keep_lock ? code::push : code::push_unlock;
+    char reply;
+    while ((reply = send_push(local, end, expected)) == code::busy) {
+      // Another client has the lock: wait for it. If that client has pushed, this push is a
+      // conflict.
+      const Offset from = checkpoint_;
+      if (after == After_Push::never_locked) throw Conflict(from);
+      ask_for_checkpoint({.from = from, .takes_lock = true}, false);
+      if (checkpoint_ == from) continue;
+      is_locked_ = false;
+      send_unlock();
+      throw Conflict(from);
+    }
+    if (after != After_Push::keep_lock) is_locked_ = false;
+    if (reply == code::conflict) {
+      is_locked_ = after == After_Push::keep_lock;
+      throw Conflict(checkpoint_);
+    }
+    if (reply == code::readonly) throw Disconnection("push error: server is pull-only");
+    if (reply == code::time_out) {
+      is_locked_ = false;
+      throw Push_Timed_Out("push error: time out: the lock was lost");
+    }
+    if (reply != expected) throw Protocol_Error("push error: unexpected reply");
+    is_locked_ = after == After_Push::keep_lock;
+    checkpoint_ = std::max(checkpoint_, end);
+  });
+}
+
+void Server_Connection::send_unlock() {
+  channel_.write(&code::unlock, 1);
+  if (input_.read_byte() != code::unlock) throw Protocol_Error("unlock error: unexpected reply");
+}
+
+void Server_Connection::unlock() noexcept {
+  if (!is_locked_ || process_.is_inherited()) return;
+  is_locked_ = false;
+  try {
+    request([this] { send_unlock(); });
+  } catch (const std::exception& error) {
+    log_.log(std::string("unlocking: ") + error.what());
+  }
+}
+
+// ---- keep-alive ---------------------------------------------------------------------------------
+
+void Server_Connection::keep_alive(std::chrono::milliseconds interval) {
+  for (;;) {
+    {
+      std::unique_lock lock(using_);
+      const auto next = last_use_ + interval;
+      if (stopping_->wait_until(lock, next, [this] { return must_stop_; })) return;
+      if (last_use_ + interval > next) continue;  // the connection was used meanwhile
+      if (state_ != State::working) return;
+    }
+    try {
+      request([this] {
+        const std::string out = pull_request({}, false);
+        channel_.write(out.data(), out.size());
+        if (input_.read_byte() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
+        input_.read_number();  // the checkpoint, for which the next pull asks again
+      });
+    } catch (const std::exception& error) {
+      log_.log(std::string("keep-alive: ") + error.what());
+      return;
+    }
+  }
+}
+
+}  // namespace joedb::inline v1

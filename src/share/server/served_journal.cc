@@ -1,0 +1,124 @@
+#include "share/server/served_journal.h"
+
+namespace joedb::server {
+
+// The file has exactly the bytes of the clients, so the server appends no entries of its own. A
+// server that was killed during a push must be able to restart, so the bytes that it has not
+// acknowledged are saved.
+static Journal_Options for_server(Journal_Options options) {
+  options.ends_transactions = false;
+  if (!options.recovery) options.recovery = Recovery::keep;
+  return options;
+}
+
+Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Content_Check check,
+                                 bool is_hard, const Journal_Options& options)
+    : Client_Store(file, connection, for_server(options)),
+      client_(copy_, connection, check),
+      is_shared_(file.is_shared()),
+      is_connected_(&connection != &Connection::dummy),
+      has_backup_file_(is_connected_ && !connection.can_wait()),
+      may_block_(is_hard || is_shared_ || is_connected_) {
+  copy_.set_copy();  // the file must end with the bytes that clients have pushed
+  if (!is_shared_) store_.recover();
+  if (is_connected_) {
+    client_.pull();
+    // The other copy may lack a push (keep_without_backup).
+    if (client_.can_write()) client_.push_if_ahead();
+  }
+  // A push before a crash of the server may not be durable yet, and is acknowledged if its client
+  // repeats it.
+  if (is_hard && !is_shared_) store_.hard_checkpoint();
+  client_.set_hard_checkpoint(is_hard);
+  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
+}
+
+Written_Journal::~Written_Journal() { end(); }
+
+// After a failed hard checkpoint, the journal may show a soft one, which is not published.
+void Written_Journal::update() {
+  const auto& journal = store_.get_journal();
+  if (client_.settings().is_hard && journal.has_failed()) return;
+  checkpoint_ = journal.get_checkpoint();
+}
+
+// Drops the entries of a push whose rollback has failed: nothing could be pulled or written after
+// them.
+void Written_Journal::drop_leftover() {
+  if (!store_.get_journal().has_failed()) client_.rollback();
+}
+
+// Calls f(). If the file was replaced, clients are refused from now on, instead of waiting.
+template <class F>
+void Written_Journal::note_replaced(F f) {
+  try {
+    f();
+  } catch (const File_Replaced&) {
+    has_lost_file_ = true;
+    throw;
+  }
+}
+
+void Written_Journal::refresh() {
+  if (lock_) return;
+  drop_leftover();
+  note_replaced([&] {
+    if (is_connected_)
+      client_.pull();
+    else if (is_shared_)
+      client_.pull_file();
+  });
+  update();
+}
+
+void Written_Journal::begin() {
+  if (!can_push()) return;
+  drop_leftover();
+  note_replaced([&] { lock_.emplace(client_); });
+  update();
+}
+
+void Written_Journal::end() noexcept {
+  if (lock_) lock_->abandon();
+  lock_.reset();
+}
+
+// The lock of a shared file is not taken: another process may hold it for long.
+void Written_Journal::finish() {
+  end();
+  const auto& journal = store_.get_journal();
+  if (!is_shared_ && !journal.has_failed() && journal.ahead_of_checkpoint() == 0)
+    store_.hard_checkpoint();
+}
+
+void Written_Journal::push(const Abstract_File& source) {
+  if (!lock_) throw Exception("this server could not be written when the lock was given");
+  store_.append_from(source, source.get_size(), [] {});
+  const Offset start = store_.get_journal().get_checkpoint();
+  try {
+    lock_->push_and_checkpoint();
+  } catch (const Io_Error&) {
+    keep_without_backup(source, start);
+    throw;
+  } catch (const File_Replaced&) {
+    has_lost_file_ = true;
+    file().require_not_replaced();
+    keep_without_backup(source, start);
+    throw;
+  }
+  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
+}
+
+// The file of the connection has failed, and may or may not have the bytes. They must be in one of
+// the files at least: appends them to this file, where the client will look for them. At its next
+// start, the server pushes the missing bytes to the backup.
+void Written_Journal::keep_without_backup(const Abstract_File& source, Offset start) {
+  const auto& journal = store_.get_journal();
+  if (!has_backup_file_ || journal.has_failed() || journal.get_checkpoint() > start) return;
+  has_lost_file_ = true;
+  store_.append_from(source, source.get_size(), [] {});
+  lock_->do_checkpoint();
+  checkpoint_ = store_.get_journal().get_checkpoint();
+}
+
+}  // namespace joedb::server

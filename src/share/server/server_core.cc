@@ -1,0 +1,716 @@
+#include "share/server/server_core.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "joedb/base/error.h"
+#include "joedb/io/posix_file.h"
+#include "share/network/content_hash.h"
+#include "share/network/protocol.h"
+
+namespace joedb::server {
+
+using namespace network;
+
+static constexpr std::size_t max_input = std::size_t{1} << 16;
+static constexpr std::chrono::seconds refresh_pause{1};
+static constexpr Offset block_size = Offset{1} << 16;
+
+// A push of more bytes is staged in a file.
+static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
+
+// The file is created at `path` and unlinked at once: its name is not needed.
+static std::shared_ptr<Staged_File> stage_push(Offset start, std::string path) {
+  return std::make_shared<Staged_File>(
+      "push", start, most_in_memory, [path = std::move(path)]() -> std::unique_ptr<Abstract_File> {
+        std::error_code ignored;
+        // Left by a server that was killed between the two calls.
+        std::filesystem::remove(path, ignored);
+        auto file = std::make_unique<File>(path, Open_Mode::create_new);
+        std::filesystem::remove(path, ignored);
+        return file;
+      });
+}
+
+Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
+                         Limits limits, std::string scratch, std::string database)
+    : journal_(journal),
+      host_(host),
+      system_(system),
+      log_(log),
+      limits_(limits),
+      scratch_(std::move(scratch)),
+      database_(std::move(database)),
+      checkpoint_(journal.get_checkpoint()),
+      can_push_(journal.can_push()),
+      could_push_(can_push_) {}
+
+void Server_Core::log(const Session& session, std::string_view event, std::string_view error) {
+  std::vector<Log_Field> fields{{"session", session.id}};
+  if (!session.name.empty()) fields.push_back({"client", session.name});
+  if (!database_.empty()) fields.push_back({"database", database_});
+  if (!error.empty()) fields.push_back({"error", error});
+  log_.event(event, fields);
+}
+
+// ---- sessions -----------------------------------------------------------------------------------
+
+std::optional<Session_Id> Server_Core::connected(const std::string& name, bool may_push) {
+  if (sessions_.size() >= limits_.max_sessions) {
+    log_.log("a connection was refused: there are " + std::to_string(sessions_.size()));
+    return std::nullopt;
+  }
+  const Session_Id id = next_session_++;
+  Session& session = sessions_[id];
+  session.id = id;
+  session.name = name;
+  session.may_push = may_push;
+  set_deadline(session, limits_.hello_time);
+  session.last_progress = system_.now();
+  if (!idle_check_ && limits_.idle_time > System::Duration(0))
+    idle_check_ = system_.now() + limits_.idle_time;
+  log(session, "connected");
+  receive(session);
+  return id;
+}
+
+Server_Core::Session* Server_Core::find(Session_Id id) {
+  const auto session = sessions_.find(id);
+  return session == sessions_.end() ? nullptr : &session->second;
+}
+
+void Server_Core::received(Session_Id id, std::string_view bytes) {
+  Session* const session = find(id);
+  if (session == nullptr) return;
+  session->is_receiving = false;
+  session->input.append(bytes);
+  process(id);
+}
+
+void Server_Core::sent(Session_Id id) {
+  Session* const session = find(id);
+  if (session == nullptr) return;
+  note_progress(*session);
+  if (session->position < session->until) return send_block(*session, {});
+  if (session->must_end) return end(id, "was told the status");
+  session->phase = Phase::ready;
+  process(id);
+}
+
+void Server_Core::closed(Session_Id id) {
+  Session* const session = find(id);
+  if (session == nullptr) return;
+  log(*session, "disconnected");
+  forget(id);
+}
+
+void Server_Core::end(Session_Id id, std::string_view why, std::string_view error) {
+  log(*find(id), why, error);
+  host_.close(id);
+  forget(id);
+}
+
+void Server_Core::forget(Session_Id id) {
+  clear_deadline(*find(id));
+  sessions_.erase(id);
+  std::erase(lock_queue_, id);
+  // If the lock is being taken for this session, grant() notices and releases it.
+  if (holder_ == id && !is_lock_changing_) release();
+}
+
+// Keeps one receive pending, so that the end of the connection is noticed at any time, unless there
+// is enough input.
+void Server_Core::receive(Session& session) {
+  if (session.is_receiving || session.input.size() >= max_input) return;
+  session.is_receiving = true;
+  host_.receive(session.id);
+}
+
+void Server_Core::process(Session_Id id) {
+  for (;;) {
+    Session* const session = find(id);
+    if (session == nullptr) return;
+    if (!take_one(*session)) break;
+  }
+  if (Session* const session = find(id)) receive(*session);
+}
+
+// Returns true if there may be more to take.
+bool Server_Core::take_one(Session& session) {
+  switch (session.phase) {
+    case Phase::hello:
+      return take_hello(session);
+    case Phase::ready:
+      return take_request(session);
+    case Phase::pushing:
+      return take_pushed(session);
+    case Phase::working:
+    case Phase::waiting:
+    case Phase::locking:
+    case Phase::sending:
+      break;
+  }
+  return false;
+}
+
+// Extracts a message of `size` bytes. Returns false if it has not arrived completely.
+static bool take(std::string& input, std::size_t size, std::string& message) {
+  if (input.size() < size) return false;
+  message = input.substr(0, size);
+  input.erase(0, size);
+  return true;
+}
+
+// Takes a request for the status, which is sent instead of a hello. The answer is the status, as
+// lines, and the end of the connection. A server of joedb 10 only closes it.
+bool Server_Core::take_status_request(Session& session) {
+  std::string request;
+  if (!take(session.input, status_word.size(), request)) return false;
+  clear_deadline(session);
+  session.must_end = true;
+  const Status now = status();
+  std::string text = "checkpoint " + std::to_string(now.checkpoint) + "\nsessions " +
+                     std::to_string(now.sessions) + "\nwaiting " +
+                     std::to_string(now.waiting_for_lock) + '\n';
+  if (now.lock_holder)
+    text +=
+        "lock " + std::to_string(*now.lock_holder) + ' ' +
+        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now.lock_held).count()) +
+        ' ' + now.lock_holder_name + '\n';
+  reply(session, std::move(text));
+  return false;
+}
+
+bool Server_Core::take_hello(Session& session) {
+  if (std::string_view(session.input).starts_with(status_word.substr(0, session.input.size())) &&
+      !session.input.empty())
+    return take_status_request(session);
+  const std::size_t known = std::min(session.input.size(), protocol_word.size());
+  if (session.input.compare(0, known, protocol_word.substr(0, known)) != 0) {
+    end(session.id, "its first message is not that of a client");
+    return false;
+  }
+  std::string hello;
+  if (!take(session.input, hello_size, hello)) return false;
+  clear_deadline(session);
+  const std::int64_t version = number_at(hello, protocol_word.size());
+  const bool is_supported = version >= protocol_version;
+  if (!is_supported) log(session, "its version is not supported", std::to_string(version));
+  std::string out(protocol_word);
+  session.has_extensions = version == extended_version;
+  append_number(out, session.has_extensions ? version : is_supported ? protocol_version : 0);
+  append_number(out, session.id);
+  append_number(out, checkpoint_);
+  out += can_push(session) ? 'W' : 'R';
+  reply(session, std::move(out));
+  return false;
+}
+
+bool Server_Core::take_request(Session& session) {
+  if (session.input.empty()) return false;
+  const char c = session.input.front();
+  const bool is_check = c == code::check_fast || c == code::check_full;
+  const bool is_push = c == code::push || c == code::push_unlock;
+  std::size_t size = 1;
+  if (is_check) size += 8 + std::tuple_size_v<Content_Hash>;
+  if (is_pull(c) || is_push || c == code::read) size += 16;
+  std::string request;
+  if (!take(session.input, size, request)) return false;
+  session.code = c;
+  note_progress(session);
+  if (is_check) {
+    check(session, number_at(request, 1), request.substr(9));
+  } else if (c == code::read) {
+    read(session, number_at(request, 1), number_at(request, 9));
+  } else if (is_pull(c)) {
+    session.wait = number_at(request, 1);
+    session.from = number_at(request, 9);
+    pull(session);
+  } else if (is_push) {
+    session.from = number_at(request, 1);
+    session.until = number_at(request, 9);
+    begin_push(session);
+  } else if (c == code::unlock) {
+    unlock(session);
+  } else {
+    end(session.id, c == code::quit ? "quits" : "unknown request");
+    return false;
+  }
+  return true;
+}
+
+// ---- replies ------------------------------------------------------------------------------------
+
+// Sends `bytes`, and then [from, until) of the journal, in blocks.
+void Server_Core::reply(Session& session, std::string bytes, Offset from, Offset until) {
+  session.phase = Phase::sending;
+  session.position = from;
+  session.until = until;
+  send_block(session, std::move(bytes));
+}
+
+void Server_Core::send_block(Session& session, std::string bytes) {
+  const Offset left = std::clamp(session.until - session.position, Offset{0}, block_size);
+  const auto size = static_cast<std::size_t>(left);
+  const std::size_t start = bytes.size();
+  bytes.resize(start + size);
+  bool is_read = size == 0;
+  try {
+    is_read = is_read || journal_.read_cached(bytes.data() + start, size, session.position);
+  } catch (const std::exception& error) {
+    return end(session.id, "reading has failed", error.what());
+  }
+  if (is_read)
+    send(session, std::move(bytes), size);
+  else
+    read_and_send(session, std::move(bytes), size);
+}
+
+// Reads the last `size` bytes of `bytes` from the journal, then sends all of them.
+void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t size) {
+  session.phase = Phase::working;
+  if (holder_ == session.id) lock_deadline_.reset();  // the server is working, not the client
+  const auto block = std::make_shared<std::string>(std::move(bytes));
+  run(
+      Server_Host::Lane::disk,
+      [this, block, size, position = session.position] {
+        journal_.read(block->data() + (block->size() - size), size, position);
+      },
+      [this, block, size, id = session.id](const std::string& error) {
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty()) return end(id, "reading has failed", error);
+        found->phase = Phase::sending;
+        note_progress(*found);
+        send(*found, std::move(*block), size);
+      });
+}
+
+// The last `size` bytes are from the journal.
+void Server_Core::send(Session& session, std::string bytes, std::size_t size) {
+  session.position += static_cast<Offset>(size);
+  counters_.bytes_sent += size;
+  if (holder_ == session.id) restart_lock_time();
+  host_.send(session.id, std::move(bytes));
+}
+
+void Server_Core::reply_number(Session& session, char c, std::int64_t number, Offset from,
+                               Offset until) {
+  std::string out(1, c);
+  append_number(out, number);
+  reply(session, std::move(out), from, until);
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+void Server_Core::check(Session& session, Offset checkpoint, std::string hash) {
+  if (checkpoint < journal_start || checkpoint > checkpoint_)
+    return reply(session, std::string(1, code::mismatch));
+  session.phase = Phase::working;
+  const auto is_equal = std::make_shared<bool>();
+  const bool is_full = session.code == code::check_full;
+  run(
+      Server_Host::Lane::hashes,
+      [this, is_equal, checkpoint, is_full, hash = std::move(hash)] {
+        const Content_Hash own =
+            content_hash([this](char* data, std::size_t size,
+                                Offset offset) { journal_.read(data, size, offset); },
+                         checkpoint, is_full);
+        *is_equal = hash == std::string_view(own.data(), own.size());
+      },
+      [this, is_equal, id = session.id](const std::string& error) {
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty()) return end(id, "reading has failed", error);
+        reply(*found, std::string(1, *is_equal ? found->code : code::mismatch));
+      });
+}
+
+void Server_Core::read(Session& session, Offset from, Offset until) {
+  if (from < 0) return end(session.id, "reads from a negative position");
+  until = std::min(until, checkpoint_);
+  const bool has_data = from < until;  // not their difference, which may overflow
+  reply_number(session, code::read, until, has_data ? from : 0, has_data ? until : 0);
+}
+
+void Server_Core::pull(Session& session) {
+  ++counters_.pulls;
+  if (pulls_data(session.code) && session.from < 0)
+    return end(session.id, "pulls from a negative position");
+  if (!journal_.has_other_writers() || is_locked_) return wait_or_lock(session);
+  session.phase = Phase::working;
+  run([this] { journal_.refresh(); },
+      [this, id = session.id](const std::string& error) {
+        wake();
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty()) return end(id, "looking at the file has failed", error);
+        wait_or_lock(*found);
+      });
+}
+
+void Server_Core::wait_or_lock(Session& session) {
+  if (session.wait > 0 && session.from == checkpoint_) {
+    session.phase = Phase::waiting;
+    constexpr std::int64_t longest = std::int64_t{1} << 40;  // milliseconds: some 35 years
+    return set_deadline(session, std::chrono::milliseconds(std::min(session.wait, longest)));
+  }
+  lock_or_answer(session);
+}
+
+void Server_Core::lock_or_answer(Session& session) {
+  if (!pulls_lock(session.code) || !session.may_push) return answer_pull(session);
+  if (holder_ == session.id) return end(session.id, "locks twice");
+  ask_for_lock(session);
+}
+
+void Server_Core::answer_pull(Session& session) {
+  const char c = pulls_lock(session.code) && !can_push(session) ? code::readonly : session.code;
+  const bool has_data = pulls_data(session.code) && session.from < checkpoint_;
+  reply_number(session, c, checkpoint_, has_data ? session.from : 0, has_data ? checkpoint_ : 0);
+}
+
+void Server_Core::refresh() {
+  must_refresh_ = true;
+  refresh_if_free();
+}
+
+// A lock holder or a running refresh may have looked before the new entries came, so must_refresh_
+// stays set until both are done.
+void Server_Core::refresh_if_free() {
+  if (!must_refresh_ || is_locked_ || is_lock_changing_ || is_refreshing_) return;
+  must_refresh_ = false;
+  is_refreshing_ = true;
+  run([this] { journal_.refresh(); },
+      [this](const std::string& error) {
+        is_refreshing_ = false;
+        if (!error.empty()) {
+          if (error != refresh_error_) log_.log(error);
+          refresh_time_ = system_.now() + refresh_pause;
+        }
+        refresh_error_ = error;
+        wake();
+        refresh_if_free();
+      });
+}
+
+Server_Core::Status Server_Core::status() const {
+  Status status = counters_;
+  status.checkpoint = checkpoint_;
+  status.can_push = can_push_;
+  status.sessions = sessions_.size();
+  status.waiting_for_lock = lock_queue_.size();
+  const auto holder = holder_ ? sessions_.find(*holder_) : sessions_.end();
+  if (holder == sessions_.end()) return status;
+  status.lock_holder = holder_;
+  status.lock_holder_name = holder->second.name;
+  status.lock_held = system_.now() - locked_since_;
+  return status;
+}
+
+// Answers the sessions that wait for new bytes.
+void Server_Core::wake() {
+  std::vector<Session_Id> woken;
+  for (const auto& [time, id] : deadlines_) woken.push_back(id);
+  for (const Session_Id id : woken) {
+    Session* const session = find(id);
+    if (session == nullptr || session->phase != Phase::waiting || session->from == checkpoint_)
+      continue;
+    clear_deadline(*session);
+    lock_or_answer(*session);
+  }
+}
+
+// ---- pushing ------------------------------------------------------------------------------------
+
+void Server_Core::begin_push(Session& session) {
+  if (session.from < 0 || session.until < 0)
+    return end(session.id, "pushes at a negative position");
+  session.refusal = can_push(session) ? '\0' : code::readonly;
+  if (session.refusal != 0 || (holder_ == session.id && is_locked_)) return start_push(session);
+  if (session.has_extensions && (holder_ || !lock_queue_.empty())) {
+    session.refusal = code::busy;
+    return start_push(session);
+  }
+  // A client without extensions does not know `busy`.
+  if (holder_) return end(session.id, "pushes while somebody else has the lock");
+  ask_for_lock(session);
+}
+
+void Server_Core::start_push(Session& session) {
+  session.phase = Phase::pushing;
+  session.position = session.from;
+  if (session.refusal == 0 && !can_push(session)) session.refusal = code::readonly;
+  if (session.refusal == 0 && session.from != checkpoint_) session.refusal = code::conflict;
+  if (session.refusal == 0 && session.until > session.from)
+    session.staged = stage_push(session.from, scratch_ + "push-" + std::to_string(++staged_count_));
+}
+
+bool Server_Core::take_pushed(Session& session) {
+  const Offset wanted = session.until - session.position;
+  if (wanted <= 0) {
+    end_push(session);
+    return true;
+  }
+  if (session.input.empty()) return false;
+  const std::size_t size =
+      std::min(session.input.size(), static_cast<std::size_t>(std::max<Offset>(wanted, 0)));
+  if (holder_ == session.id) restart_lock_time();
+  note_progress(session);
+  const std::string bytes = session.input.substr(0, size);
+  session.input.erase(0, size);
+  session.position += static_cast<Offset>(size);
+  if (!session.staged) return true;
+  if (!session.staged->fits_into_memory(size)) {
+    stage_on_disk(session, bytes);
+    return false;
+  }
+  session.staged->append(bytes);
+  return true;
+}
+
+// Appends to the staged push by the disk lane. The push continues when this is done.
+void Server_Core::stage_on_disk(Session& session, std::string bytes) {
+  session.phase = Phase::working;
+  if (holder_ == session.id) lock_deadline_.reset();  // the server is working, not the client
+  run(
+      Server_Host::Lane::disk,
+      [staged = session.staged, bytes = std::move(bytes)] { staged->append(bytes); },
+      [this, id = session.id](const std::string& error) {
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty()) return end(id, "keeping its push has failed", error);
+        found->phase = Phase::pushing;
+        if (holder_ == id) restart_lock_time();
+        process(id);
+      });
+}
+
+void Server_Core::end_push(Session& session) {
+  if (!session.staged) return finish_push(session);
+  session.phase = Phase::working;
+  lock_deadline_.reset();  // the server is working, not the client
+  const std::shared_ptr<Staged_File> staged = std::move(session.staged);
+  const auto refusal = std::make_shared<char>('\0');
+  const Offset size = session.until - session.from;
+  run(
+      [this, staged, refusal] {
+        try {
+          journal_.push(*staged);
+        } catch (const Corruption_Error&) {
+          *refusal = code::conflict;
+          throw;
+        } catch (const Conflict&) {  // the other copy has changed: its lock was lost
+          *refusal = code::conflict;
+          throw;
+        } catch (const Content_Mismatch&) {
+          *refusal = code::conflict;
+          throw;
+        } catch (const Disconnection&) {  // the other copy has become read-only
+          if (!journal_.can_push()) *refusal = code::readonly;
+          throw;
+        } catch (const std::exception&) {
+          // Another copy may have the push: the connection ends instead, since the outcome is
+          // unknown.
+          if (!journal_.can_push() && !journal_.has_other_copy()) *refusal = code::readonly;
+          throw;
+        }
+      },
+      [this, refusal, size, id = session.id](const std::string& error) {
+        if (Session* const pusher = find(id); pusher != nullptr && !error.empty())
+          log(*pusher, "its push was refused", error);
+        if (error.empty()) counters_.bytes_pushed += static_cast<std::uint64_t>(size);
+        wake();
+        Session* const found = find(id);
+        if (found == nullptr) return;
+        if (!error.empty() && *refusal == 0) return end(id, "its push has failed");
+        found->refusal = *refusal;
+        if (holder_ == id) restart_lock_time();
+        finish_push(*found);
+        process(id);
+      });
+}
+
+void Server_Core::finish_push(Session& session) {
+  const bool must_release = session.code == code::push_unlock && holder_ == session.id;
+  session.staged.reset();
+  ++(session.refusal == 0 ? counters_.pushes : counters_.pushes_refused);
+  const Session_Id id = session.id;
+  if (must_release) release();  // before the reply: the next holder has more to do
+  if (Session* const found = find(id))
+    reply(*found, std::string(1, found->refusal != 0 ? found->refusal : found->code));
+}
+
+// ---- the lock -----------------------------------------------------------------------------------
+
+void Server_Core::unlock(Session& session) {
+  reply(session, std::string(1, code::unlock));
+  if (holder_ == session.id) release();
+}
+
+void Server_Core::ask_for_lock(Session& session) {
+  session.phase = Phase::locking;
+  lock_queue_.push_back(session.id);
+  grant();
+}
+
+// Gives the lock, if it is free, to the first session that waits for it.
+void Server_Core::grant() {
+  if (holder_ || is_lock_changing_ || lock_queue_.empty()) return refresh_if_free();
+  const Session_Id id = lock_queue_.front();
+  lock_queue_.pop_front();
+  holder_ = id;
+  locked_since_ = system_.now();
+  is_lock_changing_ = true;
+  run([this] { journal_.begin(); },
+      [this, id](const std::string& error) {
+        is_lock_changing_ = false;
+        is_locked_ = error.empty();
+        wake();  // begin() has already read new entries
+        Session* const session = find(id);
+        if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
+        if (session == nullptr) return release();
+        restart_lock_time();
+        // If no push was ever possible, the lock is given all the same, as by joedb 10.
+        const bool is_refused = could_push_ && !can_push(*session);
+        if (is_pull(session->code))
+          answer_pull(*session);
+        else
+          start_push(*session);
+        if (is_refused && holder_ == id) release();
+        process(id);
+      });
+}
+
+void Server_Core::release() {
+  holder_.reset();
+  lock_deadline_.reset();
+  if (!is_locked_) return grant();
+  is_locked_ = false;
+  is_lock_changing_ = true;
+  run([this] { journal_.end(); },
+      [this](const std::string&) {
+        is_lock_changing_ = false;
+        grant();
+      });
+}
+
+void Server_Core::restart_lock_time() {
+  if (limits_.lock_time > System::Duration(0)) lock_deadline_ = system_.now() + limits_.lock_time;
+}
+
+// ---- time ---------------------------------------------------------------------------------------
+
+std::optional<System::Time> Server_Core::next_deadline() const {
+  std::optional<System::Time> first = lock_deadline_;
+  if (!first || (idle_check_ && *idle_check_ < *first)) first = idle_check_;
+  if (!first || (refresh_time_ && *refresh_time_ < *first)) first = refresh_time_;
+  if (deadlines_.empty() || (first && *first < deadlines_.begin()->first)) return first;
+  return deadlines_.begin()->first;
+}
+
+void Server_Core::set_deadline(Session& session, System::Duration duration) {
+  session.deadline = system_.now() + duration;
+  deadlines_.emplace(session.deadline, session.id);
+}
+
+void Server_Core::clear_deadline(const Session& session) {
+  deadlines_.erase({session.deadline, session.id});
+}
+
+void Server_Core::tick() {
+  const System::Time now = system_.now();
+  if (lock_deadline_ && *lock_deadline_ <= now) {
+    lock_deadline_.reset();
+    if (Session* const session = holder_ ? find(*holder_) : nullptr) {
+      ++counters_.locks_lost;
+      log(*session, "has had the lock without a sign of life, and has lost it");
+      if (session->phase == Phase::pushing) {
+        // The rest of the push is received and dropped.
+        session->refusal = code::time_out;
+        session->staged.reset();
+      }
+      release();
+    }
+  }
+  if (idle_check_ && *idle_check_ <= now) end_idle_sessions();
+  if (refresh_time_ && *refresh_time_ <= now) {
+    refresh_time_.reset();
+    refresh();
+  }
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    Session& session = *find(deadlines_.begin()->second);
+    clear_deadline(session);
+    if (session.phase == Phase::hello)
+      end(session.id, "has not said hello in time");
+    else
+      lock_or_answer(session);
+  }
+}
+
+void Server_Core::note_progress(Session& session) {
+  if (idle_check_) session.last_progress = system_.now();
+}
+
+// Called at intervals, so that no request has to move a deadline.
+void Server_Core::end_idle_sessions() {
+  const System::Time now = system_.now();
+  std::vector<Session_Id> idle;
+  for (const auto& [id, session] : sessions_) {
+    const bool is_its_turn = session.phase == Phase::ready || session.phase == Phase::sending ||
+                             session.phase == Phase::pushing;
+    if (is_its_turn && session.last_progress + limits_.idle_time <= now) idle.push_back(id);
+  }
+  for (const Session_Id id : idle)
+    if (find(id) != nullptr) end(id, "was idle for too long");
+  idle_check_ = now + limits_.idle_time / 4;
+  if (sessions_.empty()) idle_check_.reset();
+}
+
+// ---- work ---------------------------------------------------------------------------------------
+
+static std::string failure_of(const std::function<void()>& work) {
+  try {
+    work();
+    return {};
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    return text.empty() ? "unknown error" : text;
+  }
+}
+
+void Server_Core::run(Server_Host::Lane lane, std::function<void()> work,
+                      std::function<void(const std::string& error)> done) {
+  const auto error = std::make_shared<std::string>();
+  host_.run(
+      lane, [error, work = std::move(work)] { *error = failure_of(work); },
+      [error, done = std::move(done)] { done(*error); });
+}
+
+void Server_Core::run(std::function<void()> work,
+                      std::function<void(const std::string& error)> done) {
+  struct Result {
+    std::string error;
+    Offset checkpoint = 0;
+    bool can_push = false;
+  };
+  const auto result = std::make_shared<Result>();
+  auto whole = [this, result, work = std::move(work)] {
+    *result = {failure_of(work), journal_.get_checkpoint(), journal_.can_push()};
+  };
+  auto finish = [this, result, done = std::move(done)] {
+    if (can_push_ && !result->can_push) log_.log("the journal can only be read from now on");
+    checkpoint_ = result->checkpoint;
+    can_push_ = result->can_push;
+    could_push_ = could_push_ || can_push_;
+    done(result->error);
+  };
+  if (journal_.may_block())
+    return host_.run(Server_Host::Lane::journal, std::move(whole), std::move(finish));
+  whole();
+  finish();
+}
+
+}  // namespace joedb::server

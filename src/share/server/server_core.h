@@ -1,0 +1,226 @@
+#ifndef SERVER_SERVER_CORE_H
+#define SERVER_SERVER_CORE_H
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "joedb/base/log.h"
+#include "joedb/base/system.h"
+#include "kernel/io/staged_file.h"
+#include "share/server/served_journal.h"
+
+namespace joedb::server {
+
+using Session_Id = std::int64_t;
+
+// The environment of a Server_Core: sockets and threads, or a simulation.
+class Server_Host {
+ public:
+  virtual ~Server_Host() = default;
+
+  // Sends the bytes, then calls Server_Core::sent. The core sends no more bytes to this session
+  // before that.
+  virtual void send(Session_Id session, std::string bytes) = 0;
+  // Reads some bytes, then calls Server_Core::received once, or closed.
+  virtual void receive(Session_Id session) = 0;
+  // Closes a connection. No call about this session follows, in either direction.
+  virtual void close(Session_Id session) = 0;
+
+  enum class Lane { journal, hashes, disk };  // disk: reads and writes that may wait for the disk
+  static constexpr std::size_t lane_count = 3;
+  // Calls work() outside of the core's thread, and then done() in it. The works of a lane run one
+  // at a time, in order. Neither function throws.
+  virtual void run(Lane lane, std::function<void()> work, std::function<void()> done) = 0;
+};
+
+// Implements the sessions of a server and their protocol, without sockets, threads and clocks. It
+// never blocks: work that may take long is given to the host.
+//
+// Invariants:
+//
+// 1. A push is staged until all its bytes have arrived, and only then given to the journal: a push
+//    that is cut off, refused or late changes nothing.
+// 2. Only the session that holds the lock pushes, and its push starts at the checkpoint.
+// 3. A session sends one reply for each request, in order.
+// 4. A session has at most max_input bytes waiting, one block to send, and one staged push.
+//
+// Not thread-safe: the host makes all calls from one thread, including done().
+class Server_Core {
+ public:
+  struct Limits {
+    System::Duration lock_time{};  // for a lock without traffic; 0: no limit
+    System::Duration hello_time = std::chrono::seconds(10);
+    // A session is ended when it sends no request, or makes no progress with a push or with reading
+    // a reply, for this long, up to a quarter more. 0: no limit.
+    System::Duration idle_time{};
+    std::size_t max_sessions = 10'000;
+  };
+
+  // The references must outlive the core. `scratch` is the prefix of the names of files for large
+  // pushes. `database` is for the log.
+  Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
+              Limits limits, std::string scratch, std::string database = "");
+  Server_Core(const Server_Core&) = delete;
+  Server_Core& operator=(const Server_Core&) = delete;
+
+  // ---- called by the host
+
+  // Begins the session of a new connection. Sessions are counted from 0. Returns nullopt if there
+  // are too many. `name` is for log lines. A client without push rights sees a read-only server,
+  // and gets no lock.
+  std::optional<Session_Id> connected(const std::string& name = "", bool may_push = true);
+  // Returns the id of the next session.
+  Session_Id next_session() const { return next_session_; }
+  void received(Session_Id session, std::string_view bytes);
+  void sent(Session_Id session);
+  // Ends a session whose connection is lost, or was closed by the other side.
+  void closed(Session_Id session);
+  // Returns the time at which tick() should be called; nullopt if there is no deadline.
+  std::optional<System::Time> next_deadline() const;
+  void tick();
+
+  // Reads new entries of other writers from the file, or from the other copy, and wakes the
+  // sessions that wait for them.
+  void refresh();
+
+  // The state of the core, and counters since its start.
+  struct Status {
+    Offset checkpoint = 0;
+    bool can_push = false;
+    std::size_t sessions = 0;
+    std::size_t waiting_for_lock = 0;
+    std::optional<Session_Id> lock_holder;
+    std::string lock_holder_name;
+    System::Duration lock_held{};  // for how long lock_holder has had it
+    std::uint64_t pulls = 0;
+    std::uint64_t bytes_sent = 0;  // bytes of the journal
+    std::uint64_t pushes = 0;
+    std::uint64_t bytes_pushed = 0;
+    std::uint64_t pushes_refused = 0;
+    std::uint64_t locks_lost = 0;  // taken from silent clients
+  };
+  Status status() const;
+
+ private:
+  enum class Phase {
+    hello,    // waits for the first message
+    ready,    // waits for a request
+    working,  // waits for work of the host
+    waiting,  // waits for new bytes, or its deadline
+    locking,  // waits in lock_queue_
+    sending,  // sends the blocks of a reply
+    pushing   // receives the bytes of a push
+  };
+  struct Session {
+    Session_Id id = 0;
+    std::string name;
+    bool may_push = true;
+    bool has_extensions = false;
+    Phase phase = Phase::hello;
+    bool must_end = false;  // the session ends when its reply is sent
+    std::string input;
+    bool is_receiving = false;
+    System::Time deadline{};  // of the phases hello and waiting
+    System::Time last_progress{};
+
+    // The current request.
+    char code = 0;
+    std::int64_t wait = 0;
+    Offset from = 0;
+    Offset until = 0;
+    Offset position = 0;  // end of the bytes that were sent, or received of a push
+    char refusal = 0;     // 0, or the code that refuses a push, whose bytes are dropped
+    std::shared_ptr<Staged_File> staged;
+  };
+
+  Session* find(Session_Id id);
+  void process(Session_Id id);
+  bool take_one(Session& session);
+  bool take_hello(Session& session);
+  bool take_status_request(Session& session);
+  bool take_request(Session& session);
+  bool take_pushed(Session& session);
+  void receive(Session& session);
+  void reply(Session& session, std::string bytes, Offset from = 0, Offset until = 0);
+  void reply_number(Session& session, char c, std::int64_t number, Offset from, Offset until);
+  void send_block(Session& session, std::string bytes);
+  void read_and_send(Session& session, std::string bytes, std::size_t size);
+  void send(Session& session, std::string bytes, std::size_t size);
+  void end(Session_Id id, std::string_view why, std::string_view error = {});
+  void forget(Session_Id id);
+
+  void check(Session& session, Offset checkpoint, std::string hash);
+  void read(Session& session, Offset from, Offset until);
+  void pull(Session& session);
+  void wait_or_lock(Session& session);
+  void lock_or_answer(Session& session);
+  void answer_pull(Session& session);
+  void wake();
+  void refresh_if_free();
+
+  void begin_push(Session& session);
+  void start_push(Session& session);
+  void stage_on_disk(Session& session, std::string bytes);
+  void end_push(Session& session);
+  void finish_push(Session& session);
+
+  void unlock(Session& session);
+  void ask_for_lock(Session& session);
+  void grant();
+  void release();
+  void restart_lock_time();
+  void note_progress(Session& session);
+  void end_idle_sessions();
+  void set_deadline(Session& session, System::Duration duration);
+  void clear_deadline(const Session& session);
+
+  // Calls work() in a lane, then done(error). `error` is empty if work() did not throw.
+  void run(Server_Host::Lane lane, std::function<void()> work,
+           std::function<void(const std::string& error)> done);
+  // The same for work with the journal, which runs at once if it cannot block. Updates checkpoint_
+  // and can_push_ before done().
+  void run(std::function<void()> work, std::function<void(const std::string& error)> done);
+  bool can_push(const Session& session) const { return can_push_ && session.may_push; }
+  // Logs an event of a session, and an error unless it is empty.
+  void log(const Session& session, std::string_view event, std::string_view error = {});
+
+  Served_Journal& journal_;
+  Server_Host& host_;
+  System& system_;
+  Logger& log_;
+  const Limits limits_;
+  const std::string scratch_;
+  const std::string database_;
+
+  std::map<Session_Id, Session> sessions_;
+  Session_Id next_session_ = 0;
+  Offset checkpoint_;  // of the journal, after the last work with it
+  bool can_push_;      // can_push() of the journal, at the same time
+  bool could_push_;    // can_push_ was true at some time
+  std::optional<Session_Id> holder_;
+  bool is_locked_ = false;  // the journal is locked: Served_Journal::begin
+  bool is_lock_changing_ = false;
+  std::optional<System::Time> lock_deadline_;
+  std::optional<System::Time> idle_check_;  // time of the next call of end_idle_sessions
+  std::deque<Session_Id> lock_queue_;
+  std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
+  std::uint64_t staged_count_ = 0;
+  bool is_refreshing_ = false;
+  bool must_refresh_ = false;
+  std::optional<System::Time> refresh_time_;  // time of the next refresh, after a failure
+  std::string refresh_error_;                 // error of the last refresh; empty if it succeeded
+  System::Time locked_since_{};
+  Status counters_;  // only its counters are used
+};
+
+}  // namespace joedb::server
+
+#endif

@@ -1,0 +1,571 @@
+#include "share/server/socket_server.h"
+
+#include <array>
+#include <asio.hpp>
+#include <asio/ssl.hpp>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "joedb/base/error.h"
+#include "kernel/base/standard_descriptors.h"
+#include "share/network/access.h"
+#include "share/network/local_acceptor.h"
+#include "share/server/stream.h"
+#include "share/server/tls.h"
+
+namespace joedb::server {
+
+namespace {
+
+using asio::ip::tcp;
+using asio::local::stream_protocol;
+using Tls_Socket = asio::ssl::stream<tcp::socket>;
+
+// Limit on TCP connections that have not sent their first line or HTTP request yet.
+constexpr std::size_t max_newcomers = 1000;
+
+// A connection. Handlers share ownership of it, and do nothing once it is closed.
+struct Peer {
+  explicit Peer(std::unique_ptr<Stream> s) : stream(std::move(s)) {}
+  const std::unique_ptr<Stream> stream;
+  std::array<char, 1 << 16> input;
+  std::string early_input;  // received after the access line, not read by the core yet
+  std::string output;
+};
+using Peer_Pointer = std::shared_ptr<Peer>;
+
+// Accepts connections, one after the other.
+template <class Protocol>
+class Listener {
+ public:
+  using Socket = typename Protocol::socket;
+  Listener(asio::io_context& io, Logger& log, std::function<void(Socket)> accepted)
+      : acceptor(io), retry_(io), log_(log), accepted_(std::move(accepted)) {}
+
+  void accept() {
+    acceptor.async_accept([this](const std::error_code& error, Socket socket) {
+      if (error == asio::error::operation_aborted) return;
+      if (!error) {
+        accepted_(std::move(socket));
+        return accept();
+      }
+      // There may be no free descriptor. Keep the open connections, and try again later.
+      log_.log("accepting a connection: " + error.message());
+      retry_.expires_after(std::chrono::milliseconds(100));
+      retry_.async_wait([this](const std::error_code& stopped) {
+        if (!stopped) accept();
+      });
+    });
+  }
+
+  typename Protocol::acceptor acceptor;
+
+ private:
+  asio::steady_timer retry_;
+  Logger& log_;
+  const std::function<void(Socket)> accepted_;
+};
+
+// A journal and its connections.
+class Served final : public Server_Host {
+ public:
+  Served(asio::io_context& io, Served_Journal& journal, const std::string& name, std::string path,
+         std::optional<int> descriptor, const Server_Core::Limits& limits, Logger& log)
+      : io_(io),
+        path_(std::move(path)),
+        owns_socket_(!descriptor),
+        core_(journal, *this, System::real(), log, limits, path_ + '.', name),
+        timer_(io),
+        listener_(io, log, [this](stream_protocol::socket socket) {
+          add(std::make_shared<Peer>(std::make_unique<Stream_Of<stream_protocol::socket>>(
+                  std::make_unique<stream_protocol::socket>(std::move(socket)))),
+              "", true);
+        }) {
+    if (descriptor)
+      listener_.acceptor.assign(stream_protocol(), *descriptor);
+    else
+      listener_.acceptor = network::listen_at(io, path_);
+  }
+
+  ~Served() override {
+    remove_socket();
+    for (asio::thread_pool& lane : lanes_) lane.stop();  // drops queued work
+    for (asio::thread_pool& lane : lanes_) lane.join();
+  }
+
+  void begin() { listener_.accept(); }
+  // Removes the socket once: later, another server may have its socket there.
+  void remove_socket() {
+    std::error_code ignored;
+    if (std::exchange(owns_socket_, false)) std::filesystem::remove(path_, ignored);
+  }
+  void refresh() {
+    call([this] { core_.refresh(); });
+  }
+  Server_Core::Status status() const { return core_.status(); }
+
+  // connected() calls receive() before it returns the id, so peers_ needs the peer first.
+  void add(const Peer_Pointer& peer, const std::string& name, bool may_push) {
+    call([&] {
+      peers_[core_.next_session()] = peer;
+      if (!core_.connected(name, may_push)) {
+        peers_.erase(core_.next_session());
+        peer->stream->close();
+      }
+    });
+  }
+
+  // ---- Server_Host
+
+  void send(Session_Id id, std::string bytes) override {
+    const Peer_Pointer peer = peers_.at(id);
+    peer->output = std::move(bytes);
+    peer->stream->write(asio::buffer(peer->output),
+                        [this, id, peer](const std::error_code& error, std::size_t) {
+                          if (is_current(id, peer))
+                            call([&] { error ? lose(id) : core_.sent(id); });
+                        });
+  }
+
+  void receive(Session_Id id) override {
+    const Peer_Pointer peer = peers_.at(id);
+    if (!peer->early_input.empty()) {
+      // Posted, because the core is not called from within its own calls.
+      asio::post(io_, [this, id, peer] {
+        if (!is_current(id, peer)) return;
+        const std::string bytes = std::exchange(peer->early_input, "");
+        call([&] { core_.received(id, bytes); });
+      });
+      return;
+    }
+    peer->stream->read_some(asio::buffer(peer->input),
+                            [this, id, peer](const std::error_code& error, std::size_t size) {
+                              if (!is_current(id, peer)) return;
+                              call([&] {
+                                if (error)
+                                  lose(id);
+                                else
+                                  core_.received(id, {peer->input.data(), size});
+                              });
+                            });
+  }
+
+  void close(Session_Id id) override {
+    peers_.at(id)->stream->close();
+    peers_.erase(id);
+  }
+
+  void run(Lane lane, std::function<void()> work, std::function<void()> done) override {
+    asio::post(lanes_[static_cast<std::size_t>(lane)],
+               [this, guard = asio::make_work_guard(io_), work = std::move(work),
+                done = std::move(done)]() mutable {
+                 work();
+                 asio::post(io_, [this, done = std::move(done)] { call(done); });
+               });
+  }
+
+ private:
+  bool is_current(Session_Id id, const Peer_Pointer& peer) const {
+    const auto found = peers_.find(id);
+    return found != peers_.end() && found->second == peer;
+  }
+
+  // All calls of the core go through this, since each may change its next deadline.
+  template <class F>
+  void call(F&& f) {
+    f();
+    set_timer();
+  }
+
+  // Most changes move the deadline to later. The timer stays set then, and checks again when it
+  // fires, which saves a system call for each message.
+  void set_timer() {
+    const auto deadline = core_.next_deadline();
+    if (!deadline || (timer_is_set_for_ && *timer_is_set_for_ <= *deadline)) return;
+    timer_is_set_for_ = deadline;
+    timer_.expires_at(*deadline);
+    timer_.async_wait([this](const std::error_code& error) {
+      if (error) return;
+      timer_is_set_for_.reset();
+      call([this] { core_.tick(); });
+    });
+  }
+
+  void lose(Session_Id id) {
+    close(id);
+    core_.closed(id);
+  }
+
+  asio::io_context& io_;
+  const std::string path_;
+  bool owns_socket_;
+  std::array<asio::thread_pool, lane_count> lanes_{asio::thread_pool(1), asio::thread_pool(1),
+                                                   asio::thread_pool(1)};
+  std::map<Session_Id, Peer_Pointer> peers_;
+  Server_Core core_;
+  asio::steady_timer timer_;
+  std::optional<System::Time> timer_is_set_for_;
+  Listener<stream_protocol> listener_;
+};
+
+struct Address {
+  std::string host;
+  std::string port;
+};
+
+Address parse_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  Address address{"127.0.0.1", text};
+  if (colon != std::string::npos) address = {text.substr(0, colon), text.substr(colon + 1)};
+  if (address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']')
+    address.host = address.host.substr(1, address.host.size() - 2);
+  return address;
+}
+
+}  // namespace
+
+class Socket_Server::Implementation {
+ public:
+  Implementation(Server_Core::Limits limits, Logger& log)
+      : limits_(limits), log_(log), ends_(io_, SIGINT, SIGTERM), hang_ups_(io_) {}
+
+  void serve(Served_Journal& journal, const std::string& name, const std::string& path,
+             std::optional<int> descriptor) {
+    auto served = std::make_unique<Served>(io_, journal, name, path, descriptor, limits_, log_);
+    if (!served_.emplace(name, std::move(served)).second)
+      throw Exception("two databases are named " + name);
+  }
+
+  int listen(const std::string& text, const Tls_Files& tls) {
+    const Address address = parse_address(text);
+    std::error_code error;
+    tcp::resolver resolver(io_);
+    const auto found = resolver.resolve(address.host, address.port, tcp::resolver::passive, error);
+    if (error || found.empty()) throw Exception(text + ": " + error.message());
+    const tcp::endpoint endpoint = found.begin()->endpoint();
+    if (!tls.certificate.empty()) {
+      tls_files_ = tls;
+      tls_ = load_tls(tls);
+      hang_ups_.add(SIGHUP);
+      wait_for_hang_up();
+    } else if (!endpoint.address().is_loopback()) {
+      throw Exception(text +
+                      ": other machines can connect there, which needs TLS: give a "
+                      "certificate and a key (joedb_server --init makes them)");
+    }
+    tcp_ = std::make_unique<Listener<tcp>>(
+        io_, log_, [this](tcp::socket socket) { begin(std::move(socket)); });
+    return open(*tcp_, endpoint, text);
+  }
+
+  int listen_for_metrics(const std::string& text) {
+    metrics_ = std::make_unique<Listener<tcp>>(
+        io_, log_, [this](tcp::socket socket) { answer_http(std::move(socket)); });
+    return open(*metrics_, resolve(text), text);
+  }
+
+  void refresh(const std::string& name) {
+    asio::post(io_, [this, name] { served_.at(name)->refresh(); });
+  }
+
+  void run() {
+    ends_.async_wait([this](const std::error_code& error, int) {
+      if (!error) stop();
+    });
+    for (const auto& [name, served] : served_) served->begin();
+    if (tcp_) tcp_->accept();
+    if (metrics_) metrics_->accept();
+    while (!io_.stopped()) run_for_a_while();
+    for (const auto& [name, served] : served_) served->remove_socket();
+    ends_.clear();  // a second signal ends the process
+    log_.log("the server has stopped");
+  }
+
+  void stop() {
+    asio::post(io_, [this] { io_.stop(); });
+  }
+
+ private:
+  // A client over TCP that has not named a database yet, or one that asks for metrics.
+  struct Newcomer {
+    explicit Newcomer(asio::io_context& io) : timer(io) {}
+    std::string name;  // of its certificate
+    Peer_Pointer peer;
+    asio::steady_timer timer;
+    std::shared_ptr<Tls_State> tls;
+    std::string line;
+  };
+  using Newcomer_Pointer = std::shared_ptr<Newcomer>;
+
+  tcp::endpoint resolve(const std::string& text) {
+    const Address address = parse_address(text);
+    std::error_code error;
+    tcp::resolver resolver(io_);
+    const auto found = resolver.resolve(address.host, address.port, tcp::resolver::passive, error);
+    if (error || found.empty()) throw Exception(text + ": " + error.message());
+    return found.begin()->endpoint();
+  }
+
+  static int open(Listener<tcp>& listener, const tcp::endpoint& endpoint, const std::string& text) {
+    std::error_code error;
+    listener.acceptor.open(endpoint.protocol());
+    listener.acceptor.set_option(tcp::acceptor::reuse_address(true));
+    listener.acceptor.bind(endpoint, error);
+    if (error) throw Exception(text + ": " + error.message());
+    listener.acceptor.listen();
+    return listener.acceptor.local_endpoint().port();
+  }
+
+  // Runs the handlers that are ready. Before the thread sleeps, it polls for a short time: with
+  // many small messages, waking it would take longer than handling them.
+  void run_for_a_while() {
+    constexpr std::chrono::microseconds longest_look{50};
+    if (io_.run_one() == 0) return;
+    auto end = std::chrono::steady_clock::now() + longest_look;
+    while (!io_.stopped() && std::chrono::steady_clock::now() < end)
+      if (io_.poll() > 0) end = std::chrono::steady_clock::now() + longest_look;
+  }
+
+  // ---- metrics
+
+  // Answers any HTTP request with the metrics.
+  void answer_http(tcp::socket socket) {
+    if (newcomers_ >= max_newcomers) return;
+    const auto newcomer = std::make_shared<Newcomer>(io_);
+    ++newcomers_;
+    newcomer->peer = std::make_shared<Peer>(
+        std::make_unique<Stream_Of<tcp::socket>>(std::make_unique<tcp::socket>(std::move(socket))));
+    newcomer->timer.expires_after(limits_.hello_time);
+    limit(newcomer);
+    read_http(newcomer);
+  }
+
+  void read_http(const Newcomer_Pointer& newcomer) {
+    Peer& peer = *newcomer->peer;
+    peer.stream->read_some(
+        asio::buffer(peer.input),
+        [this, newcomer, &peer](const std::error_code& error, std::size_t size) {
+          newcomer->line.append(peer.input.data(), size);
+          const bool is_complete = newcomer->line.find("\r\n\r\n") != std::string::npos;
+          if (error || newcomer->line.size() > 8192) return leave(newcomer);
+          if (!is_complete) return read_http(newcomer);
+          const std::string text = metrics();
+          peer.output =
+              "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: " +
+              std::to_string(text.size()) + "\r\nConnection: close\r\n\r\n" + text;
+          peer.stream->write(
+              asio::buffer(peer.output),
+              [this, newcomer](const std::error_code&, std::size_t) { leave(newcomer); });
+        });
+  }
+
+  void leave(const Newcomer_Pointer& newcomer) {
+    --newcomers_;
+    newcomer->timer.cancel();
+    newcomer->peer->stream->close();
+  }
+
+  // The text format of Prometheus, version 0.0.4.
+  std::string metrics() const {
+    struct Metric {
+      const char* name;
+      const char* type;
+      const char* help;
+      double (*value)(const Server_Core::Status&);
+    };
+    using Status = Server_Core::Status;
+    static constexpr Metric list[] = {
+        {"checkpoint_bytes", "gauge", "Position of the last checkpoint.",
+         [](const Status& s) { return static_cast<double>(s.checkpoint); }},
+        {"writable", "gauge", "Whether clients can push.",
+         [](const Status& s) { return s.can_push ? 1.0 : 0.0; }},
+        {"sessions", "gauge", "Connected clients.",
+         [](const Status& s) { return static_cast<double>(s.sessions); }},
+        {"lock_waiting", "gauge", "Clients that wait for the lock.",
+         [](const Status& s) { return static_cast<double>(s.waiting_for_lock); }},
+        {"lock_held_seconds", "gauge", "For how long a client has had the lock; 0: nobody has it.",
+         [](const Status& s) { return std::chrono::duration<double>(s.lock_held).count(); }},
+        {"pulls_total", "counter", "Pulls.",
+         [](const Status& s) { return static_cast<double>(s.pulls); }},
+        {"sent_bytes_total", "counter", "Bytes of the journal that were sent.",
+         [](const Status& s) { return static_cast<double>(s.bytes_sent); }},
+        {"pushes_total", "counter", "Pushes that were accepted.",
+         [](const Status& s) { return static_cast<double>(s.pushes); }},
+        {"pushed_bytes_total", "counter", "Bytes that were pushed.",
+         [](const Status& s) { return static_cast<double>(s.bytes_pushed); }},
+        {"pushes_refused_total", "counter", "Pushes that were refused.",
+         [](const Status& s) { return static_cast<double>(s.pushes_refused); }},
+        {"locks_lost_total", "counter", "Locks that were taken from silent clients.",
+         [](const Status& s) { return static_cast<double>(s.locks_lost); }}};
+    std::ostringstream out;
+    out.precision(17);
+    for (const Metric& metric : list) {
+      out << "# HELP joedb_" << metric.name << ' ' << metric.help << "\n# TYPE joedb_"
+          << metric.name << ' ' << metric.type << '\n';
+      for (const auto& [name, served] : served_)
+        out << "joedb_" << metric.name << "{database=\"" << name << "\"} "
+            << metric.value(served->status()) << '\n';
+    }
+    return out.str();
+  }
+
+  // ---- clients over TCP
+
+  void wait_for_hang_up() {
+    hang_ups_.async_wait([this](const std::error_code& error, int) {
+      if (error) return;
+      try {
+        tls_ = load_tls(tls_files_);
+        log_.log("certificate and access list were read again");
+      } catch (const std::exception& problem) {
+        log_.log(std::string("the old certificate and access list stay: ") + problem.what());
+      }
+      wait_for_hang_up();
+    });
+  }
+
+  void begin(tcp::socket socket) {
+    if (newcomers_ >= max_newcomers) return;  // closes it
+    std::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    socket.set_option(asio::socket_base::keep_alive(true), ignored);
+    const auto newcomer = std::make_shared<Newcomer>(io_);
+    ++newcomers_;
+    newcomer->timer.expires_after(limits_.hello_time);
+    newcomer->tls = tls_;
+    if (!tls_) {
+      newcomer->peer = std::make_shared<Peer>(std::make_unique<Stream_Of<tcp::socket>>(
+          std::make_unique<tcp::socket>(std::move(socket))));
+      limit(newcomer);
+      return read_line(newcomer);
+    }
+    auto owned = std::make_unique<Tls_Socket>(std::move(socket), tls_->context);
+    Tls_Socket& stream = *owned;
+    newcomer->peer =
+        std::make_shared<Peer>(std::make_unique<Stream_Of<Tls_Socket>>(std::move(owned)));
+    limit(newcomer);
+    stream.async_handshake(asio::ssl::stream_base::server,
+                           [this, newcomer, &stream](const std::error_code& error) {
+                             if (error) return end(newcomer, "TLS: " + error.message());
+                             newcomer->name = name_in_certificate(stream.native_handle());
+                             read_line(newcomer);
+                           });
+  }
+
+  void limit(const Newcomer_Pointer& newcomer) {
+    newcomer->timer.async_wait([newcomer](const std::error_code& error) {
+      if (!error) newcomer->peer->stream->close();
+    });
+  }
+
+  void end(const Newcomer_Pointer& newcomer, const std::string& why) {
+    log_.log("a connection over TCP was refused: " + why);
+    leave(newcomer);
+  }
+
+  void read_line(const Newcomer_Pointer& newcomer) {
+    Peer& peer = *newcomer->peer;
+    peer.stream->read_some(asio::buffer(peer.input),
+                           [this, newcomer, &peer](const std::error_code& error, std::size_t size) {
+                             if (error) return end(newcomer, error.message());
+                             newcomer->line.append(peer.input.data(), size);
+                             const std::size_t line_end = newcomer->line.find('\n');
+                             if (line_end != std::string::npos) return let_in(newcomer, line_end);
+                             if (newcomer->line.size() > network::longest_access_line)
+                               return end(newcomer, "its first line is too long");
+                             read_line(newcomer);
+                           });
+  }
+
+  void let_in(const Newcomer_Pointer& newcomer, std::size_t line_end) {
+    const std::string line = newcomer->line.substr(0, line_end);
+    newcomer->peer->early_input = newcomer->line.substr(line_end + 1);
+    Served* served = nullptr;
+    std::string name;
+    Role role = Role::push;
+    const std::string refusal = check(*newcomer, line, served, name, role);
+    newcomer->peer->output = refusal.empty() ? "ok\n" : "no " + refusal + "\n";
+    newcomer->peer->stream->write(
+        asio::buffer(newcomer->peer->output),
+        [this, newcomer, served, refusal, name, role](const std::error_code& error, std::size_t) {
+          if (error) return end(newcomer, error.message());
+          if (!refusal.empty()) return end(newcomer, refusal);
+          --newcomers_;
+          newcomer->timer.cancel();
+          served->add(newcomer->peer, name, role != Role::pull);
+        });
+  }
+
+  // Returns why the client is refused; empty if it is accepted. Only known clients learn which
+  // databases exist.
+  std::string check(const Newcomer& newcomer, const std::string& line, Served*& served,
+                    std::string& name, Role& role) const {
+    if (!line.starts_with(network::access_word)) return "this is not a client of joedb";
+    std::istringstream words(line.substr(network::access_word.size()));
+    std::string database;
+    std::string token;
+    std::string rest;
+    words >> database >> name >> token;
+    if (words >> rest) return "this is not a client of joedb";
+    if (newcomer.tls && newcomer.tls->has_access_list) {
+      const Access_List& list = newcomer.tls->access_list;
+      std::optional<Role> found;
+      if (!token.empty()) {
+        found = list.with_token(name, token);
+      } else {
+        name = newcomer.name;
+        if (!name.empty()) found = list.with_certificate(name);
+      }
+      if (!found) return "unknown name, or wrong token or certificate";
+      role = *found;
+    }
+    const auto entry =
+        database == "-" && served_.size() == 1 ? served_.begin() : served_.find(database);
+    if (entry == served_.end()) return "there is no database " + database;
+    served = entry->second.get();
+    return "";
+  }
+
+  const Server_Core::Limits limits_;
+  Logger& log_;
+  asio::io_context io_{1};
+  asio::signal_set ends_;
+  asio::signal_set hang_ups_;
+  std::map<std::string, std::unique_ptr<Served>> served_;
+  std::unique_ptr<Listener<tcp>> tcp_;
+  std::unique_ptr<Listener<tcp>> metrics_;
+  Tls_Files tls_files_;
+  std::shared_ptr<Tls_State> tls_;  // null: no TLS
+  std::size_t newcomers_ = 0;
+};
+
+static Logger& before_sockets(Logger& log) {
+  occupy_standard_descriptors();
+  return log;
+}
+
+Socket_Server::Socket_Server(Server_Core::Limits limits, Logger& log)
+    : implementation_(std::make_unique<Implementation>(limits, before_sockets(log)), "the server") {
+}
+
+Socket_Server::~Socket_Server() = default;
+
+void Socket_Server::serve(Served_Journal& journal, const std::string& name, const std::string& path,
+                          std::optional<int> descriptor) {
+  implementation_->serve(journal, name, path, descriptor);
+}
+int Socket_Server::listen(const std::string& address, const Tls_Files& tls) {
+  return implementation_->listen(address, tls);
+}
+int Socket_Server::listen_for_metrics(const std::string& address) {
+  return implementation_->listen_for_metrics(address);
+}
+void Socket_Server::refresh(const std::string& name) { implementation_->refresh(name); }
+void Socket_Server::run() { implementation_->run(); }
+void Socket_Server::stop() { implementation_->stop(); }
+
+}  // namespace joedb::server

@@ -1,0 +1,72 @@
+#ifndef SERVER_SOCKET_SERVER_H
+#define SERVER_SOCKET_SERVER_H
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "joedb/base/log.h"
+#include "joedb/base/process_mark.h"
+#include "share/server/access.h"
+#include "share/server/served_journal.h"
+#include "share/server/server_core.h"
+
+namespace joedb::server {
+
+// Files for TLS, and for access of clients over TCP.
+struct Tls_Files {
+  std::string certificate;       // of the server, with its chain, as PEM
+  std::string key;               // of the certificate, as PEM
+  std::string client_authority;  // signs certificates of clients, as PEM; empty: none
+  std::string access_list;       // an Access_List; empty: every client may push
+};
+
+// Serves journals, each at a unix-domain socket that only the user of the process may open, and all
+// of them at a TCP port.
+class Socket_Server {
+ public:
+  // `log` must outlive the server.
+  Socket_Server(Server_Core::Limits limits, Logger& log);
+  // Waits for running work on the journals: a write, a sync, an answer of another server.
+  ~Socket_Server();
+  Socket_Server(const Socket_Server&) = delete;
+  Socket_Server& operator=(const Socket_Server&) = delete;
+
+  // Adds a journal. Call this before run(). `journal` must outlive the server. `name` is the name
+  // of the database over TCP. Replaces a socket that a killed server has left. Throws Exception if
+  // another server listens at `path`, if `path` exists and is not a socket, or if two databases
+  // have the same name.
+  //
+  // `descriptor`, if given, is a socket that already listens there. Its owner (systemd) made it,
+  // and removes it.
+  void serve(Served_Journal& journal, const std::string& name, const std::string& path,
+             std::optional<int> descriptor = std::nullopt);
+  // Listens at HOST:PORT, [HOST]:PORT or PORT; without a host, for this machine only. Call this
+  // before run(). Without TLS, the host must be this machine, and all its users may connect. Port
+  // 0: any free port. Returns the port. Throws Exception if it cannot listen there, or a file
+  // cannot be used.
+  int listen(const std::string& address, const Tls_Files& tls);
+
+  // Answers HTTP requests at [HOST:]PORT with the counters of all databases, as text for
+  // Prometheus. Call this before run(). Without a host, for this machine only. Returns the port.
+  // Throws Exception if it cannot listen there.
+  int listen_for_metrics(const std::string& address);
+
+  // Serves until SIGINT, SIGTERM or stop(), and then removes the sockets. SIGHUP reloads the files
+  // of TLS; if that fails, a log line says so, and the old ones stay in use.
+  void run();
+  // May be called by any thread.
+  void stop();
+  // Takes over what others have written to the file of this database, or to its other copy. May be
+  // called by any thread.
+  void refresh(const std::string& name);
+
+ private:
+  class Implementation;
+  const Process_Owned<Implementation> implementation_;
+};
+
+}  // namespace joedb::server
+
+#endif

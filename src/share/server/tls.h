@@ -1,0 +1,29 @@
+#ifndef SERVER_TLS_H
+#define SERVER_TLS_H
+
+#include <asio/ssl.hpp>
+#include <memory>
+#include <string>
+
+#include "share/server/access.h"
+#include "share/server/socket_server.h"
+
+namespace joedb::server {
+
+// The content of Tls_Files, ready for use.
+struct Tls_State {
+  asio::ssl::context context{asio::ssl::context::tls_server};
+  bool has_access_list = false;
+  Access_List access_list;
+};
+
+// Loads the files. Throws Exception, which names the file.
+std::shared_ptr<Tls_State> load_tls(const Tls_Files& files);
+
+// Returns the common name of the verified certificate that the client has shown; empty if it has
+// shown none.
+std::string name_in_certificate(SSL* connection);
+
+}  // namespace joedb::server
+
+#endif

@@ -1,0 +1,224 @@
+#include "sim/lab/network_simulation.h"
+
+namespace joedb::testing::network_lab {
+
+// ---- the network --------------------------------------------------------------------------------
+
+class Simulation::Sim_Channel final : public Channel {
+ public:
+  Sim_Channel(Simulation& simulation, std::size_t link) : simulation_(simulation), link_(link) {}
+  ~Sim_Channel() override { simulation_.close_client(link_); }
+  std::size_t read_some(char* data, std::size_t size) override {
+    return simulation_.read(link_, data, size);
+  }
+  void write(const char* data, std::size_t size) override { simulation_.write(link_, data, size); }
+
+ private:
+  Simulation& simulation_;
+  const std::size_t link_;
+};
+
+std::unique_ptr<Channel> Simulation::connect(Actor& actor, std::size_t node) {
+  sleep_of(actor, delay());
+  if (!nodes_[node].core) throw Connection_Lost("connection refused");
+  const std::size_t index = links_.size();
+  Link& link = links_.emplace_back();
+  link.actor = actor.index;
+  link.node = node;
+  actor.link = index;
+  link.capacity = chance(80) ? std::size_t{1} << 20 : 16 + random_.below(1000);
+  link.is_in_pieces = chance(piece_percent_);
+  if (!is_healed_ && chance(cut_percent_)) {
+    Stream& stream = random_.flip() ? link.to_server : link.to_client;
+    stream.cut_at = random_.below(chance(70) ? 120 : 2000);
+  }
+  if (is_traced_) note(actor.name + ": connects: link " + std::to_string(index));
+  ++counts_.connections;
+  schedule(Event::Kind::accept, now_ + delay(), index, nodes_[node].generation);
+  return std::make_unique<Sim_Channel>(*this, index);
+}
+
+static std::string text_of_message(std::string_view bytes) {
+  const auto first = static_cast<unsigned char>(bytes.empty() ? 0 : bytes.front());
+  return std::to_string(bytes.size()) + " bytes" +
+         (first > 32 && first < 127 ? std::string(": ") + bytes.front() : std::string());
+}
+
+// Sends bytes. Those past the point where the connection is cut are lost.
+void Simulation::transmit(std::size_t index, bool is_to_server, std::string_view bytes) {
+  Link& link = links_[index];
+  Stream& stream = is_to_server ? link.to_server : link.to_client;
+  if (is_traced_)
+    note("link " + std::to_string(index) + (is_to_server ? ": to server, " : ": to client, ") +
+         text_of_message(bytes) + (link.is_cut ? ", lost" : ""));
+  if (link.is_cut) return;
+  const std::size_t size = std::min(bytes.size(), stream.cut_at - stream.total);
+  stream.bytes.append(bytes.substr(0, size));
+  stream.total += size;
+  for (std::size_t done = 0; done < size;) {
+    std::size_t piece = size - done;
+    if (link.is_in_pieces && size < 2000) piece = 1 + random_.below(piece);
+    stream.time = std::max(stream.time, now_ + delay());
+    schedule(is_to_server ? Event::Kind::to_server : Event::Kind::to_client, stream.time, index,
+             piece);
+    done += piece;
+  }
+  if (stream.total == stream.cut_at) cut(index);
+  if (!is_to_server && link.actor == relay_lane_.index && has_relay()) attack_rollback(bytes);
+}
+
+void Simulation::cut(std::size_t index) {
+  Link& link = links_[index];
+  if (link.is_cut) return;
+  ++counts_.cuts;
+  link.is_cut = true;
+  link.drops_bytes = random_.flip();
+  note("link " + std::to_string(index) + " is cut" +
+       (link.drops_bytes ? ", with the bytes on their way" : ""));
+  const auto until_noticed = [&](Nanoseconds longest) {
+    return now_ + (chance(60) ? below(100 * millisecond) : below(longest));
+  };
+  schedule(Event::Kind::lost_at_client, until_noticed(20 * second), index);
+  schedule(Event::Kind::lost_at_server, until_noticed(100 * second), index,
+           nodes_[link.node].generation);
+}
+
+void Simulation::wake(std::size_t index) {
+  const Actor& actor = *actors_[links_[index].actor];
+  if (actor.waits_for_link == index) schedule(Event::Kind::resume, now_, actor.index, actor.ticket);
+}
+
+std::size_t Simulation::read(std::size_t index, char* data, std::size_t size) {
+  Actor& actor = *actors_[links_[index].actor];
+  Link& link = links_[index];
+  for (;;) {
+    if (actor.is_killed) throw Sim_Killed();
+    Stream& stream = link.to_client;
+    if (stream.arrived > 0) {
+      std::size_t n = std::min(size, stream.arrived);
+      if (link.is_in_pieces) n = 1 + random_.below(n);
+      stream.bytes.copy(data, n);
+      stream.bytes.erase(0, n);
+      stream.arrived -= n;
+      if (std::exchange(link.is_sent_late, false))
+        schedule(Event::Kind::sent, now_ + delay(), index, nodes_[link.node].generation);
+      return n;
+    }
+    if (stream.has_ended || link.is_client_lost) throw Connection_Lost("the connection is lost");
+    actor.waits_for_link = index;
+    wait(actor);
+  }
+}
+
+void Simulation::write(std::size_t index, const char* data, std::size_t size) {
+  Actor& actor = *actors_[links_[index].actor];
+  Link& link = links_[index];
+  while (size > 0) {
+    if (actor.is_killed) throw Sim_Killed();
+    // The window grows, so that a large push ends in reasonable time.
+    link.capacity = std::max(link.capacity, link.to_server.total / 64);
+    const std::size_t waiting = link.to_server.bytes.size();
+    const bool is_full = waiting >= link.capacity;
+    if (link.is_client_lost || (link.to_client.has_ended && (is_full || random_.flip())))
+      throw Connection_Lost("the connection is lost");
+    if (is_full && !link.is_cut) {
+      actor.waits_for_link = index;
+      wait(actor);
+      continue;
+    }
+    const std::size_t n = link.is_cut ? size : std::min(size, link.capacity - waiting);
+    transmit(index, true, {data, n});
+    data += n;
+    size -= n;
+  }
+}
+
+void Simulation::close_client(std::size_t index) {
+  Link& link = links_[index];
+  link.is_client_open = false;
+  note("link " + std::to_string(index) + ": closed by the client");
+  if (link.is_cut) return;
+  // A machine that loses power does not close its connections.
+  if (actors_[link.actor]->is_killed && chance(30)) return cut(index);
+  schedule(Event::Kind::end_at_server, std::max(link.to_server.time, now_ + delay()), index,
+           nodes_[link.node].generation);
+}
+
+void Simulation::schedule_serve(std::size_t index) {
+  Link& link = links_[index];
+  if (link.session < 0 || !link.wants_bytes || link.is_serving) return;
+  if (link.to_server.arrived == 0 && !link.to_server.has_ended) return;
+  link.is_serving = true;
+  schedule(Event::Kind::serve, now_ + (random_.flip() ? 0 : delay()), index,
+           nodes_[link.node].generation);
+}
+
+void Simulation::serve(std::size_t index) {
+  Link& link = links_[index];
+  link.is_serving = false;
+  if (link.session < 0 || !link.wants_bytes) return;
+  Stream& stream = link.to_server;
+  if (stream.arrived == 0) {
+    if (stream.has_ended) lose(index);
+    return;
+  }
+  std::size_t size = std::min<std::size_t>(stream.arrived, std::size_t{1} << 16);
+  if (link.is_in_pieces && size < 2000) size = 1 + random_.below(size);
+  const std::string bytes = stream.bytes.substr(0, size);
+  stream.bytes.erase(0, size);
+  stream.arrived -= size;
+  link.wants_bytes = false;
+  wake(index);
+  Node& node = nodes_[link.node];
+  call(node, [&] { node.core->received(link.session, bytes); });
+}
+
+void Simulation::lose(std::size_t index) {
+  Link& link = links_[index];
+  if (link.session < 0) return;
+  const Session_Id session = std::exchange(link.session, -1);
+  Node& node = nodes_[link.node];
+  call(node, [&] { node.core->closed(session); });
+}
+
+// ---- Server_Host --------------------------------------------------------------------------------
+
+void Simulation::Node::send(Session_Id session, std::string bytes) {
+  if (is_dead()) return;
+  const std::size_t link = link_of(session);
+  simulation.transmit(link, false, bytes);
+  simulation.schedule(Event::Kind::sent, simulation.now_ + simulation.delay(), link, generation);
+}
+
+void Simulation::Node::receive(Session_Id session) {
+  const std::size_t link = link_of(session);
+  simulation.links_[link].wants_bytes = true;
+  simulation.schedule_serve(link);
+}
+
+void Simulation::Node::close(Session_Id session) {
+  if (is_dead()) return;
+  const std::size_t i = link_of(session);
+  Link& link = simulation.links_[i];
+  link.session = -1;
+  simulation.note("link " + std::to_string(i) + ": closed by the server");
+  if (link.is_cut) return;
+  const Nanoseconds time = std::max(link.to_client.time, simulation.now_ + simulation.delay());
+  simulation.schedule(Event::Kind::end_at_client, time, i);
+}
+
+// Jobs for the journal of a relay block on the hub, so the relay's thread executes them. All other
+// jobs are executed at once when their time has come.
+void Simulation::Node::run(Lane lane, std::function<void()> work, std::function<void()> done) {
+  const auto i = static_cast<std::size_t>(lane);
+  jobs[i].push_back({std::move(work), std::move(done)});
+  const Nanoseconds time = simulation.now_ + simulation.delay();
+  const Actor& thread = simulation.relay_lane_;
+  if (is_relay() && lane == Lane::journal) {
+    if (!is_lane_busy) simulation.schedule(Event::Kind::resume, time, thread.index, thread.ticket);
+  } else if (jobs[i].size() == 1) {
+    simulation.schedule(Event::Kind::lane_work, time, event_of(i), generation);
+  }
+}
+
+}  // namespace joedb::testing::network_lab

@@ -1,0 +1,236 @@
+#ifndef LAB_RANDOM_CHANGES_H
+#define LAB_RANDOM_CHANGES_H
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "joedb/table/writable_database.h"
+#include "sim/lab/random.h"
+
+namespace joedb::testing {
+
+// Makes random changes of a database: tables and fields, rows, vectors, values, and entries that do
+// not affect tables. The same random numbers make the same changes of the same database. Table 1
+// has the fields "i" (int32) and "s" (string), which are never dropped, for indexes.
+class Random_Changes {
+ public:
+  explicit Random_Changes(Random& random) : random_(random) {}
+
+  // Returns a random selection of three indexes of table 1.
+  static std::vector<Index_Definition> indexes(Random& random) {
+    const Table_Id table(1);
+    const Field_Id i(1), s(2);
+    std::vector<Index_Definition> all{
+        {"by_i", table, {i}}, {"by_s", table, {s}}, {"by_s_i", table, {s, i}, random.flip()}};
+    std::erase_if(all, [&](const auto&) { return random.below(3) == 0; });
+    return all;
+  }
+
+  // Makes one change. A change that is invalid, or violates a unique index, is dropped.
+  void change(Writable_Database& db) {
+    texts_.clear();
+    try {
+      if (db.get_database().tables().empty()) return begin(db);
+      const Table* const table = pick_table(db);
+      if (table != nullptr) change(db, *table);
+    } catch (const Data_Error&) {
+    }
+  }
+
+  // Inserts a row into table 1 with a text of `size` equal letters.
+  void change_text(Writable_Database& db, std::size_t size) {
+    if (db.get_database().tables().empty()) begin(db);
+    const Table& table = *db.get_database().tables()[0];
+    const Record_Id record(table.records().next_free());
+    const std::string text(size, static_cast<char>('a' + random_.below(26)));
+    try {
+      db.write(Insert{table.id(), record});
+      db.write(Update<std::string_view>{table.id(), record, Field_Id(2), text});
+    } catch (const Data_Error&) {  // violates a unique index
+    }
+  }
+
+ private:
+  static void begin(Writable_Database& db) {
+    db.write(Create_Table{"t"});
+    db.write(Add_Field{Table_Id(1), "i", {Type_Code::int32, {}}});
+    db.write(Add_Field{Table_Id(1), "s", {Type_Code::string, {}}});
+  }
+
+  void change(Writable_Database& db, const Table& table) {
+    switch (random_.below(20)) {
+      case 0:
+        return change_tables(db);
+      case 1:
+        return change_fields(db, table);
+      case 2:
+        return db.write(Comment{text()});
+      case 3:
+        return other_entry(db);
+      case 4:
+      case 5:
+        return insert_vector(db, table);
+      case 6:
+      case 7:
+      case 8:
+        return erase(db, table);
+      case 9:
+      case 10:
+        return update_vector(db, table);
+      case 11:
+      case 12:
+      case 13:
+      case 14:
+        return update(db, table);
+      default:
+        return insert(db, table);
+    }
+  }
+
+  const Table* pick_table(const Writable_Database& db) {
+    const auto& tables = db.get_database().tables();
+    return random_.flip() ? tables[0].get() : tables[random_.below(tables.size())].get();
+  }
+
+  void change_tables(Writable_Database& db) {
+    const std::size_t number = db.get_database().tables().size();
+    const Table_Id last(static_cast<std::uint16_t>(number));
+    const std::size_t what = random_.below(4);
+    if (what == 0 && number > 1)
+      db.write(Drop_Table{last});
+    else if (what == 1)
+      db.write(Rename_Table{last, new_name()});
+    else if (number < 5)
+      db.write(Create_Table{new_name()});
+  }
+
+  void change_fields(Writable_Database& db, const Table& table) {
+    const std::size_t fields = table.fields().size();
+    const std::size_t what = random_.below(4);
+    if (what < 2 && fields < 8) {
+      const auto code = static_cast<Type_Code>(1 + random_.below(type_count));
+      const Table_Id referenced(code == Type_Code::reference ? 1 : 0);
+      return db.write(Add_Field{table.id(), new_name(), {code, referenced}});
+    }
+    if (fields == 0) return;
+    const Field_Id field(static_cast<std::uint16_t>(1 + random_.below(fields)));
+    const bool is_kept = table.id() == Table_Id(1) && field.value() <= 2;
+    if (what == 2)
+      db.write(Rename_Field{table.id(), field, new_name()});
+    else if (!is_kept)
+      db.write(Drop_Field{table.id(), field});
+  }
+
+  void other_entry(Writable_Database& db) {
+    const std::size_t what = random_.below(4);
+    if (what == 0)
+      db.write(Timestamp{static_cast<std::int64_t>(random_.below(1'000'000))});
+    else if (what == 1)
+      db.write(Custom{new_name()});
+    else if (what == 2)
+      db.write(Valid_Data{});
+    else
+      db.write_blob(text());
+  }
+
+  void insert(Writable_Database& db, const Table& table) {
+    const Record_Ids& records = table.records();
+    for (std::size_t n = 1 + random_.below(4); n > 0; --n) {
+      index_t id = random_.below(6) > 0 ? records.next_free() : any_id(records.size() + 20);
+      db.write(Insert{table.id(), Record_Id(id)});
+      if (random_.flip()) update(db, table, id);
+    }
+  }
+
+  void insert_vector(Writable_Database& db, const Table& table) {
+    const auto size = static_cast<index_t>(random_.below(random_.below(50) == 0 ? 3000 : 10));
+    const index_t end = table.records().size();
+    const index_t id = random_.below(3) > 0 ? end : any_id(end + 5);
+    db.write(Insert_Vector{table.id(), Record_Id(id), size});
+  }
+
+  void erase(Writable_Database& db, const Table& table) {
+    const index_t size = table.records().size();
+    for (std::size_t n = 1 + random_.below(3); n > 0 && size > 0; --n) {
+      const index_t id = any_id(size);
+      if (random_.below(4) == 0)
+        db.write(Delete_Vector{table.id(), Record_Id(id), any_id(std::min<index_t>(size - id, 5))});
+      else
+        db.write(Delete{table.id(), Record_Id(id)});
+    }
+  }
+
+  void update(Writable_Database& db, const Table& table) {
+    const index_t size = table.records().size();
+    for (std::size_t n = 1 + random_.below(3); n > 0 && size > 0; --n)
+      update(db, table, any_id(size));
+  }
+
+  void update(Writable_Database& db, const Table& table, index_t id) {
+    for (std::size_t n = random_.below(4); n > 0; --n)
+      with_column(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
+        const T v = value<T>(db);
+        db.write(Update<T>{table.id(), Record_Id(id), field, v});
+      });
+  }
+
+  void update_vector(Writable_Database& db, const Table& table) {
+    const index_t records = std::min<index_t>(table.records().size(), 200);
+    if (records == 0) return;
+    const index_t start = any_id(records);
+    const auto size = static_cast<std::size_t>(any_id(records - start + 1));
+    with_column(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
+      const std::unique_ptr<T[]> values(new T[size]());
+      for (std::size_t i = 0; i < size; ++i) values[i] = value<T>(db);
+      db.write_vector<T>(table.id(), Record_Id(start), field,
+                         std::span<const T>(values.get(), size));
+    });
+  }
+
+  template <class F>
+  void with_column(const Table& table, F f) {
+    if (table.fields().empty()) return;
+    const std::size_t number = random_.below(table.fields().size());
+    const Field& field = table.fields()[number];
+    if (!field.column) return;
+    visit_type(field.column->type().code, [&]<class T>(std::type_identity<T> type) {
+      f(Field_Id(static_cast<std::uint16_t>(number + 1)), type);
+    });
+  }
+
+  template <Field_Value T>
+  T value(Writable_Database& db) {
+    if constexpr (std::is_same_v<T, std::string_view>)
+      return text();
+    else if constexpr (std::is_same_v<T, Record_Id>)
+      return Record_Id(any_id(20) - 1);
+    else if constexpr (std::is_same_v<T, Blob>)
+      return db.write_blob(text());
+    else
+      return static_cast<T>(random_.below(3) > 0 ? random_.below(10) : random_.next());
+  }
+
+  // The text is valid until the change is complete.
+  std::string_view text() {
+    const std::size_t kind = random_.below(300);
+    const std::size_t limit = kind == 0 ? 20'000 : kind < 10 ? 600 : kind < 100 ? 40 : 12;
+    return texts_.emplace_back(random_.below(limit), static_cast<char>('a' + random_.below(26)));
+  }
+  std::string_view new_name() {
+    return texts_.emplace_back("n" + std::to_string(random_.below(1'000'000)));
+  }
+  // Returns a number from 0 to limit - 1; 0 if `limit` is not positive.
+  index_t any_id(index_t limit) {
+    return limit <= 0 ? 0 : static_cast<index_t>(random_.below(static_cast<std::size_t>(limit)));
+  }
+
+  Random& random_;
+  std::deque<std::string> texts_;
+};
+
+}  // namespace joedb::testing
+
+#endif

@@ -1,0 +1,196 @@
+#ifndef LAB_SIM_STATE_H
+#define LAB_SIM_STATE_H
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/base/ids.h"
+#include "sim/lab/random.h"
+
+// State of simulated files: history, effects of a power cut, faults, and killed processes.
+
+namespace joedb::testing {
+
+// An operation that changed a file or made changes durable.
+struct Sim_Operation {
+  enum class Kind { write, truncate, sync, failed_sync, sync_directory, failed_directory_sync };
+  Kind kind;
+  Offset offset = 0;  // offset of a write; new size for a truncation
+  std::string bytes;
+  bool has_failed = false;  // of a write that reported failure: these bytes were written
+};
+// For example "write 8@24: -58", "sync".
+std::string text_of(const Sim_Operation& operation);
+using Sim_History = std::vector<Sim_Operation>;
+
+// A piece of an unsynced change that reaches the disk as a whole or not at all.
+struct Sim_Unit {
+  enum class Kind { size, bytes };
+  Kind kind;
+  Offset offset;           // offset of the bytes, or the new size of the file
+  std::string_view bytes;  // view of bytes in the history
+};
+
+// The set of units that reached the disk, out of up to 256.
+class Sim_Mask {
+ public:
+  static constexpr std::size_t max_size = 256;
+
+  Sim_Mask() = default;
+  explicit Sim_Mask(std::uint64_t first_units) : words_{first_units} {}
+  bool has(std::size_t unit) const { return (words_[unit / 64] >> (unit % 64) & 1) != 0; }
+  void add(std::size_t unit) { words_[unit / 64] |= std::uint64_t{1} << (unit % 64); }
+  void remove(std::size_t unit) { words_[unit / 64] &= ~(std::uint64_t{1} << (unit % 64)); }
+  friend bool operator==(const Sim_Mask&, const Sim_Mask&) = default;
+
+  // Hexadecimal, without leading zeros.
+  std::string text() const;
+  // Inverse of text(); nullopt if the text is invalid.
+  static std::optional<Sim_Mask> parse(std::string_view text);
+
+ private:
+  std::array<std::uint64_t, max_size / 64> words_{};
+};
+
+// Bytes in a part of a file that has grown but was not written, after a power cut. In a header they
+// are always zeros, because a header of another file would be accepted.
+enum class Sim_Fill {
+  zeros,
+  old_bytes,  // bytes of the file from before a truncation, then bytes of another file
+  noise
+};
+inline constexpr std::size_t sim_fill_count = 3;
+
+// State of a file after a part of its history: `content`, which every process sees; the durable
+// content; and the pending changes in between, in order, which a power cut may undo.
+class Sim_State {
+ public:
+  Sim_State(std::string content, bool has_durable_name)
+      : content_(content), durable_(std::move(content)), has_durable_name_(has_durable_name) {}
+
+  const std::string& content() const { return content_; }
+  const std::string& durable() const { return durable_; }
+  bool is_synced() const { return pending_.empty(); }
+  // False for a new file until its directory is synced: a power cut may remove the whole file.
+  bool has_durable_name() const { return has_durable_name_; }
+  // True after a failed sync, or after a failed write that has left bytes: a part of the content
+  // may never become durable.
+  bool has_failure() const { return has_failure_; }
+  // Number of operations of the history that have been applied.
+  std::size_t io_count() const { return applied_; }
+
+  // Applies the next operation of the history.
+  void advance(const Sim_History& history);
+
+  // Returns the units of the pending changes. A change of the size is one unit. Bytes are split at
+  // multiples of `sector_size`, and every 8 bytes in the 41 bytes of a header. If a mask cannot
+  // hold all units, units are larger.
+  std::vector<Sim_Unit> units(const Sim_History& history, std::size_t sector_size) const;
+
+  // Sets `image` to the content after a power cut, if the units in `mask` have reached the disk.
+  void power_cut(std::span<const Sim_Unit> units, const Sim_Mask& mask, Sim_Fill fill,
+                 std::string& image) const;
+  // The same with a random mask: each pending change is lost, whole, torn, or has only changed the
+  // size of the file.
+  std::string power_cut(const Sim_History& history, Sim_Fill fill, Random& random) const;
+
+ private:
+  struct Pending {
+    std::size_t operation;
+    std::size_t size_before;
+  };
+  void fail_sync(const Sim_History& history);
+
+  std::string content_;
+  std::string durable_;
+  std::string old_bytes_;  // earlier bytes on the disk, from offset 0
+  bool has_durable_name_;
+  bool has_failure_ = false;
+  std::vector<Pending> pending_;
+  std::size_t applied_ = 0;
+};
+
+// A fault of a disk. It hits the call number `number`, counted from 0 among the calls of its kind.
+struct Sim_Fault {
+  // `changes` are writes, truncations and syncs; `names` are calls that rename, remove or list
+  // files.
+  enum class Calls { changes, reads, opens, locks, sizes, writes, syncs, truncations, names };
+  static constexpr std::size_t calls_count = 9;
+  Calls calls = Calls::changes;
+  std::size_t number = 0;
+  int code = EIO;
+  bool lasts = false;       // all later calls of the kind fail, too
+  double part_written = 0;  // fraction of a failing write that is in the file: 0 nothing, 1 all
+};
+
+// Thrown by all calls on a file whose process was killed.
+class Sim_Killed : public std::runtime_error {
+ public:
+  Sim_Killed() : std::runtime_error("this process was killed") {}
+};
+
+// Counts calls, and decides which of them fail.
+class Sim_Faults {
+ public:
+  void set(Sim_Fault fault) { fault_ = fault; }
+  void remove() { fault_.reset(); }
+  const Sim_Fault& fault() const { return *fault_; }
+  // Counts a call. Returns true if it fails.
+  bool fails(Sim_Fault::Calls calls);
+  // True if the fault has occurred.
+  bool has_failed() const { return has_failed_; }
+  // True if the fault last occurred in a destructor during stack unwinding.
+  bool has_failed_in_unwinding() const { return has_failed_in_unwinding_; }
+  // Number of calls of a kind so far.
+  std::size_t count(Sim_Fault::Calls calls) const {
+    return counts_[static_cast<std::size_t>(calls)];
+  }
+
+ private:
+  std::optional<Sim_Fault> fault_;
+  bool has_failed_ = false;
+  bool has_failed_in_unwinding_ = false;
+  std::array<std::size_t, Sim_Fault::calls_count> counts_{};
+};
+
+// Returns the bytes that a failing write leaves in the file; empty if there are none.
+std::string written_part(const Sim_Operation& operation, const Sim_Fault& fault);
+
+// State that is shared by the files that a process has open. The process dies when it is about to
+// make a change, after `changes_left` further ones: then its locks are free, and all calls throw
+// Sim_Killed.
+class Sim_Process {
+ public:
+  std::size_t changes_left = std::numeric_limits<std::size_t>::max();
+  // `call` is called once, before a change, after `changes_until_call` further changes: it lets
+  // other processes act.
+  std::size_t changes_until_call = 0;
+  std::function<void()> call = {};
+
+  // True if changes of files beside the journal count, too. If false, the process dies only in
+  // changes of the journal.
+  bool counts_beside = false;
+
+  bool is_killed() const { return is_killed_; }
+  void require_alive() const {
+    if (is_killed_) throw Sim_Killed();
+  }
+  void begin_change();
+  void begin_change_beside() { counts_beside ? begin_change() : require_alive(); }
+
+ private:
+  bool is_killed_ = false;
+};
+
+}  // namespace joedb::testing
+
+#endif

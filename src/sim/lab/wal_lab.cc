@@ -1,0 +1,1349 @@
+#include "sim/lab/wal_lab.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "joedb/io/memory_file.h"
+#include "joedb/wal/async_writer.h"
+#include "joedb/wal/copies.h"
+#include "joedb/wal/segments.h"
+#include "sim/lab/fiber.h"
+#include "sim/lab/random.h"
+#include "sim/lab/sim_file.h"
+#include "wal/recovery.h"
+#include "wal/segment_list.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace joedb::testing {
+
+namespace {
+
+using wal::Format;
+
+// ---- disks --------------------------------------------------------------------------------------
+
+// The files after a crash, by name.
+using Image = std::map<std::string, std::string>;
+
+// A set of files, and the order of all operations on them.
+class World {
+ public:
+  struct File {
+    std::string name;
+    Sim_Disk disk;
+    std::size_t made = 0;  // number of operations before it was created; 0 if it existed
+    std::size_t removed = std::size_t(-1);
+    std::set<Offset> blocks = {};  // that were written
+  };
+  static constexpr Offset block_size = 4096;
+
+  explicit World(const Image& image) {
+    for (const auto& [name, content] : image)
+      files_.push_back(std::make_unique<File>(File{name, Sim_Disk(content)}));
+  }
+
+  std::size_t time() const { return order_.size(); }
+  const std::vector<std::unique_ptr<File>>& files() const { return files_; }
+  // The index of the file of each operation.
+  const std::vector<std::size_t>& order() const { return order_; }
+
+  // `pause` is called before each call, even one that changes nothing, so that other programs can
+  // act.
+  void set_pause(std::function<void()> pause) { pause_ = std::move(pause); }
+
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) {
+    pause();
+    std::size_t index = find(name);
+    if (index == files_.size()) {
+      if (mode == Open_Mode::read_existing || mode == Open_Mode::write_existing)
+        throw_io_error("opening", name, -1, ENOENT);
+      files_.push_back(std::make_unique<File>(File{name, Sim_Disk(), time()}));
+      if (fault_ && fault_index_ == index) files_[index]->disk.set_fault(*fault_);
+    } else if (mode == Open_Mode::create_new) {
+      throw_io_error("opening", name, -1, EEXIST);
+    }
+    return std::make_unique<Open_File>(*this, index, mode);
+  }
+  std::vector<std::string> list() const {
+    pause();
+    std::vector<std::string> names;
+    for (const auto& file : files_)
+      if (file->removed > time()) names.push_back(file->name);
+    return names;
+  }
+  // A removal has no time of its own: it takes effect with the next operation at the latest.
+  void remove(const std::string& name) {
+    pause();
+    const std::size_t index = find(name);
+    if (index < files_.size()) files_[index]->removed = time();
+  }
+
+  void set_fault(std::size_t index, Sim_Fault fault) {
+    fault_index_ = index;
+    fault_ = fault;
+    if (index < files_.size()) files_[index]->disk.set_fault(fault);
+  }
+  void remove_fault() {
+    fault_.reset();
+    for (const auto& file : files_) file->disk.remove_fault();
+  }
+  // From now on, writes to blocks that a file does not have yet fail with ENOSPC.
+  void fill() { is_full_ = true; }
+  bool has_failed() const {
+    return std::any_of(files_.begin(), files_.end(),
+                       [](const auto& file) { return file->disk.has_failed(); });
+  }
+
+ private:
+  class Open_File : public Sim_File {
+   public:
+    Open_File(World& world, std::size_t index, Open_Mode mode)
+        : Sim_File(world.files_[index]->disk, mode), world_(world), index_(index) {}
+    Offset get_size() const override {
+      world_.pause();
+      return Sim_File::get_size();
+    }
+    std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+      world_.pause();
+      return Sim_File::pread(data, size, offset);
+    }
+    void pwrite(const char* data, std::size_t size, Offset offset) override {
+      world_.pause();
+      const Note note{*this};
+      std::set<Offset>& blocks = world_.files_[index_]->blocks;
+      for (Offset block = offset / block_size;
+           block * block_size < offset + static_cast<Offset>(size); ++block) {
+        if (world_.is_full_ && blocks.count(block) == 0)
+          throw_io_error("writing", get_name(), offset, ENOSPC);
+        blocks.insert(block);
+      }
+      Sim_File::pwrite(data, size, offset);
+    }
+    void datasync_content() override {
+      world_.pause();
+      require_not_replaced();
+      const Note note{*this};
+      Sim_File::datasync_content();
+    }
+    void sync_directory() override {
+      world_.pause();
+      const Note note{*this};
+      Sim_File::sync_directory();
+    }
+    bool truncate(Offset size) override {
+      world_.pause();
+      const Note note{*this};
+      return Sim_File::truncate(size);
+    }
+    std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
+                                               Open_Mode mode) const override {
+      return world_.open(world_.files_[index_]->name + suffix, mode);
+    }
+    void require_not_replaced() const override {
+      if (world_.files_[index_]->removed <= world_.time())
+        throw File_Replaced(world_.files_[index_]->name, "was removed");
+    }
+
+   private:
+    // Records the operations of a call, also if it fails.
+    struct Note {
+      Open_File& file;
+      ~Note() {
+        World& world = file.world_;
+        const std::size_t count = world.files_[file.index_]->disk.io_count();
+        const auto known = std::count(world.order_.begin(), world.order_.end(), file.index_);
+        world.order_.insert(world.order_.end(), count - static_cast<std::size_t>(known),
+                            file.index_);
+      }
+    };
+    World& world_;
+    const std::size_t index_;
+  };
+
+  void pause() const {
+    if (pause_) pause_();
+  }
+  std::size_t find(const std::string& name) const {
+    std::size_t index = files_.size();
+    for (std::size_t i = 0; i < files_.size(); ++i)
+      if (files_[i]->name == name && files_[i]->removed > time()) index = i;
+    return index;
+  }
+
+  std::vector<std::unique_ptr<File>> files_;
+  std::vector<std::size_t> order_;
+  std::optional<Sim_Fault> fault_;
+  std::size_t fault_index_ = 0;
+  bool is_full_ = false;
+  std::function<void()> pause_;
+};
+
+// Returns the files after the death of all processes.
+Image kill_image(const World& world) {
+  Image image;
+  for (const auto& file : world.files())
+    if (file->removed > world.time()) image[file->name] = file->disk.content();
+  return image;
+}
+
+class World_Directory : public Abstract_Directory {
+ public:
+  explicit World_Directory(World& world) : world_(world) {}
+  const std::string& get_name() const override { return name_; }
+  std::vector<std::string> list() const override { return world_.list(); }
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    return world_.open(name, mode);
+  }
+  void remove(const std::string& name) override { world_.remove(name); }
+
+ private:
+  World& world_;
+  const std::string name_ = "world";
+};
+
+// ---- promises -----------------------------------------------------------------------------------
+
+// Requests to a log, and acknowledgements, by time: the number of operations so far.
+class Promises_Of_Log {
+ public:
+  enum Mark {
+    appended,         // entries up to this one were passed to the log
+    flushed,          // acknowledged: a killed process does not lose them
+    durable,          // acknowledged: a power cut does not lose them
+    rotation_asked,   // entries before this one are no longer needed
+    rotation_done,    // … and no reader shows them after a kill
+    rotation_durable  // … or after a power cut
+  };
+
+  // A log that begins with these entries, all of them durable.
+  Promises_Of_Log(std::uint64_t first, std::vector<std::string> entries)
+      : first_(first), entries_(std::move(entries)) {
+    const std::uint64_t last = first + entries_.size() - 1;
+    for (const Mark mark : {appended, flushed, durable}) note(mark, last, 0);
+    for (const Mark mark : {rotation_asked, rotation_done, rotation_durable}) note(mark, first, 0);
+  }
+
+  // Returns the promises for a process that continues after entry `last`: later entries are lost.
+  Promises_Of_Log after_crash(std::uint64_t last) const {
+    Promises_Of_Log next = *this;
+    next.entries_.resize(std::min(entries_.size(), last + 1 - first_));
+    for (auto& [time, value] : next.marks_[appended]) value = std::min(value, next.last());
+    return next;
+  }
+
+  void append(std::string entry) { entries_.push_back(std::move(entry)); }
+  std::uint64_t last() const { return first_ + entries_.size() - 1; }
+  const std::string* entry(std::uint64_t sequence) const {
+    return sequence >= first_ && sequence <= last() ? &entries_[sequence - first_] : nullptr;
+  }
+
+  void note(Mark mark, std::uint64_t value, std::size_t time) {
+    marks_[mark].push_back({time, value});
+  }
+  std::uint64_t at(Mark mark, std::size_t time) const {
+    std::uint64_t value = 0;
+    for (const auto& [t, v] : marks_[mark])
+      if (t <= time) value = std::max(value, v);
+    return value;
+  }
+
+ private:
+  std::uint64_t first_;
+  std::vector<std::string> entries_;
+  std::array<std::vector<std::pair<std::size_t, std::uint64_t>>, 6> marks_;
+};
+
+// The entries that a reader shows.
+struct Shown {
+  std::uint64_t first = 1;  // sequence of the first entry
+  std::vector<std::string> entries;
+  std::string refusal;  // error, if there is no reader
+  std::uint64_t last() const { return first + entries.size() - 1; }
+};
+
+// ---- workloads ----------------------------------------------------------------------------------
+
+enum class Kind { file, async, copies, segments };
+
+struct Setup {
+  Kind kind = Kind::file;
+  wal::Options options;
+  wal::Segment_Options segments;
+  std::size_t copies = 3;
+  std::size_t needed = 2;
+  std::uint64_t slowness = 0;  // seed for the times when copies are slow; 0: never
+  std::size_t sector = 512;
+  bool has_crowd = false;  // segments only: several programs at once
+};
+
+constexpr const char* kind_names[] = {"file", "async", "copies", "segments"};
+constexpr const char* file_name = "log";
+
+std::string copy_name(std::size_t i) { return "copy " + std::to_string(i); }
+
+Setup choose_setup(Random& random) {
+  Setup setup;
+  setup.kind = static_cast<Kind>(random.below(4));
+  constexpr std::size_t buffers[] = {1, 100, 1000, 4096, 65536};
+  setup.options.buffer_size = buffers[random.below(5)];
+  constexpr Offset steps[] = {0, 0, 512, 4096, 10000};
+  setup.options.preallocate = steps[random.below(5)];
+  constexpr std::size_t sectors[] = {64, 512, 4096};
+  setup.sector = sectors[random.below(3)];
+  setup.segments = {.segment_size = wal::log_start + static_cast<Offset>(100 + random.below(3000)),
+                    .spare_segments = random.below(3)};
+  if (setup.kind == Kind::copies) setup.needed = 1 + random.below(3);
+  if (setup.kind == Kind::file || setup.kind == Kind::copies) {
+    if (random.below(4) == 0)
+      setup.options.sync = wal::Sync_Policy::every_entries(1 + random.below(3));
+    if (random.below(4) == 0) setup.options.sync.bytes = 50 + random.below(1000);
+    if (random.below(4) == 0)
+      setup.options.batch_size = static_cast<Offset>(100 + random.below(2000));
+  }
+  if (setup.kind == Kind::file && random.below(4) == 0) {
+    setup.options.format = Format::cwal;
+    setup.options.preallocate = 0;
+  }
+  if (setup.kind == Kind::segments) setup.has_crowd = random.flip();
+  return setup;
+}
+
+std::string text_of(const Setup& setup) {
+  const wal::Options& options = setup.options;
+  std::string text = options.format == Format::cwal ? "format of CWal, buffer " : "buffer ";
+  text += std::to_string(options.buffer_size) + ", preallocate " +
+          std::to_string(options.preallocate) + ", batches " + std::to_string(options.batch_size) +
+          ", sector " + std::to_string(setup.sector);
+  if (setup.kind == Kind::copies) text += ", needed " + std::to_string(setup.needed);
+  if (setup.kind == Kind::copies && setup.slowness != 0) text += ", slow copies";
+  if (setup.kind == Kind::segments)
+    text += ", segments " + std::to_string(setup.segments.segment_size) + ", spare " +
+            std::to_string(setup.segments.spare_segments);
+  if (setup.has_crowd) text += ", several programs at once";
+  return text;
+}
+
+// Returns a random entry. Many have the same size, or the same bytes.
+std::string choose_entry(Random& random, std::size_t least) {
+  constexpr std::size_t sizes[] = {0, 1, 8, 8, 8, 40, 40, 100, 600, 2000};
+  std::size_t size = sizes[random.below(10)];
+  if (random.below(8) == 0) size = random.below(200);
+  std::string entry(std::max(size, least), random.flip() ? 'a' : static_cast<char>(random.next()));
+  if (random.flip())
+    for (char& c : entry) c = static_cast<char>(random.next());
+  return entry;
+}
+
+// Each copy alternates between slow and fast, for some operations each.
+std::function<bool(std::size_t)> choose_slow_copies(std::uint64_t seed) {
+  return [random = Random(seed), slow = std::uint64_t{0}](std::size_t copy) mutable {
+    if (random.below(6) == 0) slow ^= std::uint64_t{1} << copy;
+    return (slow >> copy & 1) != 0;
+  };
+}
+
+std::unique_ptr<Abstract_File> open_copies(World& world, const Setup& setup, Open_Mode mode,
+                                           std::uint64_t missing) {
+  std::vector<std::unique_ptr<Abstract_File>> files;
+  for (std::size_t i = 0; i < setup.copies; ++i) {
+    if ((missing >> i & 1) != 0) {
+      files.push_back(nullptr);
+      continue;
+    }
+    try {
+      files.push_back(world.open(copy_name(i), mode));
+    } catch (const Io_Error&) {
+      files.push_back(nullptr);
+    }
+  }
+  wal::Copies_Options options{.needed = setup.needed, .has_threads = false};
+  if (setup.slowness != 0) {
+    options.max_lag_bytes = 3000;
+    options.is_slow = choose_slow_copies(setup.slowness + world.time());
+  }
+  return std::make_unique<wal::Copies>(std::move(files), mode, std::move(options));
+}
+
+template <class Reader>
+void read_all(Reader& reader, Shown& shown) {
+  shown.first = reader.position().sequence;
+  while (const auto entry = reader.next()) {
+    if (entry->position.sequence != shown.last() + 1)
+      throw std::runtime_error("a reader shows entry " + std::to_string(entry->position.sequence) +
+                               " after entry " + std::to_string(shown.last()));
+    shown.entries.emplace_back(entry->text());
+  }
+}
+
+// `missing` is a bit set of the copies that cannot be opened.
+Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
+  World world(image);
+  Shown shown;
+  try {
+    if (setup.kind == Kind::segments) {
+      World_Directory directory(world);
+      wal::Segmented_Reader reader(directory);
+      read_all(reader, shown);
+    } else if (setup.kind == Kind::copies) {
+      // A new log exists only when all its files exist.
+      const auto file = open_copies(world, setup, Open_Mode::read_existing, missing);
+      wal::Reader reader(*file);
+      read_all(reader, shown);
+    } else {
+      if (image.empty()) return shown;
+      const auto file = world.open(file_name, Open_Mode::read_existing);
+      wal::Reader reader(*file);
+      read_all(reader, shown);
+    }
+  } catch (const Exception& error) {
+    shown.refusal = error.what();
+  }
+  return shown;
+}
+
+// A process that opens a log, performs random operations, and ends.
+class Log_Scenario {
+ public:
+  // `missing` is a bit set of the copies that cannot be opened.
+  Log_Scenario(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random,
+               std::uint64_t missing = 0)
+      : world_(world), setup_(setup), promises_(promises), random_(random), missing_(missing) {}
+
+  // Passes on the exceptions of the log. Throws std::runtime_error if a rule is violated.
+  void run(std::size_t steps) {
+    switch (setup_.kind) {
+      case Kind::file: {
+        wal::Options options = setup_.options;
+        options.on_batch = [this] { ask_rotation(promises_.last()); };
+        wal::Writer log(world_.open(file_name, Open_Mode::write_existing_or_create_new), options);
+        return run(log, steps);
+      }
+      case Kind::copies: {
+        wal::Options options = setup_.options;
+        options.on_batch = [this] { ask_rotation(promises_.last()); };
+        wal::Writer log(
+            open_copies(world_, setup_, Open_Mode::write_existing_or_create_new, missing_),
+            options);
+        return run(log, steps);
+      }
+      case Kind::segments: {
+        World_Directory directory(world_);
+        wal::Segmented_Writer log(directory, setup_.options, setup_.segments);
+        return run(log, steps);
+      }
+      case Kind::async: {
+        wal::Async_Writer log(wal::Writer(
+            world_.open(file_name, Open_Mode::write_existing_or_create_new), setup_.options));
+        return run_async(log, steps);
+      }
+    }
+  }
+
+  // The same with an open log.
+  template <class Log>
+  void run(Log& log, std::size_t steps) {
+    if (log.position().sequence != promises_.last() + 1)
+      throw std::runtime_error("a writer begins with entry " +
+                               std::to_string(log.position().sequence) + ", and a reader finds " +
+                               std::to_string(promises_.last()) + " entries");
+    promises_.note(P::durable, log.durable_sequence(), world_.time());
+    try {
+      for (; steps > 0; --steps) {
+        step(log);
+        promises_.note(P::durable, log.durable_sequence(), world_.time());
+      }
+      if (random_.flip()) {
+        log.close();
+        promises_.note(P::flushed, promises_.last(), world_.time());
+      }
+    } catch (const Exception& error) {
+      require_stopped(log, error);
+      throw;
+    }
+  }
+
+ private:
+  using P = Promises_Of_Log;
+
+  void ask_rotation(std::uint64_t first) {
+    promises_.note(P::rotation_asked, first, world_.time());
+  }
+
+  template <class Log>
+  void step(Log& log) {
+    const std::size_t choice = random_.below(16);
+    if (choice < 10) {
+      std::string entry = choose_entry(random_, setup_.options.format == Format::cwal ? 1 : 0);
+      promises_.append(entry);
+      promises_.note(P::appended, promises_.last(), world_.time());
+      const std::uint64_t oldest = oldest_of(log);
+      const wal::Position position = log.append(entry);
+      if (position.sequence != promises_.last())
+        throw std::runtime_error("a wrong position was returned");
+      if (oldest_of(log) != oldest)
+        promises_.note(P::rotation_done, position.sequence, world_.time());
+    } else if (choice < 12) {
+      log.flush();
+      promises_.note(P::flushed, promises_.last(), world_.time());
+    } else if (choice < 15) {
+      log.sync();
+      promises_.note(P::flushed, promises_.last(), world_.time());
+      if (log.durable_sequence() != promises_.last())
+        throw std::runtime_error("after a sync not everything is durable");
+      promises_.note(P::rotation_durable, promises_.at(P::rotation_done, world_.time()),
+                     world_.time());
+    } else {
+      rotate(log);
+    }
+  }
+
+  // Returns a number that changes when a batch is full.
+  static std::uint64_t oldest_of(const wal::Writer& log) { return log.epoch(); }
+  static std::uint64_t oldest_of(const wal::Segmented_Writer&) { return 0; }
+
+  void rotate(wal::Writer& log) {
+    ask_rotation(promises_.last() + 1);
+    log.rotate();
+    promises_.note(P::rotation_done, promises_.last() + 1, world_.time());
+  }
+  void rotate(wal::Segmented_Writer& log) {
+    if (random_.below(4) == 0) {
+      ask_rotation(promises_.last() + 1);
+      return log.rotate();
+    }
+    const std::uint64_t least = log.oldest_sequence();
+    const std::uint64_t sequence = least + random_.below(promises_.last() + 2 - least);
+    const std::uint64_t released = std::min(sequence, promises_.last());
+    ask_rotation(released + 1);
+    log.release(sequence);
+    // The sequence of a released entry is never used again.
+    if (log.oldest_sequence() != least) promises_.note(P::durable, released, world_.time());
+  }
+
+  // After a disk failure, nothing more may be written.
+  template <class Log>
+  void require_stopped(Log& log, const Exception& error) {
+    if (!world_.has_failed()) return;
+    const std::size_t time = world_.time();
+    bool has_thrown = false;
+    for (const auto& call : {std::function<void()>([&] { log.append("more"); }),
+                             std::function<void()>([&] { log.sync(); })}) {
+      try {
+        call();
+      } catch (const Exception&) {
+        has_thrown = true;
+      }
+    }
+    if (!has_thrown)
+      throw std::runtime_error(std::string("the log goes on after: ") + error.what());
+    if (world_.time() != time)
+      throw std::runtime_error(std::string("something was written after: ") + error.what());
+  }
+
+  // The thread of the log performs all I/O, and calls the callbacks.
+  void run_async(wal::Async_Writer& log, std::size_t steps) {
+    std::mutex mutex;
+    std::string wrong;
+    bool has_failed = false;
+    try {
+      push_all(log, steps, mutex, wrong, has_failed);
+    } catch (...) {
+      try {
+        log.close();  // no callback is called after this
+      } catch (const Exception&) {
+      }
+      throw;
+    }
+    log.close();
+    if (!wrong.empty()) throw std::runtime_error(wrong);
+  }
+
+  void push_all(wal::Async_Writer& log, std::size_t steps, std::mutex& mutex, std::string& wrong,
+                bool& has_failed) {
+    for (; steps > 0; --steps) {
+      std::string entry = choose_entry(random_, 0);
+      const std::uint64_t sequence = promises_.last() + 1;
+      {
+        const std::lock_guard lock(mutex);
+        promises_.append(entry);
+        promises_.note(P::appended, sequence, 0);
+      }
+      log.append_async(std::move(entry),
+                       [&, sequence](wal::Position position, const std::exception_ptr& error) {
+                         const std::lock_guard lock(mutex);
+                         if (error) {
+                           has_failed = true;
+                           return;
+                         }
+                         if (has_failed || position.sequence != sequence)
+                           wrong = "the order of callbacks is wrong";
+                         promises_.note(P::durable, sequence, world_.time());
+                       });
+      if (random_.below(6) == 0) log.wait();
+    }
+  }
+
+  World& world_;
+  const Setup& setup_;
+  Promises_Of_Log& promises_;
+  Random& random_;
+  const std::uint64_t missing_;
+};
+
+// ---- several programs at once -------------------------------------------------------------------
+
+// Programs that write and read a log of segments at the same time, in one thread. Each is suspended
+// before each of its calls, then any of them is resumed. Some are killed and restarted.
+class Crowd {
+ public:
+  // `is_whole`: no power cut has torn the log. Otherwise, readers may find damage.
+  Crowd(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random, bool is_whole)
+      : world_(world), setup_(setup), promises_(promises), random_(random), is_whole_(is_whole) {
+    world_.set_pause([this] { pause(); });
+  }
+  ~Crowd() {
+    is_over_ = true;
+    for (const auto& program : programs_)
+      while (!program->fiber->is_done()) kill(*program);
+    world_.set_pause({});
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+  // Passes on the exceptions of the programs. Throws std::runtime_error if a rule is violated.
+  // `look` is called between their calls.
+  void run(const std::function<void()>& look) {
+    writing_ = 2 + random_.below(2);
+    const std::size_t count = writing_ + 1 + random_.below(2);
+    for (std::size_t i = 0; i < count; ++i) {
+      Program& program = *programs_.emplace_back(std::make_unique<Program>());
+      const bool is_writer = i < writing_;
+      program.fiber = std::make_unique<Fiber>([this, &program, is_writer] {
+        is_writer ? write_again_and_again(program) : read_again_and_again(program);
+      });
+    }
+    // Usually resumes the same program, so that others are suspended while many operations happen.
+    std::size_t favourite = 0;
+    std::size_t kills = random_.below(4);
+    while (std::any_of(programs_.begin(), programs_.end(), is_running)) {
+      if (random_.below(10) == 0) favourite = random_.below(count);
+      Program& program = *programs_[random_.below(8) == 0 ? random_.below(count) : favourite];
+      if (!is_running(programs_[favourite])) favourite = random_.below(count);
+      const bool dies = kills > 0 && random_.below(100) == 0;
+      if (dies) --kills;
+      if (!program.fiber->is_done()) dies ? kill(program) : resume(program);
+      if (error_) std::rethrow_exception(error_);
+      look();
+    }
+  }
+
+ private:
+  using P = Promises_Of_Log;
+  struct Program {
+    std::unique_ptr<Fiber> fiber;
+    bool is_killed = false;
+  };
+
+  static bool is_running(const std::unique_ptr<Program>& program) {
+    return !program->fiber->is_done();
+  }
+  void resume(Program& program) {
+    running_ = &program;
+    program.fiber->resume();
+  }
+  // Resumes the program until it has noticed the kill; no other program runs meanwhile.
+  void kill(Program& program) {
+    program.is_killed = true;
+    resume(program);
+  }
+  void pause() {
+    Program& self = *running_;
+    if (!self.is_killed) self.fiber->suspend();
+    if (self.is_killed) throw Sim_Killed();
+  }
+
+  // Runs a program once. Returns false after an error, or if the test is over.
+  bool live(Program& self, void (Crowd::*life)()) {
+    try {
+      (this->*life)();
+      if (self.is_killed) throw Sim_Killed();  // killed in a destructor
+    } catch (const Sim_Killed&) {
+      self.is_killed = false;
+    } catch (...) {
+      if (!error_) error_ = std::current_exception();
+      return false;
+    }
+    self.fiber->suspend();
+    return !is_over_;
+  }
+
+  void write_again_and_again(Program& self) {
+    for (std::size_t lives = 1 + random_.below(3); lives > 0; --lives)
+      if (!live(self, &Crowd::write)) break;
+    --writing_;
+  }
+  void read_again_and_again(Program& self) {
+    for (bool is_last = false; !is_last;) {
+      is_last = writing_ == 0;
+      if (!live(self, &Crowd::read)) break;
+    }
+  }
+
+  void write() {
+    const Program& self = *running_;
+    World_Directory directory(world_);
+    std::optional<wal::Segmented_Writer> log;
+    try {
+      log.emplace(directory, setup_.options, setup_.segments);
+    } catch (const Io_Error& error) {
+      if (error.code != EAGAIN) throw;
+      return;  // another program is the writer
+    }
+    const std::uint64_t last = log->position().sequence - 1;
+    const std::size_t now = world_.time();
+    const std::uint64_t least =
+        std::max({promises_.at(P::flushed, now), promises_.at(P::durable, now), shown_});
+    if (last < least)
+      throw std::runtime_error("a writer goes on behind entry " + std::to_string(last) +
+                               ", entry " + std::to_string(least) + " was acknowledged, or shown");
+    promises_ = promises_.after_crash(last);
+    Log_Scenario(world_, setup_, promises_, random_).run(*log, 1 + random_.below(16));
+    log.reset();
+    if (!self.is_killed) promises_.note(P::flushed, promises_.last(), world_.time());
+  }
+
+  // Reads for some time; or, once no program writes any more, to the end.
+  void read() {
+    World_Directory directory(world_);
+    wal::Segmented_Reader reader(directory);
+    std::uint64_t next = 0;   // next sequence; 0: any that is not released
+    bool has_sought = false;  // has sought the first entry after all writers ended
+    for (std::size_t looks = 1 + random_.below(20);; --looks) {
+      const bool is_last = writing_ == 0;
+      while (const auto entry = reader.next()) {
+        check(*entry, next);
+        next = entry->position.sequence + 1;
+      }
+      if (check_end(reader)) {
+        if (has_sought)
+          throw std::runtime_error("a reader is told of a release while nobody writes");
+        has_sought = is_last;
+        next = 0;
+        reader.seek_first();
+        continue;
+      }
+      if (is_last) return check_last(reader);
+      if (looks <= 1) return;
+      pause();
+    }
+  }
+
+  void check(const wal::Entry& entry, std::uint64_t next) {
+    const std::uint64_t sequence = entry.position.sequence;
+    const std::uint64_t asked = promises_.at(P::rotation_asked, world_.time());
+    const std::string* const promised = promises_.entry(sequence);
+    if (promised == nullptr || *promised != entry.text())
+      throw std::runtime_error("a reader shows an entry " + std::to_string(sequence) +
+                               " that was not appended");
+    if (next == 0 ? sequence > asked : sequence != next)
+      throw std::runtime_error("a reader shows entry " + std::to_string(sequence) +
+                               ", and not entry " + std::to_string(next == 0 ? asked : next));
+    shown_ = std::max(shown_, sequence);
+  }
+
+  // Returns true if the reader reports that entries were released.
+  bool check_end(const wal::Segmented_Reader& reader) const {
+    using wal::Stop;
+    const Stop stop = reader.end().stop;
+    const bool is_damage = stop == Stop::missing ||
+                           (is_whole_ && (stop == Stop::checksum || stop == Stop::wrong_order));
+    const bool is_released =
+        promises_.at(P::rotation_asked, world_.time()) > reader.position().sequence;
+    if (is_damage || (stop == Stop::overwritten && !is_released))
+      throw std::runtime_error("a reader stops at entry " +
+                               std::to_string(reader.position().sequence) +
+                               ", and says: " + reader.end().text());
+    return stop == Stop::overwritten;
+  }
+
+  void check_last(const wal::Segmented_Reader& reader) const {
+    const Shown shown = testing::read(kill_image(world_), setup_);
+    if (shown.refusal.empty() && reader.position().sequence != shown.last() + 1)
+      throw std::runtime_error("a reader waits for entry " +
+                               std::to_string(reader.position().sequence) + " (" +
+                               reader.end().text() + "), and another one finds entries up to " +
+                               std::to_string(shown.last()));
+  }
+
+  World& world_;
+  const Setup& setup_;
+  Promises_Of_Log& promises_;
+  Random& random_;
+  const bool is_whole_;
+  std::vector<std::unique_ptr<Program>> programs_;
+  Program* running_ = nullptr;
+  std::size_t writing_ = 0;  // number of writers that have not ended
+  std::uint64_t shown_ = 0;  // the last entry that a reader has shown
+  bool is_over_ = false;
+  std::exception_ptr error_;
+};
+
+// ---- one seed -----------------------------------------------------------------------------------
+
+class Log_Explorer {
+ public:
+  Log_Explorer(std::uint64_t seed, const Attacks& attacks, const Lab_Effort& effort,
+               Lab_Counts& counts, State_Set& states)
+      : seed_(seed),
+        attacks_(attacks),
+        effort_(effort),
+        counts_(counts),
+        states_(states),
+        random_(seed) {}
+
+  std::optional<Lab_Failure> run() {
+    try {
+      setup_ = choose_setup(random_);
+      if (seed_ % 4 != 0) setup_.slowness = seed_;
+      const std::uint64_t life_seed = random_.next();
+      if (setup_.has_crowd) {
+        live_together(life_seed);
+        ++counts_.seeds;
+        return std::nullopt;
+      }
+      World world({});
+      Promises_Of_Log promises(1, {});
+      live(world, promises, life_seed);
+      if (attacks_.has_kill || attacks_.has_power) explore(world, promises, 1);
+      if (attacks_.has_error) {
+        if (setup_.kind == Kind::segments) damage_segments(world, promises);
+        damage_entries(world, promises);
+        if (setup_.kind == Kind::segments) damage_segments(world, promises);
+        fill_disk(life_seed);
+        fail_calls(world, life_seed);
+      }
+    } catch (const std::exception& error) {
+      where_ += "\n" + text_of(setup_) + "\n";
+      return Lab_Failure{seed_,
+                         "seed " + std::to_string(seed_) +
+                             " (log: " + kind_names[static_cast<int>(setup_.kind)] +
+                             "): " + error.what() + "\n" + where_,
+                         "--wal --seed " + std::to_string(seed_)};
+    }
+    ++counts_.seeds;
+    return std::nullopt;
+  }
+
+ private:
+  // Runs several processes, one after the other.
+  void live(World& world, Promises_Of_Log& promises, std::uint64_t seed) {
+    Random random(seed);
+    const bool counts_from_1 = setup_.options.format == Format::cwal;
+    const std::size_t processes = counts_from_1 ? 1 : 1 + random.below(2);
+    for (std::size_t i = 0; i < processes; ++i) {
+      Log_Scenario(world, setup_, promises, random).run(4 + random.below(24));
+      if (world.has_failed()) return;  // the destructor could not flush
+      promises.note(Promises_Of_Log::flushed, promises.last(), world.time());
+      judge(kill_image(world), promises, world.time(), false);
+    }
+  }
+
+  // Runs several programs at a time. The promises depend on which one continues, so crashes are
+  // tried immediately.
+  void live_together(std::uint64_t seed) {
+    effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
+    Random random(seed);
+    for (int i = 0; i < 50; ++i) {
+      World world({});
+      Promises_Of_Log promises(1, {});
+      Crowd(world, setup_, promises, random, true).run([&] { crash_now(world, promises, 1); });
+      where_ = "at the end";
+      judge(kill_image(world), promises, world.time(), false);
+    }
+  }
+
+  // Simulates a crash at some moments.
+  void crash_now(const World& world, const Promises_Of_Log& promises, int depth) {
+    where_ = "after I/O " + std::to_string(world.time()) + ", depth " + std::to_string(depth);
+    if (random_.below(150) != 0) return;
+    ++counts_.cuts;
+    const std::string where = where_;
+    where_ = "killed " + where;
+    if (attacks_.has_kill) check(kill_image(world), promises, world.time(), false, depth);
+    std::vector<Sim_State> states;
+    for (const auto& file : world.files()) states.push_back(file->disk.state());
+    if (attacks_.has_power) cut_power(world, promises, states, world.time(), depth);
+    where_ = where;
+  }
+
+  // ---- crashes ----------------------------------------------------------------------------------
+
+  void explore(const World& world, const Promises_Of_Log& promises, int depth) {
+    std::vector<Sim_State> states;
+    for (const auto& file : world.files()) states.push_back(file->disk.start());
+    for (std::size_t time = 0; time <= world.time(); ++time) {
+      if (time > 0) {
+        const std::size_t index = world.order()[time - 1];
+        states[index].advance(world.files()[index]->disk.history());
+      }
+      ++counts_.cuts;
+      if (attacks_.has_kill) {
+        Image image;
+        for (std::size_t i = 0; i < states.size(); ++i)
+          if (world.files()[i]->made <= time && world.files()[i]->removed > time)
+            image[world.files()[i]->name] = states[i].content();
+        where_ = fault_ + "killed after I/O " + std::to_string(time) + ", depth " +
+                 std::to_string(depth);
+        check(image, promises, time, false, depth);
+      }
+      if (attacks_.has_power) cut_power(world, promises, states, time, depth);
+    }
+  }
+
+  void cut_power(const World& world, const Promises_Of_Log& promises,
+                 const std::vector<Sim_State>& states, std::size_t time, int depth) {
+    std::vector<std::vector<Sim_Unit>> units;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      units.push_back(states[i].units(world.files()[i]->disk.history(), setup_.sector));
+      count += units.back().size();
+    }
+    // CWal's format cannot tell pieces of entries, or zeros, from entries.
+    const bool is_whole = setup_.options.format == Format::cwal;
+    const bool is_all = !is_whole && count <= effort_.all_subsets_up_to && states.size() == 1;
+    // Crashes at many moments find more errors than many crashes at one moment.
+    const std::size_t images =
+        is_all ? std::size_t{1} << count : (is_whole ? 0 : effort_.random_subsets / 20) + 2;
+    for (std::size_t n = 0; n < images; ++n) {
+      Image image;
+      const std::size_t share = n < 2 ? 8 * n : 1 + random_.below(7);
+      for (std::size_t i = 0; i < states.size(); ++i) {
+        const World::File& file = *world.files()[i];
+        if (file.made > time) continue;
+        if (file.removed <= time && random_.flip()) continue;
+        if (!states[i].has_durable_name() && (n == 0 || random_.below(8) == 0)) continue;
+        Sim_Mask mask(is_all ? n : 0);
+        if (!is_all)
+          for (std::size_t unit = 0; unit < units[i].size(); ++unit)
+            if (random_.below(8) < share) mask.add(unit);
+        // In a log that was just created, unwritten bytes are zeros on the disk.
+        const bool may_fill = states[i].durable().size() >= 8 && !is_whole;
+        const auto fill = static_cast<Sim_Fill>(may_fill ? random_.below(sim_fill_count) : 0);
+        states[i].power_cut(units[i], mask, fill, image[file.name]);
+      }
+      where_ = fault_ + "power cut after I/O " + std::to_string(time) + ", image " +
+               std::to_string(n) + ", depth " + std::to_string(depth);
+      check(image, promises, time, true, depth);
+    }
+  }
+
+  // ---- recovery ---------------------------------------------------------------------------------
+
+  static State_Hash hash_of(const Image& image) {
+    std::string all;
+    for (const auto& [name, content] : image)
+      all += name + '\0' + std::to_string(content.size()) + '\0' + content;
+    const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
+    return {hash.low64, hash.high64};
+  }
+
+  // Returns the entries that a reader shows, after checking them against the promises.
+  Shown judge(const Image& image, const Promises_Of_Log& promises, std::size_t time, bool is_power,
+              std::uint64_t missing = 0) {
+    using P = Promises_Of_Log;
+    const Shown shown = read(image, setup_, missing);
+    const std::uint64_t least =
+        is_power ? promises.at(P::durable, time)
+                 : std::max(promises.at(P::flushed, time), promises.at(P::durable, time));
+    const std::uint64_t asked = promises.at(P::rotation_asked, time);
+    const bool has_promises = least >= asked && least > 0;
+    if (!shown.refusal.empty()) {
+      if (has_promises) throw std::runtime_error("a reader is refused: " + shown.refusal);
+      return shown;
+    }
+    const std::uint64_t appended = promises.at(P::appended, time);
+    const bool counts_from_1 = setup_.options.format == Format::cwal;
+    if (counts_from_1) return judge_cwal(shown, promises, least, asked, appended);
+    for (std::uint64_t s = shown.first; s <= shown.last(); ++s) {
+      if (s > appended)
+        throw std::runtime_error("entry " + std::to_string(s) + " is shown, " +
+                                 std::to_string(appended) + " were appended");
+      const std::string* const entry = promises.entry(s);
+      if (entry == nullptr || *entry != shown.entries[s - shown.first])
+        throw std::runtime_error("entry " + std::to_string(s) +
+                                 " is not the one that was appended");
+    }
+    const std::uint64_t oldest =
+        promises.at(is_power ? P::rotation_durable : P::rotation_done, time);
+    if (setup_.kind != Kind::segments && !shown.entries.empty() && shown.first < oldest)
+      throw std::runtime_error("entry " + std::to_string(shown.first) +
+                               " is shown, from before a rotation to entry " +
+                               std::to_string(oldest));
+    if (setup_.kind == Kind::segments && shown.last() < least)
+      throw std::runtime_error("entry " + std::to_string(least) +
+                               " was durable, or released, and its sequence will be used again");
+    if (has_promises && (shown.first > asked || shown.last() < least))
+      throw std::runtime_error("entries " + std::to_string(asked) + " to " + std::to_string(least) +
+                               " were promised, " + std::to_string(shown.first) + " to " +
+                               std::to_string(shown.last()) + " are there");
+    return shown;
+  }
+
+  // In CWal's format, sequences are counted from the start of the file: tries each possible last
+  // rotation.
+  Shown judge_cwal(const Shown& shown, const Promises_Of_Log& promises, std::uint64_t least,
+                   std::uint64_t asked, std::uint64_t appended) const {
+    for (std::uint64_t first = 1; first <= appended + 1; ++first) {
+      const std::uint64_t last = first + shown.entries.size() - 1;
+      if (last > appended || (least >= asked && least > 0 && (first > asked || last < least)))
+        continue;
+      bool is_same = true;
+      for (std::size_t i = 0; i < shown.entries.size() && is_same; ++i) {
+        const std::string* const entry = promises.entry(first + i);
+        is_same = entry != nullptr && *entry == shown.entries[i];
+      }
+      if (is_same) return shown;
+    }
+    throw std::runtime_error(
+        "the entries that are shown were not appended in this order, or some "
+        "that were promised are missing");
+  }
+
+  void check(const Image& image, const Promises_Of_Log& promises, std::size_t time, bool is_power,
+             int depth) {
+    ++counts_.images;
+    State_Hash hash = hash_of(image);
+    hash.low ^= promises.at(Promises_Of_Log::durable, time) * 0x9e3779b97f4a7c15;
+    hash.high ^= promises.at(Promises_Of_Log::rotation_asked, time) * 31 + (is_power ? 1 : 2);
+    if (!states_.insert(hash)) return;
+    const Shown shown = judge(image, promises, time, is_power);
+    // Entries found by a recovery may be in only one copy until it is repaired.
+    if (setup_.kind == Kind::copies && depth == 1) check_copies(image, promises, time, is_power);
+    recover(image, shown, promises, time, is_power, depth);
+  }
+
+  // Checks the image without some of the copies: at most as many as may be lost.
+  void check_copies(const Image& image, const Promises_Of_Log& promises, std::size_t time,
+                    bool is_power) {
+    const std::uint64_t missing = 1 + random_.below((std::size_t{1} << setup_.copies) - 1);
+    std::size_t lost = 0;
+    for (std::size_t i = 0; i < setup_.copies; ++i) {
+      const auto copy = image.find(copy_name(i));
+      if ((missing >> i & 1) != 0 || copy == image.end() || copy->second.empty()) ++lost;
+    }
+    if (lost >= setup_.needed) return;
+    judge(image, promises, time, is_power, missing);
+  }
+
+  // A writer opens the image, and continues.
+  void recover(const Image& image, const Shown& before, const Promises_Of_Log& promises,
+               std::size_t time, bool is_power, int depth) {
+    ++counts_.recoveries;
+    World world(image);
+    Promises_Of_Log next(before.first, before.entries);
+    if (setup_.kind == Kind::segments)  // released entries stay released, even if they are shown
+      next.note(Promises_Of_Log::rotation_asked, promises.at(Promises_Of_Log::rotation_asked, time),
+                0);
+    Random random(seed_ ^ counts_.recoveries);
+    const std::string where = where_;
+    try {
+      go_on(world, next, random, is_power, depth);
+      go_on_without(world, next, random);
+    } catch (const Exception& error) {
+      // CWal's format cannot tell the effect of a power cut from damage. A log whose creation was
+      // interrupted may be refused if it had no entries.
+      const bool may_refuse = setup_.options.format == Format::cwal || !before.refusal.empty();
+      if (!may_refuse)
+        throw std::runtime_error(std::string("a program is refused: ") + error.what());
+      judge(kill_image(world), promises, time, is_power);
+      return;
+    }
+    judge(kill_image(world), next, world.time(), false);
+    if (!setup_.has_crowd && depth < 2 && random.below(24) == 0) {
+      const Lab_Effort effort = effort_;
+      effort_ = {.all_subsets_up_to = 6, .random_subsets = 200, .depth = 2};
+      explore(world, next, depth + 1);
+      effort_ = effort;
+    }
+    where_ = where;
+  }
+
+  void go_on(World& world, Promises_Of_Log& promises, Random& random, bool is_power, int depth) {
+    if (!setup_.has_crowd)
+      return Log_Scenario(world, setup_, promises, random).run(2 + random.below(5));
+    const bool crashes = depth < 2 && random.below(24) == 0;
+    const bool is_whole = depth == 1 && !is_power;
+    Crowd(world, setup_, promises, random, is_whole).run([&] {
+      if (crashes) crash_now(world, promises, depth + 1);
+    });
+  }
+
+  // The next process cannot open one copy, if the others may be enough; later the copy is back.
+  void go_on_without(World& world, Promises_Of_Log& promises, Random& random) const {
+    if (setup_.kind != Kind::copies || setup_.needed != 2) return;
+    promises.note(Promises_Of_Log::flushed, promises.last(), world.time());  // by the destructor
+    const std::uint64_t missing = std::uint64_t{1} << random.below(setup_.copies);
+    Log_Scenario(world, setup_, promises, random, missing).run(2 + random.below(5));
+  }
+
+  // ---- damage -----------------------------------------------------------------------------------
+
+  // Removes and damages each segment in turn: no reader or writer may continue past the gap.
+  void damage_segments(const World& whole, const Promises_Of_Log& promises) {
+    Random random(seed_ + 1);
+    const Image image = kill_image(whole);
+    const Shown before = read(image, setup_);
+    const std::string newest = newest_segment(image);
+    for (const auto& [name, content] : image) {
+      Image damaged = image;
+      damaged.erase(name);
+      where_ = name + " was removed";
+      if (name != newest)
+        check_gap(damaged, before, promises, false);  // the loss of the newest is undetectable
+      if (content.size() <= wal::log_start) continue;
+      damaged[name] = content;
+      damaged[name][wal::log_start + random.below(content.size() - wal::log_start)] ^= 1;
+      where_ = name + " was damaged";
+      check_gap(damaged, before, promises, name == newest);
+    }
+  }
+
+  static std::string newest_segment(const Image& image) {
+    World world(image);
+    World_Directory directory(world);
+    return wal::list_segments(directory).segments.back().name;
+  }
+
+  void check_gap(const Image& image, const Shown& before, const Promises_Of_Log& promises,
+                 bool is_newest) const {
+    const Shown shown = read(image, setup_);  // throws if an entry does not follow
+    if (!shown.refusal.empty()) return;
+    if (!shown.entries.empty() && shown.first > before.first)
+      throw std::runtime_error("a reader begins behind a gap");
+    for (std::uint64_t s = shown.first; s <= shown.last(); ++s)
+      if (const auto* const entry = promises.entry(s);
+          entry == nullptr || *entry != shown.entries[s - shown.first])
+        throw std::runtime_error("a reader shows a damaged entry");
+    if (is_newest || shown.last() >= before.last()) return;
+    try {
+      World world(image);
+      World_Directory directory(world);
+      wal::Segmented_Writer(directory, setup_.options, setup_.segments);
+    } catch (const Corruption_Error&) {
+      return;
+    }
+    throw std::runtime_error("a writer goes on behind a gap");
+  }
+
+  // ---- errors -----------------------------------------------------------------------------------
+
+  // Runs the workload again for each call and each kind of fault: the call fails once, or
+  // permanently.
+  void fail_calls(const World& whole, std::uint64_t seed) {
+    constexpr int codes[] = {EIO, ENOSPC, EDQUOT, EROFS};
+    for (std::size_t index = 0; index < whole.files().size(); ++index)
+      for (const auto calls :
+           {Sim_Fault::Calls::writes, Sim_Fault::Calls::syncs, Sim_Fault::Calls::truncations,
+            Sim_Fault::Calls::reads, Sim_Fault::Calls::opens, Sim_Fault::Calls::sizes}) {
+        const std::size_t count = whole.files()[index]->disk.count(calls);
+        for (std::size_t number = 0; number < count; ++number)
+          for (const bool lasts : {false, true})
+            fail_call(index,
+                      {calls, number, codes[number % std::size(codes)], lasts,
+                       static_cast<double>(random_.below(3)) / 2},
+                      seed);
+      }
+  }
+
+  void fail_call(std::size_t index, const Sim_Fault& fault, std::uint64_t seed) {
+    ++counts_.faults;
+    fault_ = "fault: file " + std::to_string(index) + ", kind of call " +
+             std::to_string(static_cast<int>(fault.calls)) + ", number " +
+             std::to_string(fault.number) + (fault.lasts ? ", for ever; " : ", once; ");
+    where_ = fault_;
+    World world({});
+    Promises_Of_Log promises(1, {});
+    world.set_fault(index, fault);
+    try {
+      live(world, promises, seed);
+    } catch (const Exception&) {
+      if (!world.has_failed()) throw;
+    }
+    world.remove_fault();
+    std::vector<Sim_State> states;
+    for (const auto& file : world.files()) states.push_back(file->disk.state());
+    where_ = fault_ + "killed";
+    check(kill_image(world), promises, world.time(), false, 2);
+    if (setup_.options.format == Format::cwal)
+      return fault_.clear();  // a failed sync leaves pieces of entries
+    const Lab_Effort effort = effort_;
+    effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
+    cut_power(world, promises, states, world.time(), 2);
+    effort_ = {.all_subsets_up_to = 2, .random_subsets = 20, .depth = 2};
+    if (fault.calls == Sim_Fault::Calls::syncs || fault.calls == Sim_Fault::Calls::writes)
+      go_on_without_reboot(world, promises, std::move(states));
+    effort_ = effort;
+    fault_.clear();
+  }
+
+  // The next process opens the log while the page cache still has the bytes that were not written,
+  // and takes them for written. Then the power fails.
+  void go_on_without_reboot(World& world, const Promises_Of_Log& promises,
+                            std::vector<Sim_State> states) {
+    const Shown shown = read(kill_image(world), setup_);
+    if (!shown.refusal.empty()) return;
+    Promises_Of_Log next = promises.after_crash(shown.last());
+    const std::size_t start = world.time();
+    Random random(seed_ ^ ++counts_.recoveries);
+    fault_ += "opened again without a reboot; ";
+    where_ = fault_;
+    Log_Scenario(world, setup_, next, random).run(2 + random.below(4));
+    for (std::size_t i = states.size(); i < world.files().size(); ++i)
+      states.push_back(world.files()[i]->disk.start());
+    for (std::size_t time = start + 1; time <= world.time(); ++time) {
+      const std::size_t index = world.order()[time - 1];
+      states[index].advance(world.files()[index]->disk.history());
+      cut_power(world, next, states, time, 2);
+    }
+  }
+
+  // ---- damage -----------------------------------------------------------------------------------
+
+  // Changes a byte of an entry. The next writer refuses the log, or continues: then all other
+  // entries are in the log, or in the file where it has saved them.
+  void damage_entries(const World& world, const Promises_Of_Log& promises) {
+    if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
+    const Image closed = kill_image(world);
+    require_mark(closed, promises);
+    for (int i = 0; i < 40; ++i) {
+      ++counts_.faults;
+      damage_entry(i % 2 == 0 ? closed : image_at(world, random_.below(world.time())));
+    }
+  }
+
+  // Returns the files after a process was killed at `time`.
+  Image image_at(const World& world, std::size_t time) const {
+    Image image;
+    const auto end = world.order().begin() + static_cast<std::ptrdiff_t>(time);
+    for (std::size_t i = 0; i < world.files().size(); ++i) {
+      const World::File& file = *world.files()[i];
+      const auto count = std::count(world.order().begin(), end, i);
+      if (file.made <= time && file.removed > time)
+        image[file.name] = file.disk.at(static_cast<std::size_t>(count)).content();
+    }
+    return image;
+  }
+
+  void damage_entry(Image image) {
+    const Shown before = read(image, setup_);
+    std::size_t size = 0;
+    for (const auto& [name, content] : image) size = std::max(size, content.size());
+    if (size <= wal::log_start || before.entries.empty()) return;
+    const std::size_t offset = wal::log_start + random_.below(size - wal::log_start);
+    const auto bits = static_cast<char>(1 + random_.below(255));
+    where_ = "byte " + std::to_string(offset) + " is damaged";
+    for (auto& [name, content] : image)
+      if (offset < content.size()) content[offset] = static_cast<char>(content[offset] ^ bits);
+    World world(image);
+    try {
+      const wal::Writer log(open_log(world));
+    } catch (const Corruption_Error&) {
+      if (kill_image(world) != image)
+        throw std::runtime_error("a writer has changed a log that it refuses");
+      return;
+    }
+    require_entries(kill_image(world), before);
+  }
+
+  // Checks that a log that all processes have closed records the last durable entry.
+  void require_mark(const Image& image, const Promises_Of_Log& promises) const {
+    World world(image);
+    const std::uint64_t durable = promises.at(Promises_Of_Log::durable, std::size_t(-1));
+    const wal::Report report = wal::examine(*open_log(world));
+    if (std::max(report.known_durable, report.first_sequence - 1) < durable)
+      throw std::runtime_error("a closed log does not say what is durable");
+  }
+
+  std::unique_ptr<Abstract_File> open_log(World& world) const {
+    if (setup_.kind == Kind::copies)
+      return open_copies(world, setup_, Open_Mode::write_existing, 0);
+    return world.open(file_name, Open_Mode::write_existing);
+  }
+
+  // ---- a full disk ------------------------------------------------------------------------------
+
+  // Operations that need no new block succeed: opening the log, appending in its blocks, and
+  // rotating it.
+  void fill_disk(std::uint64_t seed) {
+    if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
+    ++counts_.faults;
+    where_ = "full disk";
+    World world({});
+    Promises_Of_Log promises(1, {});
+    live(world, promises, seed);
+    world.fill();
+    const std::set<Offset>& blocks = world.files()[0]->blocks;
+    const auto has = [&](Offset offset) { return blocks.count(offset / World::block_size) > 0; };
+    if (!has(wal::log_start)) return;  // there was never an entry
+    wal::Options options = setup_.options;
+    options.batch_size = 0;
+    options.preallocate = 1 << 16;
+    for (const bool rotates : {false, true, true}) {
+      wal::Writer log(open_log(world), options);
+      if (rotates) log.rotate();
+      const Offset offset = log.position().offset;
+      if (!has(offset) || !has(offset + 2 * static_cast<Offset>(wal::padded_size(8)))) continue;
+      log.append("12345678");
+      log.sync();
+    }
+  }
+
+  // Checks that all entries but one are in the log, or in files that a writer has saved.
+  void require_entries(const Image& image, const Shown& before) const {
+    std::set<std::uint64_t> there;
+    const Shown after = read(image, setup_);
+    for (std::uint64_t s = after.first; s <= after.last(); ++s) there.insert(s);
+    for (const auto& [name, content] : image) {
+      if (name.find(".tail-") == name.npos) continue;
+      const Readonly_Memory_File file(content);
+      if (const auto found = wal::read_header(file))
+        wal::find_later_entries(file, found->header, wal::examine(file).end.position,
+                                [&](const wal::Later_Entry& entry) {
+                                  if (!is_marker(entry.header)) there.insert(entry.header.sequence);
+                                });
+    }
+    std::size_t missing = 0;
+    for (std::uint64_t s = before.first; s <= before.last(); ++s) missing += there.count(s) == 0;
+    if (missing > 1)
+      throw std::runtime_error("a writer has erased " + std::to_string(missing - 1) +
+                               " good entries behind one that was damaged");
+  }
+
+  const std::uint64_t seed_;
+  const Attacks attacks_;
+  Lab_Effort effort_;
+  Lab_Counts& counts_;
+  State_Set& states_;
+  Random random_;
+  Setup setup_;
+  std::string fault_;  // description of the fault, the prefix of where_
+  std::string where_;
+};
+
+}  // namespace
+
+std::optional<Lab_Failure> explore_log(std::uint64_t seed, const Attacks& attacks,
+                                       const Lab_Effort& effort, Lab_Counts& counts,
+                                       State_Set& states) {
+  return Log_Explorer(seed, attacks, effort, counts, states).run();
+}
+
+}  // namespace joedb::testing

@@ -1,0 +1,336 @@
+#include "text/change_text.h"
+
+#include <algorithm>
+
+#include "kernel/base/json_text.h"
+#include "kernel/schema/value_text.h"
+#include "text/display.h"
+
+namespace joedb::inline v1 {
+
+namespace {
+
+// A change of more than `longest_change` records shows only the first `shown_records`.
+constexpr index_t shown_records = 3;
+constexpr index_t longest_change = 20;
+// In bytes: a text longer than `longest_text` is cut to at most `shown_text`.
+constexpr std::size_t longest_text = 120;
+constexpr std::size_t shown_text = 100;
+// Number of bytes shown before a difference that is far from the beginning.
+constexpr std::size_t shown_before = 20;
+
+bool is_inside_character(std::string_view text, std::size_t i) {
+  return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0u) == 0x80u;
+}
+
+// Returns the start of the character that contains byte `i`, or `i` if only invalid bytes precede
+// it: a character has at most three bytes after the first.
+std::size_t character_before(std::string_view text, std::size_t i) {
+  for (std::size_t steps = 0; steps <= 3 && steps <= i; ++steps)
+    if (!is_inside_character(text, i - steps)) return i - steps;
+  return i;
+}
+
+// Returns the size in bytes of the character at the beginning of a text if it controls a terminal,
+// ends a line, or changes the order in which other characters are shown: U+0080 to U+009F, U+2028
+// to U+202E, U+2066 to U+2069. Returns 0 for other characters, including those of one byte.
+std::size_t control_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  if (byte(0) == 0xc2) return byte(1) >= 0x80 && byte(1) <= 0x9f ? 2 : 0;
+  if (byte(0) != 0xe2) return 0;
+  const bool is_control = (byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||
+                          (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
+  return is_control ? 3 : 0;
+}
+
+// Sizes in bytes of the common beginning and end of two texts, in whole characters.
+struct Common {
+  std::size_t prefix = 0;
+  std::size_t suffix = 0;
+};
+Common common_parts(std::string_view a, std::string_view b) {
+  const std::size_t most = std::min(a.size(), b.size());
+  Common common;
+  while (common.prefix < most && a[common.prefix] == b[common.prefix]) ++common.prefix;
+  common.prefix = std::min(character_before(a, common.prefix), character_before(b, common.prefix));
+  while (common.suffix < most - common.prefix &&
+         a[a.size() - 1 - common.suffix] == b[b.size() - 1 - common.suffix])
+    ++common.suffix;
+  for (int steps = 0; steps < 3 && is_inside_character(a, a.size() - common.suffix); ++steps)
+    --common.suffix;
+  return common;
+}
+
+class Writer {
+ public:
+  Writer(std::string& out, const Change_Style& style) : out_(out), style_(style) {}
+
+  void records(const Change& change) {
+    index_t first = 0;
+    index_t end = change.size;
+    if (style_.record.is_not_null()) {
+      first = style_.record.value() - change.record.value();
+      end = first + 1;
+    } else if (!style_.is_complete && change.size > longest_change) {
+      end = shown_records;
+    }
+    for (index_t i = first; i < end; ++i) record(change, i);
+    if (end < change.size && style_.record.is_null()) {
+      begin(change);
+      out_ += "… ";
+      out_ += std::to_string(change.size - end);
+      out_ += " more, to ";
+      out_ += std::to_string(change.record.value() + change.size - 1);
+      end_line();
+    }
+  }
+
+  void schema(const Change& change) {
+    using Kind = Change::Kind;
+    const Schema_Change& schema = *change.schema;
+    out_ += style_.indentation;
+    if (style_.has_colours) out_ += colour::heading;
+    switch (change.kind) {
+      case Kind::table_created:
+        words({"create_table", change.table_name()});
+        break;
+      case Kind::table_renamed:
+        words({"rename_table", schema.old_name, change.table_name()});
+        break;
+      case Kind::table_dropped:
+        words({"drop_table", change.table_name()});
+        rows(schema.rows);
+        break;
+      case Kind::field_added:
+        words({"add_field", change.table_name(), schema.field.name,
+               type_name(schema.field.type.code)});
+        if (schema.field.type.code == Type_Code::reference)
+          words({"", schema.field.referenced.empty() ? "?" : schema.field.referenced});
+        break;
+      case Kind::field_renamed:
+        words({"rename_field", change.table_name(), schema.old_name, schema.field.name});
+        break;
+      case Kind::field_dropped:
+        words({"drop_field", change.table_name(), schema.field.name});
+        rows(schema.rows);
+        break;
+      default:
+        words({"custom", schema.mark});
+        break;
+    }
+    end_line();
+  }
+
+ private:
+  void begin(const Change& change) {
+    using Kind = Change::Kind;
+    const Kind kind = change.kind;
+    out_ += style_.indentation;
+    if (style_.has_colours)
+      out_ += kind == Kind::inserted  ? colour::inserted
+              : kind == Kind::deleted ? colour::deleted
+                                      : colour::updated;
+    out_ += kind == Kind::inserted ? "+ " : kind == Kind::deleted ? "- " : "~ ";
+    append_plain(out_, change.table_name());
+    out_ += ' ';
+  }
+  void end_line() {
+    if (style_.has_colours) out_ += colour::end;
+    out_ += '\n';
+  }
+
+  void record(const Change& change, index_t i) {
+    begin(change);
+    out_ += std::to_string(change.record.value() + i);
+    const char* separator = " ";
+    for (const Field_Change& field : change.fields) {
+      out_ += separator;
+      separator = ", ";
+      append_plain(out_, change.field_name(field));
+      out_ += ' ';
+      if (change.kind == Change::Kind::updated && field.old_values.type() == Type_Code::string &&
+          !field.new_values.is_empty()) {
+        texts(field.old_values.get<std::string_view>(i), field.new_values.get<std::string_view>(i));
+        continue;
+      }
+      if (!field.old_values.is_empty()) value(field.old_values[i]);
+      if (change.kind == Change::Kind::updated) out_ += " → ";
+      if (!field.new_values.is_empty()) value(field.new_values[i]);
+    }
+    end_line();
+  }
+
+  void value(const Value& value) {
+    std::visit(
+        [&]<class T>(const T& typed) {
+          if constexpr (std::is_same_v<T, std::string_view>)
+            text(typed);
+          else
+            append_value(out_, typed);
+        },
+        value);
+  }
+  // Cuts a long text between characters.
+  void text(std::string_view text) {
+    if (style_.is_complete || text.size() <= longest_text) return append_shown(out_, text);
+    append_shown(out_, text.substr(0, cut(text, 0)));
+    size(text);
+  }
+  // Returns the end of the part of a text that is shown from `first` on.
+  std::size_t cut(std::string_view text, std::size_t first) const {
+    const std::size_t end = first + shown_text;
+    if (style_.is_complete || end >= text.size()) return text.size();
+    return character_before(text, end);
+  }
+  void size(std::string_view text) {
+    out_ += "… (";
+    out_ += std::to_string(text.size());
+    out_ += " bytes)";
+  }
+
+  // Prints an old and a new text. Long texts are cut around the difference.
+  void texts(std::string_view old_text, std::string_view new_text) {
+    const Common common = common_parts(old_text, new_text);
+    std::size_t first = 0;
+    if (!style_.is_complete && std::max(old_text.size(), new_text.size()) > longest_text &&
+        common.prefix > 2 * shown_before)
+      first = character_before(old_text, common.prefix - shown_before);
+    text(old_text, first, common, colour::deleted);
+    out_ += " → ";
+    text(new_text, first, common, colour::inserted);
+  }
+  void text(std::string_view text, std::size_t first, const Common& common,
+            std::string_view its_colour) {
+    const bool is_short = first == 0 && text.size() <= longest_text;
+    const std::size_t end = is_short ? text.size() : cut(text, first);
+    if (first > 0) out_ += "…";
+    const std::size_t middle_end = std::min(text.size() - common.suffix, end);
+    const bool has_common = common.prefix + common.suffix > 0 && common.prefix < middle_end;
+    if (!style_.has_colours || !has_common) {
+      append_shown(out_, text.substr(first, end - first));
+    } else {
+      // The parts share one pair of quotes.
+      const auto add = [&](std::size_t from, std::size_t to) {
+        std::string part;
+        append_shown(part, text.substr(from, to - from));
+        out_.append(part, 1, part.size() - 2);
+      };
+      out_ += '"';
+      add(first, common.prefix);
+      out_ += its_colour;
+      add(common.prefix, middle_end);
+      out_ += colour::end;
+      out_ += colour::updated;
+      add(middle_end, end);
+      out_ += '"';
+    }
+    if (end < text.size()) size(text);
+  }
+
+  void words(std::initializer_list<std::string_view> words) {
+    for (const std::string_view& word : words) {
+      if (&word != words.begin()) out_ += ' ';
+      append_plain(out_, word);
+    }
+  }
+  void rows(index_t rows) {
+    out_ += " (";
+    out_ += std::to_string(rows);
+    out_ += rows == 1 ? " record)" : " records)";
+  }
+
+  std::string& out_;
+  const Change_Style& style_;
+};
+
+}  // namespace
+
+void append_change(std::string& out, const Change& change, const Change_Style& style) {
+  Writer writer(out, style);
+  if (change.is_of_records())
+    writer.records(change);
+  else
+    writer.schema(change);
+}
+
+std::string summary_text(const Transaction_Summary& summary, bool has_colours) {
+  std::string text;
+  const auto begin = [&](std::string_view its_colour) {
+    if (!text.empty()) text += ", ";
+    if (has_colours) text += its_colour;
+  };
+  const auto end = [&] {
+    if (has_colours) text += colour::end;
+  };
+  const auto add = [&](std::uint64_t count, char sign, const Table_Summary& table,
+                       std::string_view its_colour) {
+    if (count == 0) return;
+    begin(its_colour);
+    text += sign;
+    text += std::to_string(count);
+    text += ' ';
+    append_plain(text, table.name);
+    end();
+  };
+  for (const Table_Summary& table : summary.tables) {
+    if (table.schema_changes > 0) {
+      begin(colour::heading);
+      text += "schema of ";
+      append_plain(text, table.name);
+      end();
+    }
+    add(table.inserted, '+', table, colour::inserted);
+    add(table.updated, '~', table, colour::updated);
+    add(table.deleted, '-', table, colour::deleted);
+  }
+  if (summary.marks > 0) {
+    begin(colour::heading);
+    text += summary.marks == 1 ? "a mark" : std::to_string(summary.marks) + " marks";
+    end();
+  }
+  if (summary.blobs > 0) {
+    begin(colour::heading);
+    text += std::to_string(summary.blobs);
+    text += summary.blobs == 1 ? " blob (" : " blobs (";
+    text += std::to_string(summary.blob_bytes);
+    text += " bytes)";
+    end();
+  }
+  return text;
+}
+
+void append_plain(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    const bool is_plain = byte >= 0x20 && byte < 0x7f;
+    const bool is_control = byte < 0x80 || control_size(text) > 0;
+    const std::size_t size = is_plain ? 1 : is_control ? 0 : utf8_sequence_size(text);
+    if (size > 0)
+      out += text.substr(0, size);
+    else
+      append_octal(out, text.front());
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+}
+
+void append_shown(std::string& out, std::string_view text) {
+  constexpr std::string_view first_bytes = "\xc2\xe2";  // of control characters
+  if (text.find_first_of(first_bytes) == text.npos) return append_quoted(out, text);
+  std::string quoted;
+  append_quoted(quoted, text);
+  std::string_view rest = quoted;
+  for (;;) {
+    const std::size_t plain = std::min(rest.find_first_of(first_bytes), rest.size());
+    out += rest.substr(0, plain);
+    rest.remove_prefix(plain);
+    if (rest.empty()) return;
+    const std::size_t size = control_size(rest);
+    for (const char c : rest.substr(0, size)) append_octal(out, c);
+    if (size == 0) out += rest.front();
+    rest.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+}
+
+}  // namespace joedb::inline v1

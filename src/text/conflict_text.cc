@@ -1,0 +1,108 @@
+#include "text/conflict_text.h"
+
+#include "kernel/schema/value_text.h"
+#include "text/change_text.h"
+
+namespace joedb::inline v1 {
+
+static void append(std::string& out, const Values& values) {
+  constexpr std::size_t longest_text = 120;
+  std::visit(
+      [&]<class T>(const T& typed) {
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          append_shown(out, typed.substr(0, longest_text));
+          if (typed.size() > longest_text) out += "…";
+        } else {
+          append_value(out, typed);
+        }
+      },
+      values[0]);
+}
+
+std::string conflict_text(const Change_Conflict& conflict) {
+  using Kind = Change_Conflict::Kind;
+  std::string text;
+  append_plain(text, conflict.table);
+  if (conflict.record.is_not_null()) text += ' ' + std::to_string(conflict.record.value());
+  if (!conflict.field.empty()) {
+    text += ' ';
+    append_plain(text, conflict.field);
+  }
+  const auto add_name = [&] { append_plain(text, conflict.name); };
+  switch (conflict.kind) {
+    case Kind::value_changed:
+      text += " is ";
+      append(text, conflict.found);
+      text += ", not ";
+      append(text, conflict.expected);
+      if (conflict.wanted.is_empty()) {
+        text += "; the record was to be deleted";
+      } else {
+        text += "; it was to become ";
+        append(text, conflict.wanted);
+      }
+      break;
+    case Kind::record_present:
+      text += " is in use again, with other values";
+      break;
+    case Kind::record_missing:
+      text += " was deleted";
+      break;
+    case Kind::table_missing:
+      if (conflict.field.empty()) {
+        text += ": the table was dropped";
+      } else {
+        text += " cannot be made again: the table ";
+        add_name();
+        text += ", to which it refers, was dropped";
+      }
+      break;
+    case Kind::field_missing:
+      text += ": the field was dropped";
+      break;
+    case Kind::table_changed:
+      text += ": the table that was to be dropped has changed";
+      break;
+    case Kind::field_changed:
+      text += ": the field that was to be dropped has got other values";
+      break;
+    case Kind::name_changed:
+      text += " has the name ";
+      add_name();
+      text += " now";
+      break;
+    case Kind::name_taken:
+      text += ": the name ";
+      add_name();
+      text += " is in use";
+      break;
+    case Kind::key_taken:
+      text += ": record " + std::to_string(conflict.other.value()) +
+              " has the same key in the unique index ";
+      add_name();
+      break;
+    case Kind::needed:
+      text += " cannot be dropped: ";
+      add_name();
+      break;
+  }
+  return text;
+}
+
+void print_conflicts(std::ostream& out, const Plan& plan) {
+  for (const Change_Conflict& conflict : plan.conflicts)
+    out << "conflict: " << conflict_text(conflict) << '\n';
+  if (plan.conflict_count > plan.conflicts.size())
+    out << "… and " << plan.conflict_count - plan.conflicts.size() << " more\n";
+}
+
+std::string refusal_text(const Plan& plan, bool is_theirs) {
+  const std::string text = std::to_string(plan.conflict_count) +
+                           (plan.conflict_count == 1 ? " conflict" : " conflicts") +
+                           ", and nothing was written";
+  if (is_theirs) return text + ": not all of them can be settled by --theirs";
+  return text +
+         ". --ours keeps the present values and writes the rest, --theirs writes the old values";
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,82 @@
+#ifndef JOEDB_INTERPRETER_DUMP_H
+#define JOEDB_INTERPRETER_DUMP_H
+
+#include <algorithm>
+#include <vector>
+
+#include "joedb/table/database.h"
+#include "kernel/table/record_runs.h"
+
+// The content of a database as entries, for example for the handlers of entry_text.h. Tables and
+// fields are renumbered without the dropped ones; records keep their ids.
+
+namespace joedb::inline v1 {
+
+// Returns the tables that were not dropped, in the order of their ids.
+inline std::vector<const Table*> live_tables(const Database& database) {
+  std::vector<const Table*> result;
+  for (const auto& table : database.tables())
+    if (table) result.push_back(table.get());
+  return result;
+}
+
+// Calls f(new_id, field) for each field that was not dropped. New ids are consecutive from 1.
+template <class F>
+void for_each_live_field(const Table& table, F&& f) {
+  std::uint16_t id = 0;
+  for (const Field& field : table.fields())
+    if (field.column) f(Field_Id(++id), field);
+}
+
+// Passes all tables, then all fields, to the handler. A reference to a dropped table becomes a
+// reference to table 0.
+template <class Handler>
+void dump_schema(const Database& database, Handler&& handler) {
+  std::vector<Table_Id> new_ids(database.tables().size() + 1);
+  std::uint16_t next_id = 0;
+  for (const Table* table : live_tables(database)) {
+    handler(Create_Table{table->name()});
+    new_ids[table->id().value()] = Table_Id(++next_id);
+  }
+  for (const Table* table : live_tables(database)) {
+    for_each_live_field(*table, [&](Field_Id, const Field& field) {
+      Type type = field.column->type();
+      const std::size_t referenced = type.referenced.value();
+      type.referenced = referenced < new_ids.size() ? new_ids[referenced] : Table_Id();
+      handler(Add_Field{new_ids[table->id().value()], field.name, type});
+    });
+  }
+}
+
+// Passes to the handler, for each table, all records, then, field by field, all values. Large
+// tables are split into parts, so that the number of records without values never exceeds the limit
+// of a journal (Database::free_rows_of_journal).
+inline constexpr index_t rows_of_a_part = index_t{1} << 22;
+template <class Handler>
+void dump_data(const Database& database, Handler&& handler) {
+  std::uint16_t next_id = 0;
+  for (const Table* table : live_tables(database)) {
+    const Table_Id table_id(++next_id);
+    const Record_Ids& records = table->records();
+    table->expect_scan();
+    for (index_t begin = 0; begin < records.size(); begin += rows_of_a_part) {
+      const index_t end = std::min(begin + rows_of_a_part, records.size());
+      for_each_run(records, begin, end, [&](index_t first, index_t size) {
+        handler(Insert_Vector{table_id, Record_Id(first), size});
+      });
+      for_each_live_field(*table, [&](Field_Id field_id, const Field& field) {
+        visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+          const auto& column = static_cast<const Column<T>&>(*field.column);
+          for_each_run(records, begin, end, [&](index_t first, index_t size) {
+            for (index_t id = first; id < first + size; ++id)
+              handler(Update<T>{table_id, Record_Id(id), field_id, column.get(id)});
+          });
+        });
+      });
+    }
+  }
+}
+
+}  // namespace joedb::inline v1
+
+#endif

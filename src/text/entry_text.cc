@@ -1,0 +1,343 @@
+#include "text/entry_text.h"
+
+#include <algorithm>
+
+#include "joedb/base/time.h"
+#include "text/sql.h"
+
+namespace joedb::inline v1 {
+
+// ---- names --------------------------------------------------------------------------------------
+
+std::string_view Entry_Names::table(Table_Id id) const {
+  const Table* const found = schema_.find_table(id);
+  return found == nullptr ? std::string_view("__unknown_table__") : found->name();
+}
+
+std::string_view Entry_Names::field(Table_Id table_id, Field_Id id) const {
+  const Table* const found = schema_.find_table(table_id);
+  const Field* const field = found == nullptr ? nullptr : found->find_field(id);
+  return field == nullptr ? std::string_view("__unknown_field__") : field->name;
+}
+
+namespace {
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+// Appends the name in an entry. It may be invalid, because it is printed before it is checked.
+void append_name(std::string& out, std::string_view name) {
+  if (std::none_of(name.begin(), name.end(), is_control))
+    out += name;
+  else
+    append_quoted(out, name);
+}
+
+// True if joedbi reads the text as one word.
+bool is_word(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return is_control(c) || c == ' '; });
+}
+
+}  // namespace
+
+// ---- joedbi -------------------------------------------------------------------------------------
+
+void Command_Writer::print(const Create_Table& e) {
+  out_.add("create_table ");
+  append_name(out_.text(), e.name);
+}
+
+void Command_Writer::print(const Drop_Table& e) { out_.add("drop_table ", names_.table(e.table)); }
+
+void Command_Writer::print(const Rename_Table& e) {
+  out_.add("rename_table ", names_.table(e.table), ' ');
+  append_name(out_.text(), e.name);
+}
+
+void Command_Writer::print(const Add_Field& e) {
+  out_.add("add_field ", names_.table(e.table), ' ');
+  append_name(out_.text(), e.name);
+  out_.add(' ', type_name(e.type.code));
+  if (e.type.code == Type_Code::reference) out_.add(' ', names_.table(e.type.referenced));
+}
+
+void Command_Writer::print(const Drop_Field& e) {
+  out_.add("drop_field ", names_.table(e.table), ' ', names_.field(e.table, e.field));
+}
+
+void Command_Writer::print(const Rename_Field& e) {
+  out_.add("rename_field ", names_.table(e.table), ' ', names_.field(e.table, e.field), ' ');
+  append_name(out_.text(), e.name);
+}
+
+// joedbi would read only the first word of the name, and take a second line of it for a command.
+void Command_Writer::print(const Custom& e) {
+  if (is_word(e.name)) {
+    out_.add("custom ", e.name);
+  } else {
+    out_.add("# custom ");
+    append_quoted(out_.text(), e.name);
+  }
+}
+
+void Command_Writer::print(const Comment& e) {
+  out_.add("comment ");
+  append_quoted(out_.text(), e.text);
+}
+
+void Command_Writer::print(const Timestamp& e) {
+  out_.add("timestamp ", e.seconds, ' ', time_text(e.seconds));
+}
+
+void Command_Writer::print(const Valid_Data&) { out_.add("valid_data"); }
+
+void Command_Writer::print(const Blob_Data& e) {
+  out_.add("# Blob: ");
+  append_value(out_.text(), e.blob);
+  if (blobs_ == nullptr) return;
+  out_.add("\nwrite_blob ");
+  append_quoted(out_.text(), blobs_->read_blob(e.blob));
+}
+
+void Command_Writer::print(const Insert& e) {
+  out_.add("insert_into ", names_.table(e.table), ' ', e.record.value());
+}
+
+void Command_Writer::print(const Delete& e) {
+  out_.add("delete_from ", names_.table(e.table), ' ', e.record.value());
+}
+
+void Command_Writer::print(const Insert_Vector& e) {
+  out_.add("insert_vector ", names_.table(e.table), ' ', e.record.value(), ' ', e.size);
+}
+
+void Command_Writer::print(const Delete_Vector& e) {
+  out_.add("delete_vector ", names_.table(e.table), ' ', e.record.value(), ' ', e.size);
+}
+
+// ---- raw ----------------------------------------------------------------------------------------
+
+void Raw_Writer::print(const Create_Table& e) {
+  out_.add("create_table ");
+  append_quoted(out_.text(), e.name);
+}
+
+void Raw_Writer::print(const Drop_Table& e) { out_.add("drop_table ", e.table.value()); }
+
+void Raw_Writer::print(const Rename_Table& e) {
+  out_.add("rename_table ", e.table.value(), ' ');
+  append_quoted(out_.text(), e.name);
+}
+
+void Raw_Writer::print(const Add_Field& e) {
+  out_.add("add_field ", e.table.value(), ' ');
+  append_quoted(out_.text(), e.name);
+  out_.add(' ', type_name(e.type.code));
+  if (e.type.code == Type_Code::reference) out_.add(' ', e.type.referenced.value());
+}
+
+void Raw_Writer::print(const Drop_Field& e) {
+  out_.add("drop_field ", e.table.value(), ' ', e.field.value());
+}
+
+void Raw_Writer::print(const Rename_Field& e) {
+  out_.add("rename_field ", e.table.value(), ' ', e.field.value(), ' ');
+  append_quoted(out_.text(), e.name);
+}
+
+void Raw_Writer::print(const Custom& e) {
+  out_.add("custom ");
+  append_quoted(out_.text(), e.name);
+}
+
+void Raw_Writer::print(const Comment& e) {
+  out_.add("comment ");
+  append_quoted(out_.text(), e.text);
+}
+
+void Raw_Writer::print(const Timestamp& e) { out_.add("timestamp ", e.seconds); }
+
+void Raw_Writer::print(const Valid_Data&) { out_.add("valid_data"); }
+
+void Raw_Writer::print(const Blob_Data& e) {
+  out_.add("write_blob ");
+  append_quoted(out_.text(), blobs_.read_blob(e.blob));
+}
+
+void Raw_Writer::print(const Insert& e) {
+  out_.add("insert_into ", e.table.value(), ' ', e.record.value());
+}
+
+void Raw_Writer::print(const Delete& e) {
+  out_.add("delete_from ", e.table.value(), ' ', e.record.value());
+}
+
+void Raw_Writer::print(const Insert_Vector& e) {
+  out_.add("insert_vector ", e.table.value(), ' ', e.record.value(), ' ', e.size);
+}
+
+void Raw_Writer::print(const Delete_Vector& e) {
+  out_.add("delete_vector ", e.table.value(), ' ', e.record.value(), ' ', e.size);
+}
+
+// ---- SQL ----------------------------------------------------------------------------------------
+
+// Names that have passed the check of a schema entry need no escapes.
+
+void Sql_Writer::limit_to_journal_of(Offset size) {
+  largest_vector_ = Database::free_rows_of_journal(size);
+}
+
+void Sql_Writer::begin(Offset position) {
+  out_.add("BEGIN TRANSACTION; -- checkpoint = ", position);
+  out_.end_line();
+}
+
+void Sql_Writer::end(Offset position) {
+  out_.add("COMMIT; --checkpoint = ", position, '\n');
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Create_Table& e) {
+  require_new_table_name(names_.schema(), {}, e.name);
+  out_.add("CREATE TABLE ");
+  add_new_name(e.name);
+  out_.add("(\"__id\" INTEGER PRIMARY KEY);");
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Drop_Table& e) {
+  out_.add("DROP TABLE \"", names_.table(e.table), "\";");
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Rename_Table& e) {
+  require_new_table_name(names_.schema(), e.table, e.name);
+  out_.add("ALTER TABLE \"", names_.table(e.table), "\" RENAME TO ");
+  // For SQLite, a name that differs only in case is the same, and in use.
+  if (is_same_name(names_.table(e.table), e.name)) {
+    out_.add("\"__renamed\";");
+    out_.end_line();
+    out_.add("ALTER TABLE \"__renamed\" RENAME TO ");
+  }
+  add_new_name(e.name);
+  out_.add(';');
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Add_Field& e) {
+  if (const Table* const table = names_.schema().find_table(e.table))
+    require_new_field_name(*table, {}, e.name);
+  out_.add("ALTER TABLE \"", names_.table(e.table), "\" ADD ");
+  add_new_name(e.name);
+  out_.add(' ', sql_type(e.type.code));
+  if (e.type.code == Type_Code::reference) out_.add(" \"", names_.table(e.type.referenced), '"');
+  out_.add(';');
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Drop_Field& e) {
+  out_.add("ALTER TABLE \"", names_.table(e.table), "\" DROP COLUMN \"",
+           names_.field(e.table, e.field), "\";");
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Rename_Field& e) {
+  if (const Table* const table = names_.schema().find_table(e.table))
+    require_new_field_name(*table, e.field, e.name);
+  out_.add("ALTER TABLE \"", names_.table(e.table), "\" RENAME COLUMN \"",
+           names_.field(e.table, e.field), "\" TO ");
+  add_new_name(e.name);
+  out_.add(';');
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Custom& e) {
+  out_.add("-- custom: ");
+  end_comment(e.name);
+}
+
+void Sql_Writer::print(const Comment& e) {
+  out_.add("-- ");
+  end_comment(e.text);
+}
+
+void Sql_Writer::print(const Timestamp& e) {
+  out_.add("-- ", time_text(e.seconds));
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Valid_Data&) {
+  out_.add("-- valid data");
+  out_.end_line();
+}
+
+void Sql_Writer::print(const Insert& e) { print(Insert_Vector{e.table, e.record, 1}); }
+
+void Sql_Writer::print(const Delete& e) { print(Delete_Vector{e.table, e.record, 1}); }
+
+void Sql_Writer::print(const Insert_Vector& e) {
+  require_not_too_many(e.size);
+  const std::string_view table = names_.table(e.table);
+  for (std::int64_t i = 0; i < e.size; ++i) {
+    out_.add("INSERT INTO \"", table, "\"(\"__id\") VALUES(", (e.record + i).value(), ");");
+    out_.end_line();
+  }
+}
+
+// Deletes from the last record to the first, as the entry does.
+void Sql_Writer::print(const Delete_Vector& e) {
+  require_not_too_many(e.size);
+  const std::string_view table = names_.table(e.table);
+  for (std::int64_t i = e.size; --i >= 0;) {
+    out_.add("DELETE FROM \"", table, "\" WHERE \"__id\" = ", (e.record + i).value(), ';');
+    out_.end_line();
+  }
+}
+
+void Sql_Writer::require_not_too_many(std::int64_t size) const {
+  if (size > largest_vector_) throw Data_Error("too big: " + std::to_string(size) + " records");
+}
+
+// ---- parts of SQL
+
+void Sql_Writer::add_value(Blob value) {
+  if (blobs_ == nullptr)
+    out_.add("\"BLOB\"");
+  else if (value.is_null())
+    out_.add("NULL");
+  else
+    append_sql_bytes(out_.text(), blobs_->read_blob(value));
+}
+
+// Appends the name in an entry. It may be invalid, because it is printed before it is checked.
+void Sql_Writer::add_new_name(std::string_view name) {
+  std::string& out = out_.text();
+  out += '"';
+  for (const char c : name) {
+    if (c == '"') out += '"';
+    if (is_control(c))
+      append_octal(out, c);
+    else
+      out += c;
+  }
+  out += '"';
+}
+
+// Begins each line of the text with "-- ". Control characters are written as in joedbi, because
+// some readers drop a line, or the end of it, at a zero byte.
+void Sql_Writer::end_comment(std::string_view text) {
+  std::string& out = out_.text();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
+    if (c == '\n' || c == '\r')
+      out += "\n-- ";
+    else if (is_control(c) && c != '\t')
+      append_octal(out, c);
+    else
+      out += c;
+  }
+  out_.end_line();
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,276 @@
+#ifndef JOEDB_INTERPRETER_ENTRY_TEXT_H
+#define JOEDB_INTERPRETER_ENTRY_TEXT_H
+
+#include <limits>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "joedb/format/decoder.h"
+#include "joedb/format/entry.h"
+#include "joedb/io/file.h"
+#include "joedb/table/database.h"
+#include "kernel/schema/value_text.h"
+#include "text/sql.h"
+#include "text/text_buffer.h"
+
+// Handlers that print the entries of a journal, one line per entry. Rules for all of them:
+//
+// * Call begin(position) and end(position) around a replay that has entries to print.
+// * Entries of records may be invalid. Only schema entries must be valid, because names depend on
+//   them; they are printed before they are checked.
+// * A file can have any bytes in names, comments and texts. The output always means the same as the
+//   entries: no text can end its line and continue as a command.
+
+namespace joedb::inline v1 {
+
+template <class Entry, class... Entries>
+inline constexpr bool is_one_of = (std::is_same_v<Entry, Entries> || ...);
+
+// Entries that change tables or fields.
+template <class Entry>
+concept Schema_Entry =
+    is_one_of<Entry, Create_Table, Drop_Table, Rename_Table, Add_Field, Drop_Field, Rename_Field>;
+
+// True for a vector without values, which changes nothing and gets no line.
+template <class Entry>
+bool is_vector_without_values(const Entry& entry) {
+  if constexpr (requires { entry.values; })
+    return entry.size == 0;
+  else
+    return false;
+}
+
+// The names of tables and fields at one position of a journal.
+class Entry_Names {
+ public:
+  // Applies a schema entry. Throws Data_Error if it is invalid.
+  void operator()(const Schema_Entry auto& entry) { schema_(entry); }
+
+  // Return "__unknown_table__" and "__unknown_field__" for unknown ids.
+  std::string_view table(Table_Id id) const;
+  std::string_view field(Table_Id table_id, Field_Id id) const;
+  const Database& schema() const { return schema_; }
+
+ private:
+  Database schema_;
+};
+
+// ---- joedbi -------------------------------------------------------------------------------------
+
+// Prints entries as commands of joedbi.
+class Command_Writer {
+ public:
+  // `blobs`: the file of the journal. If given, the bytes of blobs are printed as well as their
+  // positions.
+  explicit Command_Writer(std::ostream& out, const Abstract_File* blobs = nullptr)
+      : out_(out), blobs_(blobs) {}
+
+  void begin(Offset /*position*/) {}
+  // Prints an empty line.
+  void end(Offset /*position*/) { out_.end_line(); }
+  void flush() { out_.flush(); }
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if (is_vector_without_values(entry)) return;
+    print(entry);
+    out_.end_line();
+    if constexpr (Schema_Entry<Entry>) names_(entry);
+  }
+
+  // Applies a schema entry without printing it.
+  void skip(const Schema_Entry auto& entry) { names_(entry); }
+
+ private:
+  void print(const Create_Table& e);
+  void print(const Drop_Table& e);
+  void print(const Rename_Table& e);
+  void print(const Add_Field& e);
+  void print(const Drop_Field& e);
+  void print(const Rename_Field& e);
+  void print(const Custom& e);
+  void print(const Comment& e);
+  void print(const Timestamp& e);
+  void print(const Valid_Data& e);
+  void print(const Blob_Data& e);
+  void print(const Insert& e);
+  void print(const Delete& e);
+  void print(const Insert_Vector& e);
+  void print(const Delete_Vector& e);
+
+  template <Field_Value T>
+  void print(const Update<T>& e) {
+    out_.add("update ", names_.table(e.table), ' ', e.record.value(), ' ',
+             names_.field(e.table, e.field), ' ');
+    append_value(out_.text(), e.value);
+  }
+
+  template <Field_Value T>
+  void print(const Update_Vector<T>& e) {
+    out_.add("update_vector ", names_.table(e.table), ' ', e.record.value(), ' ',
+             names_.field(e.table, e.field), ' ', e.size);
+    while (e.values.remaining() > 0) {
+      out_.add(' ');
+      append_value(out_.text(), e.values.next());
+      out_.write_full_block();
+    }
+  }
+
+  Text_Buffer out_;
+  const Abstract_File* const blobs_;
+  Entry_Names names_;
+};
+
+// ---- raw ----------------------------------------------------------------------------------------
+
+// Prints entries as they are in the file: with ids instead of names, and without any checks.
+class Raw_Writer {
+ public:
+  // `blobs`: the file of the journal.
+  Raw_Writer(std::ostream& out, const Abstract_File& blobs) : out_(out), blobs_(blobs) {}
+
+  void begin(Offset /*position*/) {}
+  void end(Offset /*position*/) {}
+  void flush() { out_.flush(); }
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if (is_vector_without_values(entry)) return;
+    print(entry);
+    out_.end_line();
+  }
+
+ private:
+  void print(const Create_Table& e);
+  void print(const Drop_Table& e);
+  void print(const Rename_Table& e);
+  void print(const Add_Field& e);
+  void print(const Drop_Field& e);
+  void print(const Rename_Field& e);
+  void print(const Custom& e);
+  void print(const Comment& e);
+  void print(const Timestamp& e);
+  void print(const Valid_Data& e);
+  void print(const Blob_Data& e);
+  void print(const Insert& e);
+  void print(const Delete& e);
+  void print(const Insert_Vector& e);
+  void print(const Delete_Vector& e);
+
+  template <Field_Value T>
+  void print(const Update<T>& e) {
+    out_.add("update_", type_word(code_of<T>), ' ', e.table.value(), ' ', e.record.value(), ' ',
+             e.field.value(), ' ');
+    append_value(out_.text(), e.value);
+  }
+
+  template <Field_Value T>
+  void print(const Update_Vector<T>& e) {
+    out_.add("update_vector_", type_word(code_of<T>), ' ', e.table.value(), ' ', e.record.value(),
+             ' ', e.field.value(), ' ', e.size);
+    while (e.values.remaining() > 0) {
+      out_.add(' ');
+      append_value(out_.text(), e.values.next());
+      out_.write_full_block();
+    }
+  }
+
+  static std::string_view type_word(Type_Code code) {
+    return code == Type_Code::reference ? "reference" : type_name(code);
+  }
+
+  Text_Buffer out_;
+  const Abstract_File& blobs_;
+};
+
+// ---- SQL ----------------------------------------------------------------------------------------
+
+// Prints entries as SQL for SQLite. A record is identified by its id in a column "__id". Entries
+// that SQL cannot express become comments. Throws Exception for a name that SQL does not allow, or
+// does not distinguish from another one: SQLite would report an error, and continue with the other
+// field.
+class Sql_Writer {
+ public:
+  // `blobs`: the file of the journal. If given, blob fields get their bytes; otherwise they stay
+  // NULL.
+  explicit Sql_Writer(std::ostream& out, const Abstract_File* blobs = nullptr)
+      : out_(out), blobs_(blobs) {}
+
+  // Vectors with more records than a journal of `size` bytes may have
+  // (Database::limit_to_journal_of) throw Data_Error: a vector becomes one line per record, and a
+  // few bytes could become any number of lines.
+  void limit_to_journal_of(Offset size);
+
+  // Print a transaction around the statements.
+  void begin(Offset position);
+  void end(Offset position);
+  void flush() { out_.flush(); }
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    print(entry);
+    if constexpr (Schema_Entry<Entry>) names_(entry);
+  }
+
+  // Applies a schema entry without printing it.
+  void skip(const Schema_Entry auto& entry) { names_(entry); }
+
+ private:
+  void print(const Create_Table& e);
+  void print(const Drop_Table& e);
+  void print(const Rename_Table& e);
+  void print(const Add_Field& e);
+  void print(const Drop_Field& e);
+  void print(const Rename_Field& e);
+  void print(const Custom& e);
+  void print(const Comment& e);
+  void print(const Timestamp& e);
+  void print(const Valid_Data& e);
+  void print(const Blob_Data&) {}  // printed with the fields that refer to it
+  void print(const Insert& e);
+  void print(const Delete& e);
+  void print(const Insert_Vector& e);
+  void print(const Delete_Vector& e);
+
+  template <Field_Value T>
+  void print(const Update<T>& e) {
+    print_update(names_.table(e.table), names_.field(e.table, e.field), e.record, e.value);
+  }
+
+  template <Field_Value T>
+  void print(const Update_Vector<T>& e) {
+    const std::string_view table = names_.table(e.table);
+    const std::string_view field = names_.field(e.table, e.field);
+    for (index_t i = 0; e.values.remaining() > 0; ++i)
+      print_update(table, field, e.record + i, e.values.next());
+  }
+
+  template <Field_Value T>
+  void print_update(std::string_view table, std::string_view field, Record_Id record,
+                    const T& value) {
+    if constexpr (std::is_same_v<T, Blob>)
+      if (blobs_ == nullptr) out_.add("-- ");
+    out_.add("UPDATE \"", table, "\" SET \"", field, "\" = ");
+    add_value(value);
+    out_.add(" WHERE \"__id\" = ", record.value(), ';');
+    out_.end_line();
+  }
+
+  void add_value(const auto& value) { append_sql(out_.text(), value); }
+  void add_value(std::string_view value) { append_sql_bytes(out_.text(), value); }
+  void add_value(Blob value);
+
+  void add_new_name(std::string_view name);
+  void end_comment(std::string_view text);
+  void require_not_too_many(std::int64_t size) const;
+
+  Text_Buffer out_;
+  const Abstract_File* const blobs_;
+  std::int64_t largest_vector_ = std::numeric_limits<std::int64_t>::max();
+  Entry_Names names_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef JOEDB_INTERPRETER_HISTORY_TEXT_H
+#define JOEDB_INTERPRETER_HISTORY_TEXT_H
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joedb/history/tags.h"
+#include "text/change_text.h"
+
+namespace joedb::inline v1 {
+
+// Transactions as text for people.
+class History_Text {
+ public:
+  struct Style {
+    bool has_colours = false;
+    bool is_complete = false;        // as in Change_Style
+    Record_Id record = {};           // only this record; null: all
+    std::size_t position_width = 0;  // width of the column of positions
+    const Tags* tags = nullptr;      // shown with the transactions; must outlive this object
+  };
+  // `out` must outlive this object.
+  History_Text(std::ostream& out, const Style& style) : out_(out), style_(style) {}
+
+  // Prints one line.
+  void print(const Transaction_Summary& summary);
+  // Prints one line, then the changes.
+  void print(const Transaction& transaction);
+  // Prints all properties of the transaction, one per line, then the changes.
+  void print_all(const Transaction& transaction);
+  // Prints only the changes.
+  void print_changes(const std::vector<Change>& changes, std::string_view indentation);
+  // Prints the difference of two states: the changes if has_changes, then one line per table.
+  void print_difference(const std::vector<Change>& changes, bool has_changes);
+
+  // Returns the beginning of the line of print(): the position, the time, the tags, the author, and
+  // the first line of the first comment.
+  std::string line(const Transaction_Info& info) const;
+  // Returns the tags of Style::tags in this transaction.
+  std::vector<std::string> tags_of(const Transaction_Info& info) const;
+
+ private:
+  std::string headings(const Transaction_Info& info) const;
+
+  std::ostream& out_;
+  const Style style_;
+  bool is_first_ = true;
+};
+
+// Returns, for each table, how many records were changed, and how often the table or a field of it.
+std::vector<Table_Summary> summaries_of(const std::vector<Change>& changes);
+
+// Returns one line per tag, by name: the name, the position, and when and by whom it was made.
+std::string tag_list_text(const Tags& tags);
+
+}  // namespace joedb::inline v1
+
+#endif

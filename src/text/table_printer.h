@@ -1,0 +1,93 @@
+#ifndef JOEDB_INTERPRETER_TABLE_PRINTER_H
+#define JOEDB_INTERPRETER_TABLE_PRINTER_H
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "joedb/table/database.h"
+#include "joedb/text/table_text.h"
+#include "text/display.h"
+#include "text/reference_names.h"
+#include "text/text_buffer.h"
+
+namespace joedb::inline v1 {
+
+// How rows of a table are shown.
+struct Row_Style {
+  std::size_t max_column_width = Table_View().max_column_width;  // 0: no limit
+  std::size_t screen_width = 0;  // columns are shrunk to fit; 0: no limit
+  index_t limit = 0;             // number of rows; 0: all
+  bool has_colours = false;
+  const Database* names = nullptr;   // for the names of references; null: ids only
+  const Display* display = nullptr;  // asked regularly whether the user stops; may be null
+
+  Row_Style() = default;
+  // Takes the user's settings. With `asked_width`, columns are at most this wide, and are not
+  // shrunk to fit the screen.
+  Row_Style(const Display& display, const Database& database,
+            std::optional<std::size_t> asked_width = std::nullopt);
+};
+
+// Prints rows of a table. See write_table.
+class Table_Printer {
+ public:
+  Table_Printer(const Table& table, const Table_View& view, const Row_Style& style);
+  Table_Printer(const Table& table, std::vector<index_t> records, const Row_Style& style);
+
+  // Throws Display_Stopped.
+  void print(std::ostream& stream);
+
+  // The records left out because of the limit: their number, and the id of the first. `count` is
+  // the number of ids instead if counting the records would take long.
+  struct Rest {
+    index_t count = 0;
+    index_t first = 0;
+  };
+  const Rest& rest() const { return rest_; }
+
+ private:
+  struct Shown_Column {
+    const Field* field;
+    std::size_t width;
+    bool is_left;
+    bool can_shrink;
+  };
+
+  bool is_named(const Field& field) const {
+    return names_ && field.column->type().code == Type_Code::reference;
+  }
+  void apply_limit();
+  void add_columns();
+  void fit();
+  template <class F>
+  void for_each_record(F f) const;
+  void check(index_t& counter) const;
+  std::string_view text_of(const Field& field, index_t id);
+  std::size_t width_of(const Field& field);
+  std::size_t total_width() const;
+  void add_heading(Text_Buffer& out) const;
+  void add_cell(Text_Buffer& out, const Shown_Column& column, index_t id);
+  void add_left_out(Text_Buffer& out) const;
+
+  const Table& table_;
+  const Row_Style style_;
+  std::optional<Reference_Names> names_;
+  std::optional<std::vector<index_t>> records_;  // nullopt: [begin_, end_)
+  index_t begin_ = 0;
+  index_t end_ = 0;
+  Rest rest_;
+  std::size_t id_width_ = 0;
+  std::vector<Shown_Column> columns_;
+  std::vector<const Field*> left_out_;  // fields for which the screen has no room
+  std::string text_;
+};
+
+// Prints one record, a line per field. If it is not in use, prints information about the records of
+// the table.
+void print_record(std::ostream& out, const Table& table, Record_Id record, const Row_Style& style);
+
+}  // namespace joedb::inline v1
+
+#endif

@@ -1,0 +1,17 @@
+#include "text/text_buffer.h"
+
+namespace joedb::inline v1 {
+
+Text_Buffer::~Text_Buffer() {
+  try {
+    flush();
+  } catch (...) {  // of a stream that is set to throw; flush() reports it
+  }
+}
+
+void Text_Buffer::flush() {
+  out_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+  text_.clear();
+}
+
+}  // namespace joedb::inline v1

@@ -1,0 +1,532 @@
+#include "tools/compiler/cpp.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "joedb/base/version.h"
+#include "joedb/format/decoder.h"
+#include "kernel/schema/value_text.h"
+#include "tools/compiler/cpp_templates.h"
+#include "tools/compiler/names.h"
+#include "tools/compiler/text.h"
+
+namespace joedb::compiler {
+
+namespace {
+
+using namespace templates;
+
+// ---- types --------------------------------------------------------------------------------------
+
+struct Cpp_Type {
+  std::string field;   // used in Typed_Field and values_of_TABLE
+  std::string getter;  // returned by getters
+  std::string setter;  // taken by setters
+};
+
+Cpp_Type cpp_type(const Model_Field& field) {
+  const auto same = [](std::string type) { return Cpp_Type{type, type, type}; };
+  const auto number = [](std::string type) {
+    return Cpp_Type{type, type, "joedb::No_Narrowing<" + type + ">"};
+  };
+  switch (field.type) {
+    case Type_Code::string:
+      return {"std::string", "joedb::String", "std::string_view"};
+    case Type_Code::int8:
+      return number("std::int8_t");
+    case Type_Code::int16:
+      return number("std::int16_t");
+    case Type_Code::int32:
+      return number("std::int32_t");
+    case Type_Code::int64:
+      return number("std::int64_t");
+    case Type_Code::reference:
+      return same("id_of_" + field.referenced_table);
+    case Type_Code::boolean:
+      return number("bool");
+    case Type_Code::float32:
+      return number("float");
+    case Type_Code::float64:
+      return number("double");
+    case Type_Code::blob:
+      return same("joedb::Blob");
+    case Type_Code::none:
+      break;
+  }
+  std::abort();
+}
+
+std::string schema_type(const Model_Field& field) {
+  std::string text(type_name(field.type));
+  if (field.type == Type_Code::reference) text += " " + field.referenced_table;
+  return text;
+}
+
+// ---- initial values -----------------------------------------------------------------------------
+
+std::string float_literal(double value) {
+  std::string text;
+  if (std::isnan(value)) return "std::numeric_limits<double>::quiet_NaN()";
+  if (std::isinf(value))
+    return std::string(value < 0 ? "-" : "") + "std::numeric_limits<double>::infinity()";
+  append_value(text, value);
+  return text;
+}
+
+// The smallest integer has no literal in C++: its text would negate a number that is too large.
+std::string integer_literal(std::int64_t value) {
+  return value == std::numeric_limits<std::int64_t>::min() ? "(-9223372036854775807 - 1)"
+                                                           : std::to_string(value);
+}
+
+// A literal alone would end at the first zero byte.
+std::string string_literal(std::string_view value) {
+  const std::string literal = cpp_literal(value);
+  return value.find('\0') == value.npos
+             ? literal
+             : "std::string_view(" + literal + ", " + std::to_string(value.size()) + ")";
+}
+
+// Collects the initial values of fields, as C++ literals.
+struct Initial_Literals : Ignore_Entries {
+  using Ignore_Entries::operator();
+  template <Field_Value T>
+  void operator()(const Update<T>& update) {
+    std::string text;
+    if constexpr (std::is_same_v<T, std::string_view>)
+      text = string_literal(update.value);
+    else if constexpr (std::is_floating_point_v<T>)
+      text = float_literal(update.value);
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+      text = integer_literal(update.value);
+    else
+      append_value(text, update.value);
+    values[{update.table, update.field}] = text;
+  }
+  // Returns the literal of a field; empty if it has no initial value.
+  std::string find(const Model_Table& table, const Model_Field& field) const {
+    const auto found = values.find({table.id, field.id});
+    return found == values.end() ? "" : found->second;
+  }
+  std::map<std::pair<Table_Id, Field_Id>, std::string> values;
+};
+
+Initial_Literals initial_literals(const Model& model) {
+  Initial_Literals initial;
+  decode_entries(model.initial_values, initial);
+  return initial;
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+std::string field_list(const Model_Table& table) {
+  std::string text;
+  for (const Model_Field& field : table.fields)
+    text += (text.empty() ? ": " : ", ") + field.name + " " + schema_type(field);
+  return text;
+}
+
+template <class Range, class Part>
+std::string for_each(const Range& range, Part part) {
+  std::string text;
+  for (const auto& item : range) text += part(item);
+  return text;
+}
+
+// Returns the concatenated results of part(table, field) for each field.
+template <class Part>
+std::string for_each_field(const Model_Table& table, Part part) {
+  return for_each(table.fields, [&](const Model_Field& field) { return part(table, field); });
+}
+
+bool has_field(const Model& model, std::string_view name) {
+  return std::any_of(model.tables.begin(), model.tables.end(), [&](const Model_Table& table) {
+    return std::any_of(table.fields.begin(), table.fields.end(),
+                       [&](const Model_Field& field) { return field.name == name; });
+  });
+}
+
+// True if get_field() and set_field(value) can only mean this field.
+bool is_single_value(const Model& model, const Model_Table& table, const Model_Field& field) {
+  const auto hides = [&](const auto& other) {
+    return field.name == other.name + "_table" || field.name == "index_of_" + other.name;
+  };
+  if (field.name == "untyped" || field.name == "journal" || field.name == "data") return false;
+  return table.has_single_row && std::none_of(model.tables.begin(), model.tables.end(), hides) &&
+         std::none_of(model.indexes.begin(), model.indexes.end(), hides) &&
+         std::all_of(model.tables.begin(), model.tables.end(), [&](const Model_Table& other) {
+           return &other == &table || !other.has_single_row ||
+                  std::none_of(other.fields.begin(), other.fields.end(),
+                               [&](const Model_Field& f) { return f.name == field.name; });
+         });
+}
+
+std::string readers(const Model& model, const Model_Table& table) {
+  std::string text = fill(table_readers, {{"table", table.name}, {"fields", field_list(table)}});
+  std::string table_lines(table.has_single_row ? single_row_readers : many_rows_readers);
+  table_lines += table_history;
+  if (!table.has_single_row) table_lines += many_rows_history;
+  text += fill(table_lines, {{"table", table.name}});
+  return text + for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
+           std::string lines(getter);
+           if (is_single_value(model, table, field)) lines += single_row_getter;
+           return fill(
+               lines,
+               {{"table", table.name}, {"field", field.name}, {"type", cpp_type(field).getter}});
+         });
+}
+
+std::string structure(const Model_Table& table) {
+  std::string members, names;
+  for (const Model_Field& field : table.fields) {
+    members += fill(table_member, {{"type", cpp_type(field).field},
+                                   {"number", std::to_string(field.id.value())},
+                                   {"field", field.name}});
+    names += ", " + field.name + "_";
+  }
+  return fill(table_struct, {{"table", table.name},
+                             {"number", std::to_string(table.id.value())},
+                             {"members", members},
+                             {"names", names}});
+}
+
+// Joins the parameters in one line if it is short enough, else one line for each.
+std::string parameter_list(const std::vector<std::string>& parameters, std::size_t indent) {
+  const bool is_short = indent + join(parameters, ", ").size() + 3 <= 100;
+  return join(parameters, is_short ? ", " : ",\n" + std::string(indent, ' '));
+}
+
+std::string default_value(const Model_Table& table, const Model_Field& field,
+                          const Initial_Literals& initial) {
+  const std::string literal = initial.find(table, field);
+  if (literal.empty()) return "{}";
+  if (field.type == Type_Code::reference) return cpp_type(field).field + "(" + literal + ")";
+  if (field.type == Type_Code::float32) return "static_cast<float>(" + literal + ")";
+  if (literal.starts_with("std::string_view(")) return "std::string(" + literal + ")";
+  return literal;
+}
+
+// Returns the names of the members of values_of_TABLE, in the order of the fields.
+std::vector<std::string> member_names(const Model_Table& table) {
+  std::vector<std::string> names;
+  for (const Model_Field& field : table.fields) names.push_back(cpp_parameter(field.name, names));
+  return names;
+}
+
+// Returns an expression that reads the field from a joedb::Values.
+std::string value_in_values(const Model_Field& field) {
+  if (field.type == Type_Code::reference)
+    return cpp_type(field).field + "(values.get<joedb::Record_Id>(i))";
+  if (field.type == Type_Code::string) return "values.get<std::string_view>(i)";
+  return "values.get<" + cpp_type(field).field + ">(i)";
+}
+
+std::string values_of(const Model_Table& table, const Initial_Literals& initial) {
+  const std::vector<std::string> names = member_names(table);
+  std::string members, cases;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Model_Field& field = table.fields[i];
+    members += "  " + cpp_type(field).field + " " + names[i] + " = " +
+               default_value(table, field, initial) + ";\n";
+    cases += fill(row_case, {{"number", std::to_string(field.id.value())},
+                             {"name", names[i]},
+                             {"value", value_in_values(field)}});
+  }
+  return fill(std::string(values_struct).append(row_struct),
+              {{"table", table.name},
+               {"members", members},
+               {"number", std::to_string(table.id.value())},
+               {"cases", cases}});
+}
+
+std::string creators(const Model_Table& table, const Initial_Literals& initial) {
+  const std::vector<std::string> names = member_names(table);
+  std::vector<std::string> parameters, arguments;
+  std::string assignments, members;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Model_Field& field = table.fields[i];
+    std::string value = initial.find(table, field);
+    if (field.type != Type_Code::string) value = default_value(table, field, initial);
+    members += "    " + cpp_type(field).setter + " " + names[i] + " = " +
+               (value.empty() ? "{}" : value) + ";\n";
+    parameters.push_back(cpp_type(field).setter + " " + names[i]);
+    arguments.push_back("values." + names[i]);
+    assignments +=
+        fill(assignment, {{"table", table.name}, {"field", field.name}, {"parameter", names[i]}});
+  }
+  const std::size_t indent = std::string_view("  id_of_ new_(").size() + 2 * table.name.size();
+  const std::size_t argument_indent =
+      std::string_view("    return new_(").size() + table.name.size();
+  std::string lines(new_row);
+  if (!table.fields.empty()) (lines += new_with_values) += new_with_struct;
+  lines += many_rows_writers;
+  return fill(lines, {{"table", table.name},
+                      {"parameters", parameter_list(parameters, indent)},
+                      {"assignments", assignments},
+                      {"members", members},
+                      {"template", table.fields.size() == 1 ? "template <class = void>\n  " : ""},
+                      {"arguments", parameter_list(arguments, argument_indent)}});
+}
+
+std::string writers(const Model& model, const Model_Table& table, const Initial_Literals& initial) {
+  std::string text = "\n  // " + table.name + "\n";
+  if (!table.has_single_row) text += creators(table, initial);
+  return text + for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
+           std::string lines(setter);
+           if (is_single_value(model, table, field)) lines += single_row_setter;
+           if (!table.has_single_row) lines += vector_setter;
+           return fill(
+               lines,
+               {{"table", table.name}, {"field", field.name}, {"type", cpp_type(field).setter}});
+         });
+}
+
+// ---- indexes ------------------------------------------------------------------------------------
+
+std::string types_of(const Model_Index& index) {
+  return fill(index_types, {{"index", index.name},
+                            {"table", index.table->name},
+                            {"fields", for_each(index.fields, [](const Model_Field* field) {
+                               return ", joedb::Typed_Field<" + cpp_type(*field).field + ", " +
+                                      std::to_string(field->id.value()) + ">";
+                             })}});
+}
+
+std::string readers_of(const Model_Index& index) {
+  const std::vector<std::string> members = member_names(*index.table);
+  std::vector<std::string> fields, names, parameters, keys;
+  for (const Model_Field* field : index.fields) {
+    keys.push_back("row." + members[static_cast<std::size_t>(field - index.table->fields.data())]);
+    fields.push_back(field->name);
+    names.push_back(cpp_parameter(field->name, names));
+    parameters.push_back(cpp_type(*field).setter + " " + names.back());
+  }
+  const std::string result =
+      (index.is_unique ? "id_of_" + index.table->name : "range_of_" + index.name);
+  const std::size_t indent =
+      std::string_view("   find_(").size() + result.size() + index.name.size();
+  return fill(index_readers, {{"index", index.name},
+                              {"is_unique", index.is_unique ? "unique " : ""},
+                              {"table", index.table->name},
+                              {"fields", join(fields, ", ")},
+                              {"result", result},
+                              {"parameters", parameter_list(parameters, indent)},
+                              {"find", index.is_unique ? "first" : "range"},
+                              {"names", join(names, ", ")},
+                              {"keys", join(keys, ", ")}});
+}
+
+std::string definition_of(const Model& model, const Model_Index& index) {
+  std::vector<std::string> fields;
+  for (const Model_Field* field : index.fields)
+    fields.push_back("joedb::Field_Id(" + std::to_string(field->id.value()) + ")");
+  return fill(index_definition, {{"index", index.name},
+                                 {"table", std::to_string(index.table->id.value())},
+                                 {"fields", join(fields, ", ")},
+                                 {"is_unique", index.is_unique ? "true" : "false"},
+                                 {"name", model.name_space.back()}});
+}
+
+// ---- the header ---------------------------------------------------------------------------------
+
+// Returns `lines`, using declarations, if a table has this field: its getter must not hide a
+// function of a base class, nor be hidden by one.
+std::string using_if_field(const Model& model, std::string_view field, std::string_view lines) {
+  return has_field(model, field) ? std::string(lines) : std::string();
+}
+
+// Returns the entries as a C++ string literal, one entry per line.
+std::string entries_literal(const std::string& entries) {
+  std::string text;
+  Memory_Decoder_Input input(entries);
+  Context context;
+  Ignore_Entries ignore;
+  for (std::size_t start = 0; start < entries.size();) {
+    decode_entry(input, context, ignore);
+    const auto end = static_cast<std::size_t>(input.position());
+    if (start > 0) text += "\n        ";
+    text += cpp_literal(std::string_view(entries).substr(start, end - start));
+    start = end;
+  }
+  return text.empty() ? "\"\"" : text;
+}
+
+std::string single_rows(const Model& model) {
+  std::vector<std::string> ids;
+  for (const Model_Table& table : model.tables)
+    if (table.has_single_row)
+      ids.push_back("joedb::Table_Id(" + std::to_string(table.id.value()) + ")");
+  return join(ids, ", ");
+}
+
+std::string types(const Model& model) {
+  const auto line = [&](const std::string& name) {
+    return "  using " + name + " = ::" + join(model.name_space, "::") + "::" + name + ";\n";
+  };
+  return for_each(model.tables,
+                  [&](const Model_Table& table) {
+                    return line("id_of_" + table.name) + line("container_of_" + table.name) +
+                           line("values_of_" + table.name) + line("row_of_" + table.name);
+                  }) +
+         for_each(model.indexes, [&](const Model_Index& index) {
+           return line("index_of_" + index.name) + line("range_of_" + index.name);
+         });
+}
+
+std::string guard(const Model& model) {
+  std::string text = join(model.name_space, "_") + "_JOEDB_H";
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+// For a message schema, which is in the folder rpc/ of the main schema: includes the main header.
+std::string main_include(const Model& model) {
+  if (model.main_name_space.empty()) return "";
+  return "#include \"../../" + model.main_name_space.back() + ".h\"\n";
+}
+
+std::string header_text(const Model& model) {
+  const std::string name = model.name_space.back();
+  const std::string main_name_space = join(model.main_name_space, "::");
+  const Initial_Literals initial = initial_literals(model);
+  const auto with_id = [&](std::string_view own, std::string_view of_main) {
+    return [&main_name_space, own, of_main](const Model_Table& table) {
+      return fill(table.has_id_of_main ? of_main : own,
+                  {{"table", table.name}, {"main", main_name_space}});
+    };
+  };
+  const auto with_table = [](std::string_view text) {
+    return [text](const Model_Table& table) { return fill(text, {{"table", table.name}}); };
+  };
+  const auto with_index = [](std::string_view text) {
+    return [text](const Model_Index& index) { return fill(text, {{"index", index.name}}); };
+  };
+  const auto with_custom = [](std::string_view text) {
+    return [text](const std::string& custom) { return fill(text, {{"custom", custom}}); };
+  };
+  std::string definitions = for_each(
+      model.indexes, [&](const Model_Index& index) { return definition_of(model, index); });
+  if (!definitions.empty()) definitions.erase(0, 1);  // the first comma
+  return fill(
+      header,
+      {{"version", version},
+       {"code_version", std::to_string(generated_code_version)},
+       {"source", model.source},
+       {"guard", guard(model)},
+       {"includes", main_include(model)},
+       {"namespace", join(model.name_space, "::")},
+       {"name", name},
+       {"id_declarations", for_each(model.tables, with_id("class id_of_{{table}};\n", shared_id))},
+       {"id_classes",
+        for_each(model.tables, with_id(id_class, shared_container)) +
+            for_each(model.tables,
+                     [&](const Model_Table& table) { return values_of(table, initial); })},
+       {"times", model.has_timestamps ? "true" : "false"},
+       {"no_marks", model.has_no_marks ? "true" : "false"},
+       {"index_types", for_each(model.indexes, types_of)},
+       {"schema", entries_literal(model.schema_entries)},
+       {"schema_size", std::to_string(model.schema_entries.size())},
+       {"initial_values", entries_literal(model.initial_values)},
+       {"initial_values_size", std::to_string(model.initial_values.size())},
+       {"single_rows", single_rows(model)},
+       {"index_definitions", definitions},
+       {"readers",
+        for_each(model.tables, [&](const Model_Table& table) { return readers(model, table); })},
+       {"index_readers", for_each(model.indexes, readers_of)},
+       {"structs", for_each(model.tables, structure)},
+       {"members",
+        for_each(model.tables, with_table("  {{table}}_table {{table}}_table_;\n")) +
+            for_each(model.indexes, with_index("  index_of_{{index}} {{index}}_index_;\n"))},
+       {"binds", for_each(model.tables, with_table("    {{table}}_table_.bind(database);\n")) +
+                     for_each(model.indexes,
+                              with_index("    {{index}}_index_.bind(database, \"{{index}}\");\n"))},
+       {"customs", for_each(model.customs, with_custom(custom_declaration))},
+       {"custom_calls", for_each(model.customs, with_custom(custom_call))},
+       {"writers",
+        for_each(model.tables,
+                 [&](const Model_Table& table) { return writers(model, table, initial); })},
+       {"types", types(model)},
+       {"database_using",
+        using_if_field(model, "untyped", "  using Typed_Database::get_untyped;\n")},
+       {"writable_using",
+        using_if_field(model, "journal",
+                       "  using Database::get_journal;\n  using Typed_Writer::get_journal;\n")},
+       {"memory_using",
+        using_if_field(
+            model, "data",
+            "  using Writable_Database::get_data;\n  using Typed_Memory_Writer::get_data;\n")}});
+}
+
+// ---- the folder ---------------------------------------------------------------------------------
+
+std::string print_table_text(const Model& model) {
+  return fill(print_table_header,
+              {{"version", version},
+               {"guard", guard(model)},
+               {"name", model.name_space.back()},
+               {"namespace", join(model.name_space, "::")},
+               {"functions", for_each(model.tables, [](const Model_Table& table) {
+                  return fill(print_function, {{"table", table.name},
+                                               {"number", std::to_string(table.id.value())}});
+                })}});
+}
+
+std::string interpreted_text(const Model& model) {
+  return fill(interpreted_header, {{"version", version},
+                                   {"guard", guard(model)},
+                                   {"name", model.name_space.back()},
+                                   {"namespace", join(model.name_space, "::")}});
+}
+
+std::string introspection_text(const Model& model, const Model_Table& table,
+                               const Initial_Literals& initial) {
+  const bool has_data = std::any_of(initial.values.begin(), initial.values.end(),
+                                    [&](const auto& v) { return v.first.first == table.id; });
+  const std::string ids = "::" + join(model.name_space, "::") + "::";
+  const auto line = [&](const Model_Table&, const Model_Field& field) {
+    std::string type = cpp_type(field).field;
+    if (field.type == Type_Code::reference) type = ids + type;
+    std::string text = "JOEDB_INTROSPECTION(" + type + ", " + field.name;
+    if (has_data) {
+      const std::string literal = initial.find(table, field);
+      text += ", " + (field.type == Type_Code::reference || field.type == Type_Code::blob
+                          ? type + "(" + literal + ")"
+                          : literal);
+    }
+    return text + ");\n";
+  };
+  return fill(introspection_header,
+              {{"version", version},
+               {"arguments", has_data ? "type, name, initial_value" : "type, name"},
+               {"fields", for_each_field(table, line)}});
+}
+
+}  // namespace
+
+std::vector<Generated_File> generate_cpp(const Model& model) {
+  const std::string name = model.name_space.back();
+  const auto forward = [&](std::string_view up, std::string_view to) {
+    return fill(forwarder, {{"version", version}, {"up", up}, {"name", to}});
+  };
+  std::vector<Generated_File> files{
+      {name + ".h", header_text(model)},
+      {name + "/print_table.h", print_table_text(model)},
+      {name + "/Interpreted_File_Database.h", interpreted_text(model)},
+      {name + "/Readonly_Interpreted_File_Database.h", forward("", "Interpreted_File_Database")}};
+  for (const std::string_view header_name :
+       {"Client", "Database", "File_Client", "File_Database", "Memory_Database", "Readonly_Client",
+        "Readonly_Database", "Types", "Writable_Database", "ids", "readonly", "writable"})
+    files.push_back({name + "/" + std::string(header_name) + ".h", forward("../", name)});
+
+  const Initial_Literals initial = initial_literals(model);
+  for (const Model_Table& table : model.tables)
+    files.push_back({name + "/tables/" + table.name + "_introspection.h",
+                     introspection_text(model, table, initial)});
+  return files;
+}
+
+}  // namespace joedb::compiler

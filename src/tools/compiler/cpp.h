@@ -1,0 +1,22 @@
+#ifndef JOEDB_COMPILER_CPP_H
+#define JOEDB_COMPILER_CPP_H
+
+#include <string>
+#include <vector>
+
+#include "tools/compiler/model.h"
+
+namespace joedb::compiler {
+
+struct Generated_File {
+  std::string path;  // relative, with '/' as separator
+  std::string content;
+};
+
+// The C++ back end. Generates NAME.h with all code, where NAME is the last part of the namespace,
+// and small headers NAME/….h with the names that joedb 10 uses, which only include it.
+std::vector<Generated_File> generate_cpp(const Model& model);
+
+}  // namespace joedb::compiler
+
+#endif

@@ -1,0 +1,168 @@
+#include "tools/compiler/model.h"
+
+#include <algorithm>
+
+#include "joedb/format/encoder.h"
+#include "tools/compiler/names.h"
+
+namespace joedb::compiler {
+
+namespace {
+
+// Returns the names of all custom entries, in their order, each once.
+std::vector<std::string> find_customs(const std::string& schema_entries) {
+  struct Find_Customs : Ignore_Entries {
+    using Ignore_Entries::operator();
+    void operator()(const Custom& entry) {
+      if (std::find(names.begin(), names.end(), entry.name) == names.end())
+        names.emplace_back(entry.name);
+    }
+    std::vector<std::string> names;
+  } handler;
+  decode_entries(schema_entries, handler);
+  return handler.names;
+}
+
+Model_Table make_table(const Database& schema, const Table& table) {
+  Model_Table result{table.id(), table.name(), {}};
+  for (std::size_t i = 0; i < table.fields().size(); ++i) {
+    const Field& field = table.fields()[i];
+    if (!field.column) continue;
+    const Type type = field.column->type();
+    const Table* const referenced = schema.find_table(type.referenced);
+    result.fields.push_back({Field_Id(static_cast<std::uint16_t>(i + 1)), field.name, type.code,
+                             referenced ? referenced->name() : ""});
+  }
+  return result;
+}
+
+// Returns the values of the first record of each table, without blobs: their bytes are in another
+// file.
+std::string initial_values(const Database& schema, const std::vector<Model_Table>& tables) {
+  std::string entries;
+  Context context;
+  for (const Model_Table& model : tables) {
+    const Table& table = schema.table(model.id);
+    const index_t first = table.records().first();
+    if (first == Record_Ids::no_id) continue;
+    for (const Model_Field& field : model.fields)
+      visit_type(field.type, [&]<class T>(std::type_identity<T>) {
+        if constexpr (!std::is_same_v<T, Blob>)
+          append_encoded(
+              entries, context,
+              Update<T>{model.id, Record_Id(0), field.id, T(table.column<T>(field.id).get(first))});
+      });
+  }
+  return entries;
+}
+
+class Model_Maker {
+ public:
+  Model_Maker(const Database& schema, const Options& options, std::string source)
+      : schema_(schema), options_(options) {
+    model_.source = std::move(source);
+    model_.name_space = options.name_space;
+    model_.has_timestamps = options.has_timestamps;
+    model_.has_no_marks = options.has_no_marks;
+    model_.schema_entries = schema.schema_entries();
+  }
+
+  // Shares the types of ids of the main schema; for a message schema.
+  void use_ids_of(const Model& main) {
+    main_ = &main;
+    model_.main_name_space = main.name_space;
+  }
+
+  Model make() {
+    for (const auto& table : schema_.tables())
+      if (table) model_.tables.push_back(make_table(schema_, *table));
+    check_tables();
+    if (main_ != nullptr) share_ids();
+    set_single_rows();
+    add_indexes();
+    add_customs();
+    model_.initial_values = initial_values(schema_, model_.tables);
+    if (!errors_.empty()) throw Schema_Errors(std::move(errors_));
+    return std::move(model_);
+  }
+
+ private:
+  void error(std::string text, std::vector<std::string> names) {
+    errors_.push_back({model_.source, 0, std::move(text), 0, std::move(names)});
+  }
+
+  void check_tables() {
+    for (const Model_Table& table : model_.tables) {
+      if (schema_.find_table("vector_of_" + table.name) != nullptr)
+        error("the tables " + table.name + " and vector_of_" + table.name +
+                  " would both have a function new_vector_of_" + table.name,
+              {"vector_of_" + table.name});
+      for (const Model_Field& field : table.fields)
+        if (field.type == Type_Code::reference && field.referenced_table.empty())
+          error("field " + field.name + " of table " + table.name +
+                    " references a table that was dropped: drop the field, too",
+                {table.name, field.name});
+    }
+  }
+
+  void share_ids() {
+    for (Model_Table& table : model_.tables)
+      table.has_id_of_main =
+          std::any_of(main_->tables.begin(), main_->tables.end(),
+                      [&](const Model_Table& other) { return other.name == table.name; });
+  }
+
+  void set_single_rows() {
+    for (const Single_Row_Option& option : options_.single_rows) {
+      const auto table = std::find_if(model_.tables.begin(), model_.tables.end(),
+                                      [&](const Model_Table& t) { return t.name == option.table; });
+      if (table != model_.tables.end())
+        table->has_single_row = true;
+      else
+        errors_.push_back(
+            {options_.file, option.line, "No such table: " + option.table, option.column});
+    }
+  }
+
+  void add_indexes() {
+    const std::size_t errors_before = errors_.size();
+    const auto indexes = resolve_indexes(options_, schema_, errors_);
+    if (errors_.size() > errors_before) return;
+    for (const Index_Definition& index : indexes) {
+      const auto table = std::find_if(model_.tables.begin(), model_.tables.end(),
+                                      [&](const Model_Table& t) { return t.id == index.table; });
+      Model_Index added{index.name, index.is_unique, &*table, {}};
+      for (const Field_Id id : index.fields)
+        added.fields.push_back(&*std::find_if(table->fields.begin(), table->fields.end(),
+                                              [&](const Model_Field& f) { return f.id == id; }));
+      model_.indexes.push_back(std::move(added));
+    }
+  }
+
+  // Customs become static member functions of Writable_Database.
+  void add_customs() {
+    model_.customs = find_customs(model_.schema_entries);
+    for (const std::string& name : model_.customs) {
+      if (!is_identifier(name) || is_cpp_keyword(name))
+        error("custom: invalid identifier: " + name + ": it is to be the name of a C++ function",
+              {name});
+    }
+  }
+
+  const Database& schema_;
+  const Options& options_;
+  const Model* main_ = nullptr;
+  Model model_;
+  std::vector<Diagnostic> errors_;
+};
+
+}  // namespace
+
+Model make_model(const Database& schema, const Options& options, std::string source,
+                 const Model* main) {
+  Model_Maker maker(schema, options, std::move(source));
+  if (main != nullptr) maker.use_ids_of(*main);
+  return maker.make();
+}
+
+}  // namespace joedb::compiler

@@ -1,0 +1,57 @@
+#ifndef JOEDB_COMPILER_MODEL_H
+#define JOEDB_COMPILER_MODEL_H
+
+#include <string>
+#include <vector>
+
+#include "joedb/table/database.h"
+#include "tools/compiler/options.h"
+
+// The input of the back ends: a schema with all names resolved and all defaults filled in.
+
+namespace joedb::compiler {
+
+struct Model_Field {
+  Field_Id id;
+  std::string name;
+  Type_Code type;
+  std::string referenced_table;  // name; empty unless the type is a reference
+};
+
+struct Model_Table {
+  Table_Id id;
+  std::string name;
+  std::vector<Model_Field> fields;
+  bool has_single_row = false;
+  bool has_id_of_main = false;  // the main schema has a table with this name
+};
+
+struct Model_Index {
+  std::string name;
+  bool is_unique;
+  const Model_Table* table;
+  std::vector<const Model_Field*> fields;
+};
+
+struct Model {
+  std::string source;                   // name of the schema file, for comments and messages
+  std::vector<std::string> name_space;  // parts of the namespace; at least one
+  std::vector<Model_Table> tables;      // in the order of their ids
+  std::vector<Model_Index> indexes;     // they point to tables and fields
+  std::vector<std::string> customs;     // names of functions, each once
+  std::string schema_entries;           // encoded as in a file
+  std::string initial_values;           // updates of records 0, encoded (Program_Schema)
+  bool has_timestamps = false;
+  bool has_no_marks = false;
+  std::vector<std::string> main_name_space;  // of the main schema; empty unless for messages
+};
+
+// Makes the model of a schema. Throws Schema_Errors if the schema cannot be compiled. `main`: the
+// main schema of a message schema (docs/rpc.md), else null; tables of the same name share its types
+// of ids.
+Model make_model(const Database& schema, const Options& options, std::string source,
+                 const Model* main = nullptr);
+
+}  // namespace joedb::compiler
+
+#endif

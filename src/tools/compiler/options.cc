@@ -1,0 +1,189 @@
+#include "tools/compiler/options.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "joedb/schema/type.h"
+#include "kernel/base/byte_order_mark.h"
+#include "tools/compiler/names.h"
+
+namespace joedb::compiler {
+
+static std::string join(const std::vector<Diagnostic>& diagnostics) {
+  std::string result;
+  for (const Diagnostic& d : diagnostics) {
+    if (!result.empty()) result += '\n';
+    result += d.file;
+    if (d.line > 0) result += ":" + std::to_string(d.line);
+    result += ": " + d.text;
+  }
+  return result;
+}
+
+// Sorts by file, in the order of the first error of each, then by line.
+static std::vector<Diagnostic> in_order(std::vector<Diagnostic> found) {
+  const auto rank = [all = found](const std::string& file) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.file == file; }) -
+           all.begin();
+  };
+  std::stable_sort(found.begin(), found.end(), [&](const Diagnostic& a, const Diagnostic& b) {
+    return std::pair(rank(a.file), a.line) < std::pair(rank(b.file), b.line);
+  });
+  return found;
+}
+
+Schema_Errors::Schema_Errors(std::vector<Diagnostic> found)
+    : Exception(join(in_order(found))), diagnostics(in_order(std::move(found))) {}
+
+static std::vector<std::string_view> split_words(std::string_view line) {
+  constexpr std::string_view spaces = " \t\r";
+  std::vector<std::string_view> words;
+  for (std::size_t start = line.find_first_not_of(spaces); start < line.size();) {
+    const std::size_t end = std::min(line.find_first_of(spaces, start), line.size());
+    words.push_back(line.substr(start, end - start));
+    start = line.find_first_not_of(spaces, end);
+  }
+  return words;
+}
+
+int column_of(std::string_view line, std::string_view part) {
+  const auto bytes = part.data() - line.data();
+  return 1 + static_cast<int>(std::count_if(line.begin(), line.begin() + bytes, [](char c) {
+           return (static_cast<unsigned char>(c) & 0xc0) != 0x80;  // the first byte of a character
+         }));
+}
+
+// Returns the parts of a::b::c; none if one of them is not a name.
+static std::vector<std::string> split_name_space(std::string_view text) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = text.find("::");
+    const std::string_view part = text.substr(0, end);
+    if (!is_identifier(part) || is_cpp_keyword(part)) return {};
+    parts.emplace_back(part);
+    if (end == text.npos) return parts;
+    text.remove_prefix(end + 2);
+  }
+}
+
+// Returns the parts of a,b,c; none if one of them is empty.
+static std::vector<std::string> split_fields(std::string_view text) {
+  std::vector<std::string> fields;
+  for (;;) {
+    const std::size_t end = text.find(',');
+    fields.emplace_back(text.substr(0, end));
+    if (fields.back().empty()) return {};
+    if (end == text.npos) return fields;
+    text.remove_prefix(end + 1);
+  }
+}
+
+static std::vector<int> columns_of_fields(std::string_view line, std::string_view text) {
+  std::vector<int> columns;
+  for (;;) {
+    columns.push_back(column_of(line, text));
+    const std::size_t end = text.find(',');
+    if (end == text.npos) return columns;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Options parse_options(std::string_view text, const std::string& file,
+                      const std::vector<std::string>& parent) {
+  Options options;
+  options.file = file;
+  text = without_mark(text);
+  std::vector<Diagnostic> errors;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const auto words = split_words(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (words.empty() || words[0].starts_with('#')) continue;
+    const std::string command(words[0]);
+    // Adds an error about the word at `place`, or the first one if the line is too short.
+    const auto error = [&](std::string message, std::size_t place) {
+      const std::string_view word = words[place < words.size() ? place : 0];
+      errors.push_back({file, number, std::move(message), column_of(line, word)});
+    };
+    if (command == "namespace") {
+      if (words.size() == 2) options.name_space = split_name_space(words[1]);
+      options.name_space_line = number;
+      if (words.size() != 2 || options.name_space.empty())
+        error("namespace: expected a C++ name, like geo or company::geo", words.size() > 2 ? 2 : 1);
+    } else if (command == "set_table_storage") {
+      options.warnings.push_back(
+          {file, number, "set_table_storage is deprecated", column_of(line, words[0])});
+    } else if (command == "create_index" || command == "create_unique_index") {
+      const auto fields = words.size() == 4 ? split_fields(words[3]) : std::vector<std::string>();
+      if (fields.empty())
+        error(command + ": expected NAME TABLE FIELD[,FIELD…], without spaces around commas",
+              words.size() > 4 ? 4 : 3);
+      else if (!is_identifier(words[1]))
+        error("Invalid index identifier: " + std::string(words[1]), 1);
+      else
+        options.indexes.push_back({number, column_of(line, words[1]), column_of(line, words[2]),
+                                   columns_of_fields(line, words[3]), std::string(words[1]),
+                                   std::string(words[2]), fields,
+                                   command == "create_unique_index"});
+    } else if (command == "set_single_row") {
+      if (words.size() != 3 || (words[2] != "true" && words[2] != "false"))
+        error("set_single_row: expected TABLE true", words.size() > 3 ? 3 : 2);
+      else if (words[2] == "true")
+        options.single_rows.push_back({number, column_of(line, words[1]), std::string(words[1])});
+    } else if (command == "timestamp_transactions" || command == "unmarked_transactions") {
+      const bool is_marked = command == "timestamp_transactions";
+      (is_marked ? options.has_timestamps : options.has_no_marks) = true;
+      if (words.size() != 1)
+        error(command + ": expected nothing else in this line", 1);
+      else if (options.has_timestamps && options.has_no_marks)
+        error("timestamp_transactions and unmarked_transactions exclude each other", 0);
+    } else {
+      error("unknown command: " + command, 0);
+    }
+  }
+  if (errors.empty() && options.name_space.empty()) {
+    const std::string name = std::filesystem::path(file).stem().string();
+    options.name_space = split_name_space(name);
+    if (options.name_space.empty())
+      errors.push_back({file, 0,
+                        "missing namespace, and \"" + name +
+                            "\" is not a C++ name: add a line like 'namespace geo'"});
+    else
+      options.name_space.insert(options.name_space.begin(), parent.begin(), parent.end());
+  }
+  if (!errors.empty()) throw Schema_Errors(std::move(errors));
+  return options;
+}
+
+std::vector<Index_Definition> resolve_indexes(const Options& options, const Database& schema,
+                                              std::vector<Diagnostic>& errors) {
+  std::vector<Index_Definition> indexes;
+  for (const Index_Option& option : options.indexes) {
+    const auto error = [&](std::string text, int column) {
+      errors.push_back({options.file, option.line, std::move(text), column});
+    };
+    const auto has_name = [&](const Index_Definition& other) { return other.name == option.name; };
+    if (std::any_of(indexes.begin(), indexes.end(), has_name))
+      error("there is an index " + option.name + " already", option.name_column);
+    const Table* const table = schema.find_table(option.table);
+    if (table == nullptr) {
+      error("No such table: " + option.table, option.table_column);
+      continue;
+    }
+    Index_Definition index{option.name, table->id(), {}, option.is_unique};
+    for (std::size_t i = 0; i < option.fields.size(); ++i) {
+      const std::string& name = option.fields[i];
+      const Field_Id field = table->find_field(name);
+      if (field.is_null()) error("Field not found: " + name, option.field_columns[i]);
+      if (std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end())
+        error("index " + option.name + " has the field " + name + " twice",
+              option.field_columns[i]);
+      index.fields.push_back(field);
+    }
+    indexes.push_back(std::move(index));
+  }
+  return indexes;
+}
+
+}  // namespace joedb::compiler

@@ -1,0 +1,129 @@
+#include "tools/compiler/options.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/testing/error_of.h"
+#include "tools/compiler/names.h"
+#include "tools/compiler/text.h"
+
+namespace joedb::compiler {
+namespace {
+
+using joedb::testing::error_of;
+
+std::string errors_of(std::string_view text) {
+  try {
+    parse_options(text, "geo.joedbc");
+  } catch (const Schema_Errors& errors) {
+    return errors.what();
+  }
+  return "";
+}
+
+TEST(Compiler_Options, Know_The_Namespace_Between_Comments_And_Empty_Lines) {
+  const Options options = parse_options("# comment\n\n  namespace company::geo  \n", "geo.joedbc");
+  EXPECT_EQ(options.name_space, (std::vector<std::string>{"company", "geo"}));
+  EXPECT_TRUE(options.warnings.empty());
+}
+
+TEST(Compiler_Options, Need_No_End_Of_The_Last_Line_And_Take_Windows_Lines) {
+  EXPECT_EQ(parse_options("namespace a", "f").name_space, std::vector<std::string>{"a"});
+  EXPECT_EQ(parse_options("namespace a\r\n", "f").name_space, std::vector<std::string>{"a"});
+}
+
+TEST(Compiler_Options, Warn_Of_What_Is_Deprecated) {
+  const Options options = parse_options("namespace a\nset_table_storage t freedom_keeper\n", "f");
+  ASSERT_EQ(options.warnings.size(), 1u);
+  EXPECT_EQ(options.warnings[0].line, 2);
+  EXPECT_EQ(options.warnings[0].text, "set_table_storage is deprecated");
+}
+
+TEST(Compiler_Options, Know_Indexes_And_Single_Rows) {
+  const Options options = parse_options(
+      "namespace a\ncreate_unique_index i t f,g\ncreate_index j t g\n"
+      "set_single_row s true\nset_single_row t false\n",
+      "f");
+  ASSERT_EQ(options.indexes.size(), 2u);
+  EXPECT_EQ(options.indexes[0].name, "i");
+  EXPECT_EQ(options.indexes[0].table, "t");
+  EXPECT_EQ(options.indexes[0].fields, (std::vector<std::string>{"f", "g"}));
+  EXPECT_TRUE(options.indexes[0].is_unique);
+  EXPECT_FALSE(options.indexes[1].is_unique);
+  ASSERT_EQ(options.single_rows.size(), 1u);
+  EXPECT_EQ(options.single_rows[0].table, "s");
+  EXPECT_EQ(options.single_rows[0].line, 4);
+}
+
+TEST(Compiler_Options, Say_At_Which_Character_A_Line_Is_Wrong) {
+  struct Case {
+    const char* line;
+    int column;
+  };
+  for (const auto& [line, column] :
+       {Case{"nonsense", 1}, Case{"  nonsense", 3}, Case{"namespace", 1}, Case{"namespace a::", 11},
+        Case{"namespace a b", 13}, Case{"create_index \u00e9\u00e9 t f", 14},
+        Case{"create_index i t f, g", 21}, Case{"create_index i t", 1},
+        Case{"set_single_row \u00e9 maybe", 18}, Case{"timestamp_transactions true", 24}}) {
+    try {
+      parse_options(line, "geo.joedbc");
+      ADD_FAILURE() << line;
+    } catch (const Schema_Errors& errors) {
+      EXPECT_EQ(errors.diagnostics.front().column, column) << line;
+    }
+  }
+}
+
+TEST(Compiler_Options, Have_The_Namespace_Of_Their_File) {
+  EXPECT_EQ(parse_options("", "folder/geo.joedbc").name_space, std::vector<std::string>{"geo"});
+  EXPECT_EQ(errors_of("namespace\n"),
+            "geo.joedbc:1: namespace: expected a C++ name, like geo or company::geo");
+  for (const char* file : {"geo-1.joedbc", "class.joedbc", "1.joedbc"})
+    EXPECT_NE(error_of([&] { parse_options("", file); }).find("is not a C++ name"),
+              std::string::npos)
+        << file;
+}
+
+TEST(Compiler_Options, Ask_For_Time_Stamps) {
+  EXPECT_FALSE(parse_options("", "geo.joedbc").has_timestamps);
+  EXPECT_TRUE(parse_options("timestamp_transactions\n", "geo.joedbc").has_timestamps);
+  EXPECT_TRUE(parse_options("unmarked_transactions\n", "geo.joedbc").has_no_marks);
+  EXPECT_EQ(errors_of("timestamp_transactions\nunmarked_transactions\n"),
+            "geo.joedbc:2: timestamp_transactions and unmarked_transactions exclude each other");
+  EXPECT_EQ(errors_of("timestamp_transactions true\n"),
+            "geo.joedbc:1: timestamp_transactions: expected nothing else in this line");
+}
+
+TEST(Compiler_Options, Report_Every_Error_With_Its_Line) {
+  EXPECT_EQ(errors_of("nonsense a\nnamespace 1a\ncreate_index i t f,\n"),
+            "geo.joedbc:1: unknown command: nonsense\n"
+            "geo.joedbc:2: namespace: expected a C++ name, like geo or company::geo\n"
+            "geo.joedbc:3: create_index: expected NAME TABLE FIELD[,FIELD…], without spaces around "
+            "commas");
+  for (const char* bad : {"namespace", "namespace a b", "namespace a::", "namespace ::a",
+                          "namespace a::class", "namespace a:b", "namespace a::b__c"})
+    EXPECT_NE(errors_of(bad).find("expected a C++ name"), std::string::npos) << bad;
+}
+
+TEST(Compiler_Names, Of_Parameters_Hide_Nothing) {
+  const auto parameter = [](std::string_view field) { return cpp_parameter(field, {}); };
+  EXPECT_EQ(parameter("name"), "name");
+  EXPECT_EQ(parameter("class"), "class_");
+  EXPECT_EQ(parameter("store_"), "store__");
+  EXPECT_EQ(parameter("id_of_city"), "the_id_of_city");
+  EXPECT_EQ(cpp_parameter("default", {"default_"}), "default__");
+}
+
+TEST(Compiler_Text, Fills_Templates) {
+  EXPECT_EQ(fill("a {{x}} b {{y}}{{x}}", {{"x", "1"}, {"y", "{{x}}"}}), "a 1 b {{x}}1");
+  EXPECT_EQ(fill("plain", {}), "plain");
+}
+
+TEST(Compiler_Text, Makes_Literals_Of_Any_Bytes) {
+  EXPECT_EQ(cpp_literal(std::string_view("a\"\\?\0"
+                                         "7\xff\n",
+                                         8)),
+            "\"a\\\"\\\\\\?\\0007\\377\\012\"");
+}
+
+}  // namespace
+}  // namespace joedb::compiler

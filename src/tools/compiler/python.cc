@@ -1,0 +1,423 @@
+#include "tools/compiler/python.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <span>
+
+#include "joedb/format/decoder.h"
+#include "kernel/base/json_text.h"
+#include "kernel/schema/value_text.h"
+#include "kernel/table/schema_text.h"
+#include "tools/compiler/names.h"
+#include "tools/compiler/python_templates.h"
+#include "tools/compiler/text.h"
+
+namespace joedb::compiler {
+
+namespace {
+
+using namespace python_templates;
+
+using Names = std::span<const std::string_view>;
+
+// Attributes that the classes of the package joedb already have. tests/python_types.py compares
+// both.
+constexpr std::string_view of_records[] = {"as_dict", "delete", "exists", "history",
+                                           "id",      "table",  "update"};
+constexpr std::string_view of_tables[] = {"add_field",   "delete",    "drop",         "drop_field",
+                                          "fields",      "get",       "ids",          "insert",
+                                          "insert_many", "rename",    "rename_field", "table_name",
+                                          "to_arrow",    "to_pandas", "where"};
+constexpr std::string_view of_databases[] = {
+    "at",           "can_redo",        "can_undo",       "changes", "checkpoint", "close", "closed",
+    "create_table", "hard_checkpoint", "in_transaction", "is_past", "name",       "pull",  "redo",
+    "sql",          "tables",          "transaction",    "undo"};
+
+bool contains(Names names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const bool is_ascii = static_cast<unsigned char>(text[0]) < 0x80;
+    const std::size_t size = is_ascii ? 1 : utf8_sequence_size(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+// Bytes that are not UTF-8 become lone surrogates, as in the package joedb.
+std::string python_literal(std::string_view text) {
+  constexpr char digits[] = "0123456789abcdef";
+  const bool is_text = is_utf8(text);
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_text)) {
+      result += byte < 0x80 ? "\\x" : "\\udc";
+      result += digits[byte >> 4];
+      result += digits[byte & 0xf];
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+// Collects the values of the rows that new files have: those of tables with a single row.
+struct Row_Literals : Ignore_Entries {
+  using Ignore_Entries::operator();
+  template <Field_Value T>
+  void operator()(const Update<T>& update) {
+    values[{update.table, update.field}] = literal(update.value);
+  }
+  static std::string literal(std::string_view value) { return python_literal(value); }
+  static std::string literal(bool value) { return value ? "True" : "False"; }
+  static std::string literal(Record_Id value) {
+    return value.is_null() ? "None" : std::to_string(value.value());
+  }
+  static std::string literal(Blob) { return "None"; }
+  template <class T>
+  static std::string literal(T value) {
+    if constexpr (std::is_floating_point_v<T>)
+      if (!std::isfinite(value))
+        return std::isnan(value) ? "float(\"nan\")"
+               : value < 0       ? "float(\"-inf\")"
+                                 : "float(\"inf\")";
+    std::string text;
+    append_value(text, value);
+    return text;
+  }
+  std::map<std::pair<Table_Id, Field_Id>, std::string> values;
+};
+
+// ---- names --------------------------------------------------------------------------------------
+
+// Returns the name of the class for a table: CityOfBirth for city_of_birth.
+std::string class_name(std::string_view table) {
+  std::string result;
+  bool is_first = true;
+  for (const char c : table) {
+    const bool is_small = c >= 'a' && c <= 'z';
+    if (c != '_') result += is_first && is_small ? static_cast<char>(c - 'a' + 'A') : c;
+    is_first = c == '_';
+  }
+  const bool is_name = !result.empty() && (result[0] < '0' || result[0] > '9');
+  return is_name ? result : "Table" + result;
+}
+
+class Python_Writer {
+ public:
+  explicit Python_Writer(const Model& model) : model_(model) {
+    std::vector<std::string> taken{"Database", "SCHEMA"};
+    for (const Model_Table& table : model.tables) {
+      names_.push_back(table.name);
+      for (const Model_Field& field : table.fields) names_.push_back(field.name);
+    }
+    taken.insert(taken.end(), names_.begin(), names_.end());
+    const auto is_taken = [&](const std::string& name) {
+      return is_python_keyword(name) || std::find(taken.begin(), taken.end(), name) != taken.end();
+    };
+    for (const Model_Table& table : model.tables) {
+      std::string name = class_name(table.name);
+      while (is_taken(name) || is_taken(name + "Table") || is_taken(name + "Records")) name += '_';
+      for (const char* suffix : {"", "Table", "Records"}) taken.push_back(name + suffix);
+      classes_[table.name] = name;
+    }
+  }
+
+  std::string module() {
+    std::string classes;
+    for (const Model_Table& table : model_.tables)
+      classes += record_class(table) + found_class(table) + table_class(table);
+    classes += database_class();
+    for (const Model_Table& table : model_.tables)
+      classes += fill(runtime_classes, {{"record", class_of(table.name)}});
+    return fill(module_begin,
+                {{"source", model_.source},
+                 {"name", model_.name_space.back()},
+                 {"import_builtins", has_hidden_builtins_ ? "import builtins as _builtins\n" : ""},
+                 {"schema", schema()},
+                 {"changes", changes()},
+                 {"rows", rows()},
+                 {"unique", unique()}}) +
+           classes + std::string(module_end);
+  }
+
+ private:
+  // ---- types ----
+
+  const std::string& class_of(const std::string& table) const { return classes_.at(table); }
+
+  // Returns the name of a builtin type. In a class, a field of the same name would hide it.
+  std::string builtin(const char* name) {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end()) return name;
+    has_hidden_builtins_ = true;
+    return std::string("_builtins.") + name;
+  }
+
+  std::string getter(const Model_Field& field) {
+    switch (field.type) {
+      case Type_Code::string:
+        return builtin("str");
+      case Type_Code::boolean:
+        return builtin("bool");
+      case Type_Code::float32:
+      case Type_Code::float64:
+        return builtin("float");
+      case Type_Code::blob:
+        return builtin("bytes") + " | None";
+      case Type_Code::reference:
+        return class_of(field.referenced_table) + " | None";
+      default:
+        return builtin("int");
+    }
+  }
+
+  std::string setter(const Model_Field& field) {
+    if (field.type == Type_Code::blob)
+      return builtin("bytes") + " | " + builtin("bytearray") + " | " + builtin("memoryview") +
+             " | None";
+    if (field.type == Type_Code::reference)
+      return class_of(field.referenced_table) + " | " + builtin("int") + " | None";
+    return getter(field);
+  }
+
+  static std::string column(const Model_Field& field) {
+    std::string item;
+    switch (field.type) {
+      case Type_Code::string:
+      case Type_Code::blob:
+        item = "object_";
+        break;
+      case Type_Code::boolean:
+        item = "bool_";
+        break;
+      case Type_Code::reference:
+        item = "int64";
+        break;
+      default:
+        item = type_name(field.type);
+    }
+    return "_Array[_numpy." + item + "]";
+  }
+
+  // ---- parts ----
+
+  // Returns the reason why a field or table cannot be an attribute; empty if it can.
+  static std::string left_out(const std::string& name, Names used) {
+    if (is_python_keyword(name)) return "is a keyword";
+    if (contains(used, name)) return "has another meaning";
+    if (name.starts_with('_')) return "is private in Python";
+    return "";
+  }
+
+  static std::string left_out_line(const std::string& name, const std::string& why) {
+    return "        # " + name + " " + why + ": [\"" + name + "\"]\n";
+  }
+
+  // Returns one function, or the overloads of a function, for all types of an item.
+  std::string items(const std::string& function, const std::vector<std::string>& all) {
+    std::string text;
+    for (const std::string& one : all)
+      text += std::string(all.size() > 1 ? "        @_typing.overload\n" : "") + "        def " +
+              function + one;
+    return text;
+  }
+
+  using Type_Of = std::function<std::string(const Model_Field&)>;
+
+  // Returns types, and the names of the fields of each as Literal["a", "b"], in the order of their
+  // first fields.
+  static std::vector<std::pair<std::string, std::string>> literals(const Model_Table& table,
+                                                                   const Type_Of& type_of) {
+    std::vector<std::pair<std::string, std::string>> result;
+    for (const Model_Field& field : table.fields) {
+      const std::string type = type_of(field);
+      auto found = std::find_if(result.begin(), result.end(),
+                                [&](const auto& pair) { return pair.first == type; });
+      if (found == result.end()) found = result.insert(found, {type, ""});
+      found->second += (found->second.empty() ? "" : ", ") + python_literal(field.name);
+    }
+    for (auto& [type, names] : result) names = "_typing.Literal[" + names + "]";
+    return result;
+  }
+
+  // Returns the parameters of a function that takes values of fields.
+  std::string parameters(const Model_Table& table, bool has_blobs) {
+    std::vector<std::string> all{"self"};
+    bool has_others = false;
+    for (const Model_Field& field : table.fields) {
+      if (field.type == Type_Code::blob && !has_blobs) continue;
+      if (is_python_keyword(field.name) || field.name == "self") {
+        has_others = true;
+        continue;
+      }
+      if (all.size() == 1) all.push_back("*");
+      all.push_back(field.name + ": " + setter(field) + " = ...");
+    }
+    if (has_others) all.push_back("**others: _typing.Any");
+    constexpr std::size_t longest = 60;
+    const std::string line = join(all, ", ");
+    if (line.size() <= longest) return line;
+    return "\n            " + join(all, ",\n            ") + ",\n        ";
+  }
+
+  std::string record_class(const Model_Table& table) {
+    const std::string& record = class_of(table.name);
+    std::string text = fill(record_begin, {{"record", record}, {"table", table.name}});
+    std::string left;
+    std::string properties;
+    for (const Model_Field& field : table.fields) {
+      const std::string why = left_out(field.name, of_records);
+      if (!why.empty())
+        left += left_out_line(field.name, why);
+      else if (getter(field) == setter(field))
+        text += "        " + field.name + ": " + getter(field) + "\n";
+      else
+        properties += fill(record_property, {{"decorator", builtin("property")},
+                                             {"field", field.name},
+                                             {"getter", getter(field)},
+                                             {"setter", setter(field)}});
+    }
+    std::vector<std::string> readers;
+    std::vector<std::string> writers;
+    for (const auto& [type, names] : literals(table, [&](const auto& f) { return getter(f); }))
+      readers.push_back("(self, name: " + names + ", /) -> " + type + ": ...\n");
+    for (const auto& [type, names] : literals(table, [&](const auto& f) { return setter(f); }))
+      writers.push_back("(self, name: " + names + ", value: " + type + ", /) -> None: ...\n");
+    return text + left + properties +
+           fill(record_end, {{"record", record},
+                             {"property", builtin("property")},
+                             {"update", parameters(table, true)}}) +
+           items("__getitem__", readers) + items("__setitem__", writers);
+  }
+
+  std::string found_class(const Model_Table& table) {
+    std::vector<std::string> columns;
+    for (const auto& [type, names] : literals(table, column))
+      columns.push_back("(self, name: " + names + ", /) -> " + type + ": ...\n");
+    return fill(records_class, {{"record", class_of(table.name)},
+                                {"table", table.name},
+                                {"int", builtin("int")},
+                                {"property", builtin("property")},
+                                {"columns", items("column", columns)}});
+  }
+
+  std::string table_class(const Model_Table& table) {
+    const std::string& record = class_of(table.name);
+    std::string text = fill(table_begin, {{"record", record}, {"table", table.name}});
+    std::string left;
+    for (const Model_Field& field : table.fields) {
+      const std::string why = left_out(field.name, of_tables);
+      if (!why.empty())
+        left += left_out_line(field.name, why);
+      else
+        text += "        " + field.name + ": " + column(field) + "\n";
+    }
+    std::vector<std::string> readers{"(self, key: " + record + " | " + builtin("int") + ", /) -> " +
+                                     record + ": ...\n"};
+    for (const auto& [type, names] : literals(table, column))
+      readers.push_back("(self, key: " + names + ", /) -> " + type + ": ...\n");
+    return text + left + "\n" + items("__getitem__", readers) +
+           fill(table_end, {{"record", record},
+                            {"int", builtin("int")},
+                            {"insert", parameters(table, true)},
+                            {"where", parameters(table, false)}});
+  }
+
+  std::string database_class() {
+    std::string text = fill(database_begin, {{"name", model_.name_space.back()}});
+    std::string left;
+    std::vector<std::string> readers;
+    for (const Model_Table& table : model_.tables) {
+      const std::string type = class_of(table.name) + "Table";
+      std::string why = left_out(table.name, of_databases);
+      if (table.name == "Database") why = "has another meaning";
+      if (!why.empty())
+        left += left_out_line(table.name, why);
+      else
+        text += "        " + table.name + ": " + type + "\n";
+      readers.push_back("(self, name: _typing.Literal[" + python_literal(table.name) + "], /) -> " +
+                        type + ": ...\n");
+    }
+    return text + left + "\n" + items("__getitem__", readers) + std::string(database_end);
+  }
+
+  // ---- values at run time ----
+
+  std::string schema() const {
+    std::string text;
+    for (const Model_Table& table : model_.tables) {
+      text += "    " + python_literal(table.name) + ": {";
+      for (const Model_Field& field : table.fields) {
+        std::string type(type_name(field.type));
+        if (field.type == Type_Code::reference) type += ' ' + field.referenced_table;
+        text += "\n        " + python_literal(field.name) + ": " + python_literal(type) + ",";
+      }
+      text += table.fields.empty() ? "},\n" : "\n    },\n";
+    }
+    return text;
+  }
+
+  std::string changes() const {
+    std::string text;
+    for (const std::string& line : schema_lines(model_.schema_entries))
+      text += "    " + python_literal(line) + ",\n";
+    return text;
+  }
+
+  std::string unique() const {
+    std::string text;
+    for (const Model_Index& index : model_.indexes) {
+      if (!index.is_unique) continue;
+      text +=
+          "    " + python_literal(index.name) + ": (" + python_literal(index.table->name) + ", (";
+      for (const Model_Field* const field : index.fields) text += python_literal(field->name) + ",";
+      text += ")),\n";
+    }
+    return text;
+  }
+
+  std::string rows() const {
+    Row_Literals literals;
+    decode_entries(model_.initial_values, literals);
+    std::string text;
+    for (const Model_Table& table : model_.tables) {
+      if (!table.has_single_row) continue;
+      std::vector<std::string> values;
+      for (const Model_Field& field : table.fields)
+        if (const auto found = literals.values.find({table.id, field.id});
+            found != literals.values.end())
+          values.push_back(python_literal(field.name) + ": " + found->second);
+      text += "    " + python_literal(table.name) + ": {" + join(values, ", ") + "},\n";
+    }
+    return text;
+  }
+
+  const Model& model_;
+  std::vector<std::string> names_;  // names of tables and fields
+  std::map<std::string, std::string> classes_;
+  bool has_hidden_builtins_ = false;
+};
+
+}  // namespace
+
+Generated_File generate_python(const Model& model) {
+  const std::string& name = model.name_space.back();
+  if (is_python_keyword(name))
+    throw Schema_Errors({{model.source, 0,
+                          "namespace " + name +
+                              ": Python cannot import a module of this name, which is a keyword"}});
+  return {name + ".py", Python_Writer(model).module()};
+}
+
+}  // namespace joedb::compiler

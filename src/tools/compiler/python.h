@@ -1,0 +1,16 @@
+#ifndef JOEDB_COMPILER_PYTHON_H
+#define JOEDB_COMPILER_PYTHON_H
+
+#include "tools/compiler/cpp.h"
+#include "tools/compiler/model.h"
+
+namespace joedb::compiler {
+
+// The Python back end. Generates NAME.py, where NAME is the last part of the namespace: a module
+// that uses the package joedb. It has typed classes for the tables, which exist for type checkers
+// only, and open(). Throws Schema_Errors if no module can have this name.
+Generated_File generate_python(const Model& model);
+
+}  // namespace joedb::compiler
+
+#endif

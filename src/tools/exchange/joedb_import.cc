@@ -1,0 +1,296 @@
+#include <filesystem>
+#include <iostream>
+
+#include "exchange/csv_reader.h"
+#include "exchange/import.h"
+#include "exchange/jsonl_reader.h"
+#include "kernel/base/json_text.h"
+#include "tools/exchange/exchange_formats.h"
+#include "tools/frame/database_options.h"
+#include "tools/frame/file_transaction.h"
+#include "tools/frame/memory_limit.h"
+#include "tools/frame/output.h"
+#include "tools/frame/progress.h"
+#include "tools/frame/stop_signal.h"
+
+namespace joedb {
+
+namespace {
+
+// Options that all formats share.
+struct Import_Options {
+  Import_Settings settings;
+  std::vector<std::string> types, renames, references, enums;  // NAME=VALUE
+  bool is_json = false;
+  std::int64_t max_row = std::int64_t{256} << 20;
+  Memory_Limit memory;
+  Transaction_Options transaction;
+};
+
+void add_import_options(Options& options, Import_Options& import) {
+  Import_Settings& settings = import.settings;
+  options.add("--table", settings.table,
+              "the table, which is created if it does not exist (default: the name of IN)");
+  options.add("--key", settings.key,
+              "fields that identify a record: rows update existing records, and insert the others",
+              "FIELD,...");
+  options.add_flag("--delete-missing", settings.deletes_missing,
+                   "delete the records that match no row; needs --key or a column __id");
+  options.add_flag("--preview", settings.has_preview,
+                   "show how the columns would be imported, but write nothing");
+  options.add("--type", import.types,
+              "type of a new field, instead of a type that fits its values; time: seconds since "
+              "1970, in an int64",
+              "FIELD=TYPE,...");
+  options.add_flag("--times", settings.reads_times,
+                   "give new fields with times, like 2026-01-31 or 2026-01-31T12:00:00Z, the type "
+                   "int64 instead of string");
+  options.add(
+      "--reference", import.references,
+      "look up the values of FIELD in TABLE.FIELD, and store references to the records found",
+      "FIELD=TABLE.FIELD,...");
+  options.add_flag("--create-references", settings.creates_references,
+                   "create the records that --reference does not find");
+  options.add("--enum", import.enums,
+              "same, with the field name of TABLE (default: the table with the name of FIELD); the "
+              "table and its records are created as needed",
+              "FIELD[=TABLE],...");
+  options.add("--rename", import.renames, "store the values of COLUMN in FIELD",
+              "COLUMN=FIELD,...");
+  options.add("--skip", settings.skipped, "ignore these columns", "COLUMN,...");
+  options.add_flag("--add-fields", settings.adds_fields,
+                   "add fields for new columns to an existing table");
+  options.add("--sample", settings.sample,
+              "derive the types of new fields from this many rows (default: all rows; 10000 for "
+              "standard input and pipes)");
+  import.memory.add_to(options);
+  options.add("--max-row", import.max_row, "maximum size of a row, in bytes (default: 268435456)",
+              {1, std::int64_t{1} << 40});
+  options.add_flag("--json", import.is_json, "print the counts as a JSON object");
+  add_transaction_options(options, import.transaction);
+  add_file_modes(options, transaction_grammar);
+}
+
+// Parses words of the form NAME=VALUE.
+Named_Settings named(const char* option, const std::vector<std::string>& words,
+                     bool may_have_no_value = false) {
+  Named_Settings result;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == 0 || (equals == word.npos && !may_have_no_value))
+      throw Usage_Error(std::string(option) + " " + word + ": a name, =, and a value expected");
+    result.emplace_back(word.substr(0, equals), equals == word.npos ? "" : word.substr(equals + 1));
+  }
+  return result;
+}
+
+void finish_settings(Import_Options& import, const std::string& in) {
+  Import_Settings& settings = import.settings;
+  settings.types = named("--type", import.types);
+  settings.renames = named("--rename", import.renames);
+  settings.references = named("--reference", import.references);
+  settings.enums = named("--enum", import.enums, true);
+  settings.memory = import.memory.bytes();
+  if (!settings.table.empty()) return;
+  if (in == "-") throw Usage_Error("--table is needed for standard input");
+  settings.table = identifier_of(std::filesystem::path(in).stem().string());
+}
+
+// ---- work ---------------------------------------------------------------------------------------
+
+void require_no_interrupt(const Stop_Signal& stop) { stop.require_none("nothing was imported"); }
+
+// Called after each row: shows progress, and checks for signals.
+class Watch {
+ public:
+  // `what` is, for example, "importing". `source` and `stop` must outlive this object.
+  Watch(const Row_Source& source, const Stop_Signal& stop, const std::string& what)
+      : source_(source),
+        stop_(stop),
+        progress_(what + " " + source.input().name(), 0, source.input().size()) {}
+
+  void operator()() {
+    constexpr int step = 1024;
+    if (++rows_ % step != 0) return;
+    require_no_interrupt(stop_);
+    if (source_.input().size() > 0) progress_.update(source_.input().position());
+  }
+
+ private:
+  const Row_Source& source_;
+  const Stop_Signal& stop_;
+  Progress progress_;
+  std::int64_t rows_ = 0;
+};
+
+Import_Plan make_plan(Row_Source& source, const Database& database, const Import_Settings& settings,
+                      const Stop_Signal& stop) {
+  Watch watch(source, stop, "looking at");
+  return plan_import(source, database, settings, [&] { watch(); });
+}
+
+// Loads the current content; leaves the database empty if the file does not exist.
+void read_content(const File_Argument& argument, Recovery recovery, Database& database) {
+  std::error_code ignored;
+  if (argument.kind == File_Argument::Kind::memory ||
+      !std::filesystem::exists(argument.name, ignored))
+    return;
+  File_Argument readable = argument;
+  readable.mode = Open_Mode::read_existing;
+  Tool_Log log(Log_Options{});
+  const auto file = open_file(readable, log);
+  Readonly_Journal journal(*file, recovery);
+  load(database, journal);
+}
+
+void preview(Row_Source& source, const File_Argument& file, const Import_Options& import,
+             const Stop_Signal& stop) {
+  Database database;
+  read_content(file, import.transaction.recovery, database);
+  const Import_Plan plan = make_plan(source, database, import.settings, stop);
+  std::cout << source.input().name() << ": " << plan.rows_seen
+            << (plan.rows_seen == 1 ? " row" : " rows")
+            << (plan.has_seen_all ? "\n" : " were looked at; there may be more\n") << plan.text()
+            << "nothing was written\n";
+}
+
+// For example "empty becomes 0: city.population, in 2 rows".
+std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
+                          const Database& database) {
+  std::string notes;
+  const Table& table = *database.find_table(plan.table);
+  for (const auto& [name, rows] : counts.missing) {
+    const Type_Code type = table.find_field(table.find_field(name))->column->type().code;
+    notes += std::string("empty becomes ") + text_of_missing(type) + ": " + plan.table + '.' +
+             name + ", in " + std::to_string(rows) + (rows == 1 ? " row\n" : " rows\n");
+  }
+  return notes;
+}
+
+void import_from(Row_Source& source, const File_Argument& file, const Import_Options& import,
+                 const Stop_Signal& stop) {
+  Import_Counts counts;
+  std::string notes;
+  change_file(file, import.transaction, [&](Writable_Database& database) {
+    const Import_Plan plan = make_plan(source, database.get_database(), import.settings, stop);
+    Watch watch(source, stop, "importing");
+    counts = import_rows(source, database, plan, [&] { watch(); });
+    notes = missing_notes(counts, plan, database.get_database());
+  });
+  if (!import.is_json) std::cout << notes;
+  print_counts(import.settings.table, counts, import.is_json);
+}
+
+// Parses the rest of the command line, and imports the rows of the source that make_source(input)
+// returns.
+template <class Make_Source>
+int run(Options& options, Import_Options& import, std::vector<std::string> arguments,
+        const std::string& usage, Make_Source make_source) {
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const auto [in, file] = take_import_words(*words, usage);
+  finish_settings(import, in);
+
+  const Stop_Signal stop;
+  Input input(in, static_cast<std::size_t>(import.max_row));
+  input.set_interrupt_check([&] { require_no_interrupt(stop); });
+  const auto source = make_source(input);
+  if (import.settings.has_preview)
+    preview(*source, file, import, stop);
+  else
+    import_from(*source, file, import, stop);
+  finish_standard_output();
+  return 0;
+}
+
+const char* const import_common_details =
+    R"(Columns of an existing table are matched to its fields by name; a new table gets a field for each
+column. The import is one transaction: if a row is invalid, nothing is imported. Without --key, each
+row inserts a new record. With --key, or with a column __id (the record id), importing the same rows
+again changes nothing. A missing value becomes nan in a float field and a null reference in a
+reference field; in other fields it becomes 0, false or "", and such rows are counted. IN may be -,
+standard input.
+
+)";
+
+}  // namespace
+
+void print_counts(const std::string& table, const Import_Counts& counts, bool is_json) {
+  const std::pair<const char*, std::int64_t> all[] = {{"inserted", counts.inserted},
+                                                      {"updated", counts.updated},
+                                                      {"unchanged", counts.unchanged},
+                                                      {"deleted", counts.deleted},
+                                                      {"created", counts.created}};
+  std::string text = is_json ? "{\"table\": \"" + table + '"' : table + ':';
+  const char* separator = is_json ? ", " : " ";
+  for (const auto& [name, count] : all) {
+    const std::string number = std::to_string(count);
+    if (is_json)
+      text += std::string(separator) + '"' + name + "\": " + number;
+    else if (&name != &all[4].first || count > 0)
+      text += std::string(separator) + name + ' ' + number;
+    separator = ", ";
+  }
+  if (is_json && !counts.missing.empty()) {
+    separator = ", \"missing\": {";
+    for (const auto& [field, rows] : counts.missing) {
+      text += separator + ('"' + field) + "\": " + std::to_string(rows);
+      separator = ", ";
+    }
+    text += '}';
+  }
+  if (is_json)
+    text += '}';
+  else if (counts.created > 0)
+    text += " in referenced tables";
+  std::cout << text << '\n';
+}
+
+int import_csv(std::vector<std::string> arguments) {
+  const std::string usage = "joedb import csv [options] IN FILE";
+  Options options({usage, "Imports the rows of a CSV file into a table.",
+                   std::string("The first row has the column names. New fields for numbers, for "
+                               "true and false, and for text get a\n"
+                               "type that preserves all values as written: 007, 1.10 and NO stay "
+                               "strings. Blobs are base64.\n"
+                               "\n") +
+                       import_common_details + file_help(transaction_grammar),
+                   "  joedb import csv --preview cities.csv europe.joedb\n"
+                   "  joedb import csv --new --enum country cities.csv europe.joedb\n"
+                   "  joedb import csv --table city --key name update.csv europe.joedb\n"
+                   "  curl https://example.org/cities.csv | joedb import csv --table city - "
+                   "europe.joedb\n"});
+  Import_Options import;
+  Csv_Format format;
+  std::string separator = ",";
+  options.add("--separator", separator, "separator: one character, or tab (default: ,)");
+  options.add("--columns", format.columns, "column names, for a file without a header",
+              "COLUMN,...");
+  options.add_flag("--trim", format.trims, "remove spaces around unquoted values");
+  add_import_options(options, import);
+  return run(options, import, std::move(arguments), usage, [&](Input& input) {
+    format.separator = separator_of(separator);
+    return std::make_unique<Csv_Reader>(input, format);
+  });
+}
+
+int import_jsonl(std::vector<std::string> arguments) {
+  const std::string usage = "joedb import jsonl [options] IN FILE";
+  Options options(
+      {usage, "Imports JSON lines, one object per line, into a table.",
+       std::string(
+           "The keys of the objects are the columns. Values are null, true, false, numbers and "
+           "strings;\n"
+           "{\"base64\": \"...\"} is the value of a blob, or of a string that is not UTF-8.\n"
+           "\n") +
+           import_common_details + file_help(transaction_grammar),
+       "  joedb import jsonl --new cities.jsonl europe.joedb\n"
+       "  jq -c '.[]' cities.json | joedb import jsonl --table city --key name - "
+       "europe.joedb\n"});
+  Import_Options import;
+  add_import_options(options, import);
+  return run(options, import, std::move(arguments), usage,
+             [&](Input& input) { return std::make_unique<Jsonl_Reader>(input); });
+}
+
+}  // namespace joedb

@@ -1,0 +1,163 @@
+#include <iostream>
+
+#include "exchange/sqlite_import.h"
+#include "exchange/sqlite_rows.h"
+#include "kernel/base/json_text.h"
+#include "tools/exchange/exchange_formats.h"
+#include "tools/frame/database_options.h"
+#include "tools/frame/file_transaction.h"
+#include "tools/frame/memory_limit.h"
+#include "tools/frame/output.h"
+#include "tools/frame/progress.h"
+#include "tools/frame/stop_signal.h"
+
+namespace joedb {
+
+namespace {
+
+const char* const import_sqlite_details =
+    R"(Tables of IN become tables of FILE: columns become fields, and single-column foreign keys become
+references. A column "__id" INTEGER PRIMARY KEY, which joedb export sqlite writes, is the record id.
+Existing tables and fields of FILE are not changed; the rows are added to them.
+
+A field gets the type of the column, or a larger one if some values do not fit. NULL becomes 0,
+false, "", or nan. Everything that is not imported, or is renamed, is reported. The import is one
+transaction: after any error, nothing is imported.
+
+)";
+
+const char* const import_sqlite_examples =
+    "  joedb import sqlite --preview shop.sqlite shop.joedb\n"
+    "  joedb import sqlite --new --write-options shop.joedbc shop.sqlite shop.joedb\n"
+    "  joedb import sqlite --update --delete-missing shop.sqlite shop.joedb\n"
+    "  joedb import sqlite --table customer,invoice shop.sqlite shop.joedb\n";
+
+struct Arguments {
+  std::string in;
+  std::vector<std::string> tables;
+  std::string new_options_file;
+  bool is_replacing = false;
+  bool has_preview = false;
+  bool is_json = false;
+  Memory_Limit memory;
+  Sqlite_Import_Options import;
+  Transaction_Options transaction;
+};
+
+void add_options(Options& options, Arguments& all) {
+  options.add("--table", all.tables, "import only these tables", "NAME,...");
+  options.add_flag("--update", all.import.updates,
+                   "rows update the records with the same primary key, and insert the others; "
+                   "tables with record ids do not need this option");
+  options.add("--key", all.import.key, "same as --update, but match by these columns of each table",
+              "COLUMN,...");
+  options.add_flag("--delete-missing", all.import.deletes_missing,
+                   "delete the records that match no row");
+  options.add_flag("--null-dangling", all.import.ignores_dangling,
+                   "make a reference to a missing row null instead of an error");
+  options.add_flag("--preview", all.has_preview,
+                   "show how the tables would be imported, but write nothing");
+  options.add("--write-options", all.new_options_file,
+              "write the indexes of the tables to this new .joedbc file");
+  options.add_flag("--force", all.is_replacing, "replace that file if it exists");
+  all.memory.add_to(options);
+  options.add_flag("--json", all.is_json, "print the counts as JSON objects");
+  add_transaction_options(options, all.transaction);
+  add_file_modes(options, transaction_grammar);
+}
+
+// Shows progress. Throws Interrupted after a signal.
+class Sqlite_Watch {
+ public:
+  Sqlite_Watch(const std::string& what, std::int64_t size) : progress_(what, 0, size) {}
+  void operator()(std::int64_t bytes) {
+    stop_.require_none("nothing was imported");
+    progress_.update(bytes);
+  }
+
+ private:
+  Stop_Signal stop_;
+  Progress progress_;
+};
+
+Sqlite_Plan make_plan(const Arguments& arguments, const Sqlite& in) {
+  Sqlite_Watch watch("reading " + arguments.in, Sqlite_Budget(in).file_size());
+  return {in, arguments.tables, [&](std::int64_t bytes) { watch(bytes); }};
+}
+
+void print_notes(const Sqlite_Plan& plan, bool is_json) {
+  for (const std::string& note : plan.notes) {
+    std::string text;
+    append_json_text(text, note);
+    std::cout << (is_json ? "{\"note\": \"" + text + "\"}" : note) << '\n';
+  }
+}
+
+void print_tables(const Sqlite_Plan& plan) {
+  for (const Table_Plan& table : plan.tables) {
+    if (!table.is_imported) continue;
+    std::cout << "table " << table.table << ": " << table.rows
+              << (table.rows == 1 ? " row\n" : " rows\n");
+    for (const Column_Plan& column : table.columns) {
+      std::cout << "  " << column.field << ' ' << type_name(column.type);
+      if (column.type == Type_Code::reference)
+        std::cout << ' ' << plan.tables[column.referenced].table;
+      std::cout << '\n';
+    }
+  }
+  std::cout << "nothing was written\n";
+}
+
+void write_options_file(const Arguments& arguments, const std::string& text) {
+  const auto existing =
+      arguments.is_replacing ? New_File::Existing::replace : New_File::Existing::refuse;
+  fill_new_file(arguments.new_options_file, existing,
+                [&](File& file) { file.pwrite(text.data(), text.size(), 0); });
+}
+
+void import_into(const File_Argument& file, const Arguments& arguments, const Sqlite& in,
+                 const Sqlite_Plan& plan) {
+  std::vector<Sqlite_Table_Counts> counts;
+  change_file(file, arguments.transaction, [&](Writable_Database& database) {
+    Sqlite_Watch watch("importing " + arguments.in, plan.content_size);
+    counts = Sqlite_Import(in, plan, arguments.import).run(database, std::ref(watch));
+    if (!arguments.new_options_file.empty())
+      write_options_file(arguments, sqlite_indexes(plan, database.get_database(), arguments.in));
+  });
+  print_notes(plan, arguments.is_json);
+  for (const auto& [table, count] : counts) print_counts(table, count, arguments.is_json);
+}
+
+}  // namespace
+
+int import_sqlite(std::vector<std::string> words_of_line) {
+  const std::string usage = "joedb import sqlite [options] IN FILE";
+  Options options({usage, "Imports the tables of an SQLite file.",
+                   import_sqlite_details + file_help(transaction_grammar), import_sqlite_examples});
+  Arguments arguments;
+  add_options(options, arguments);
+  auto words = options.parse(std::move(words_of_line));
+  if (!words) return 0;
+  const auto [in_name, file] = take_import_words(*words, usage);
+  arguments.in = in_name;
+  arguments.import.memory = arguments.memory.bytes();
+  arguments.import.updates |= !arguments.import.key.empty();
+  if (!arguments.new_options_file.empty()) {
+    require_absent(arguments.new_options_file, arguments.is_replacing);
+    require_other_file(arguments.new_options_file, arguments.in);
+    require_other_file(arguments.new_options_file, file.name);
+  }
+
+  const Sqlite in(arguments.in, arguments.in, Sqlite::Use::read);
+  const Sqlite_Plan plan = make_plan(arguments, in);
+  if (arguments.has_preview) {
+    print_notes(plan, false);
+    print_tables(plan);
+  } else {
+    import_into(file, arguments, in, plan);
+  }
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,602 @@
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "exchange/identifiers.h"
+#include "exchange/sqlite.h"
+#include "kernel/base/byte_order_mark.h"
+#include "sql/register_joedb.h"
+#include "sql/sqlite_api.h"
+#include "text/display_width.h"
+#include "text/sql.h"
+#include "tools/exchange/sql_rows.h"
+#include "tools/frame/arguments.h"
+#include "tools/frame/command.h"
+#include "tools/frame/output.h"
+#include "tools/frame/pager.h"
+#include "tools/frame/source.h"
+#include "tools/frame/standard_input.h"
+#include "tools/frame/terminal.h"
+
+namespace joedb {
+
+namespace {
+
+const char* const sql_details =
+    R"(FILE is a joedb or SQLite file. Without a STATEMENT, statements are read from standard input, each
+ended by ;. Between statements, a line that begins with a dot is a command; .help lists them. The
+tables of the first FILE are available under their own names, those of all FILEs also with the name
+of the file as a prefix: city.country. Other programs may write a joedb file meanwhile: each
+statement sees the content at its start.
+
+INSERT, UPDATE, DELETE and ALTER TABLE ADD COLUMN change a joedb file, in transactions with a hard
+checkpoint. CREATE and DROP work only on SQLite files and on TEMP tables and views; to create a
+table in a joedb file, use SELECT joedb_alter(FILE, 'create_table city'). Opening a file changes
+nothing. With --read, nothing can be changed.
+
+Each table has a view NAME__joined, which shows referenced records by name, and a table function for
+past states: TABLE('2026-01-31').
+
+Exit code 1 if a statement failed; a script stops at the first failure.
+
+)";
+
+const char* const sql_examples =
+    "  joedb_sql people.joedb\n"
+    "  joedb_sql people.joedb 'SELECT name FROM person WHERE born > 1980'\n"
+    "  joedb_sql --mode csv --options people.joedbc people.joedb < report.sql\n"
+    "  joedb_sql old.joedb new.joedb 'SELECT * FROM new.city EXCEPT SELECT * FROM old.city'\n";
+
+const char* const commands_help = R"(.tables            list the tables and views
+.schema [TABLE]    show their columns
+.mode MODE         set the output format: table, csv, json or markdown
+.timer on|off      print the time of each statement
+.help              show this text
+.quit              quit, like Ctrl-D
+A statement ends with ;
+)";
+
+std::vector<std::pair<std::string_view, Row_Format>> format_names() {
+  return {{"table", Row_Format::table},
+          {"csv", Row_Format::csv},
+          {"json", Row_Format::json},
+          {"markdown", Row_Format::markdown}};
+}
+
+struct Sql_Options {
+  std::vector<std::string> options_files;
+  Row_Format format = Row_Format::table;
+  bool has_timer = false;
+  Colour colour = Colour::automatic;
+  bool is_readonly = false;
+  Source_Options source;
+};
+
+// ---- the connection -----------------------------------------------------------------------------
+
+// An SQLite connection to several files.
+class Sql_Session {
+ public:
+  // Opens the first file, like open(). An SQLite file becomes the main database, which is the
+  // target of CREATE without a schema name; otherwise the main database is in memory.
+  Sql_Session(const Sql_Options& options, const std::string& name, const std::string& options_file)
+      : options_(options), main_schema_(is_sqlite_file(name) ? schema_name(name) : "") {
+    sqlite3* connection = nullptr;
+    const bool is_sqlite = !main_schema_.empty();
+    const int result = sqlite3_open(is_sqlite ? name.c_str() : ":memory:", &connection);
+    connection_.reset(connection);
+    check(result);
+    check(register_joedb(
+        connection, [&](const std::string& file) { return open_source(file, options_.source); },
+        Schema_Changes::allowed));
+    sqlite3_set_authorizer(connection, authorize, this);
+    if (is_sqlite) {
+      sqlite3_db_config(connection, SQLITE_DBCONFIG_MAINDBNAME, main_schema_.c_str());
+      schemas_.push_back(main_schema_);
+    } else {
+      open(name, options_file);
+    }
+  }
+
+  sqlite3* connection() const { return connection_.get(); }
+
+  // Attaches a file as a schema whose name is derived from the file name.
+  void open(const std::string& name, const std::string& options_file) {
+    const std::string schema = schema_name(name);
+    if (is_sqlite_file(name)) {
+      run("ATTACH " + sql_text(name) + " AS " + sql_name(schema));
+    } else {
+      joedb_files_.emplace_back(schema, name);
+      run("ATTACH ':memory:' AS " + sql_name(schema));
+      run("SELECT joedb_open(" + sql_text(name) + ", " +
+          (options_file.empty() ? "NULL" : sql_text(options_file)) + ", " + sql_text(schema) + ")");
+    }
+    schemas_.push_back(schema);
+  }
+
+  // Returns the tables and views, without SQLite's internal ones; with several files, as
+  // SCHEMA.NAME.
+  std::vector<std::string> table_names() const {
+    std::vector<std::string> names;
+    for (const std::string& schema : schemas_)
+      for_each_row(
+          "SELECT name FROM " + sql_name(schema) +
+              ".sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' "
+              "ORDER BY name",
+          [&](const Sqlite_Statement& row) {
+            const std::string name(row.bytes(0));
+            names.push_back(schemas_.size() > 1 ? schema + '.' + name : name);
+          });
+    return names;
+  }
+  // Returns name and type of the columns of one of these tables; empty if it does not exist.
+  std::vector<std::pair<std::string, std::string>> columns(const std::string& table) const {
+    const std::size_t point = table.find('.');
+    const std::string schema = point == table.npos ? "" : table.substr(0, point);
+    const std::string name = point == table.npos ? table : table.substr(point + 1);
+    std::vector<std::pair<std::string, std::string>> result;
+    for_each_row(
+        "SELECT name, type FROM pragma_table_info(" + sql_text(name) +
+            (schema.empty() ? "" : ", " + sql_text(schema)) + ")",
+        [&](const Sqlite_Statement& row) { result.emplace_back(row.bytes(0), row.bytes(1)); });
+    return result;
+  }
+
+  void forbid_changes() { run("PRAGMA query_only = 1"); }
+
+  // Calls sqlite3_prepare_v2 for a statement of the user. Refuses, with SQLITE_AUTH, to create or
+  // drop objects that are in no file; returns the reason then, and an empty string otherwise.
+  std::string prepare(std::string_view sql, sqlite3_stmt*& statement, const char*& rest,
+                      int& result) {
+    refusal_.clear();
+    is_checking_ = true;
+    result = sqlite3_prepare_v2(connection(), sql.data(), static_cast<int>(sql.size()), &statement,
+                                &rest);
+    is_checking_ = false;
+    return result == SQLITE_AUTH ? refusal_ : "";
+  }
+
+  // Runs ALTER TABLE … ADD COLUMN for a table of a joedb file, which SQLite refuses. Returns false
+  // if `sql` is another statement. Throws Exception if it fails.
+  bool add_field(std::string_view sql) const {
+    static const std::regex pattern(
+        R"RE(\s*ALTER\s+TABLE\s+(?:"?(\w+)"?\.)?"?(\w+)"?\s+ADD\s+(?:COLUMN\s+)?"?(\w+)"?\s*(.*?)\s*)RE",
+        std::regex::icase);
+    std::match_results<std::string_view::const_iterator> words;
+    if (!std::regex_match(sql.begin(), sql.end(), words, pattern)) return false;
+    const std::string schema = words[1].matched ? words[1].str() : "";
+    for (const auto& [name, file] : joedb_files_) {
+      if (!schema.empty() && sqlite3_stricmp(schema.c_str(), name.c_str()) != 0) continue;
+      std::string table;
+      for_each_row("SELECT name FROM " + sql_name(name) +
+                       ".sqlite_schema WHERE type = 'table' AND "
+                       "name = " +
+                       sql_text(words[2].str()) + " COLLATE NOCASE",
+                   [&](const Sqlite_Statement& row) { table = row.bytes(0); });
+      if (table.empty()) continue;
+      run("SELECT joedb_alter(" + sql_text(file) + ", " +
+          sql_text("add_field " + table + " " + words[3].str() + " " + field_type(words[4].str())) +
+          ")");
+      return true;
+    }
+    return false;
+  }
+
+  // Throws Exception if `result` is an error code.
+  void check(int result) const {
+    if (result != SQLITE_OK && result != SQLITE_DONE && result != SQLITE_ROW)
+      throw Exception(connection_ ? sqlite3_errmsg(connection()) : sqlite3_errstr(result));
+  }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
+  };
+
+  // ---- definitions that would be lost
+
+  static int authorize(void* session, int action, const char* first, const char* second,
+                       const char* schema, const char*) noexcept {
+    auto& self = *static_cast<Sql_Session*>(session);
+    if (!self.is_checking_) return SQLITE_OK;
+    const Definition* const found =
+        std::find_if(std::begin(definitions), std::end(definitions),
+                     [&](const Definition& definition) { return definition.action == action; });
+    if (found == std::end(definitions)) return SQLITE_OK;
+    return without_exceptions([&] { return self.check_definition(*found, first, second, schema); },
+                              [](const char*) {});
+  }
+
+  // Statements that create or drop objects. `command` is the equivalent command of joedbi, or
+  // empty.
+  struct Definition {
+    int action;
+    const char* words;
+    const char* command;
+  };
+  static constexpr Definition definitions[] = {
+      {SQLITE_CREATE_TABLE, "CREATE TABLE", "create_table"},
+      {SQLITE_CREATE_VTABLE, "CREATE VIRTUAL TABLE", ""},
+      {SQLITE_CREATE_VIEW, "CREATE VIEW", ""},
+      {SQLITE_CREATE_INDEX, "CREATE INDEX", ""},
+      {SQLITE_CREATE_TRIGGER, "CREATE TRIGGER", ""},
+      {SQLITE_DROP_TABLE, "DROP TABLE", "drop_table"},
+      {SQLITE_DROP_VTABLE, "DROP TABLE", "drop_table"},
+      {SQLITE_DROP_VIEW, "DROP VIEW", ""},
+      {SQLITE_DROP_INDEX, "DROP INDEX", ""},
+      {SQLITE_DROP_TRIGGER, "DROP TRIGGER", ""},
+  };
+
+  int check_definition(const Definition& definition, const char* name, const char* module,
+                       const char* schema) {
+    // A table of a joedb file may be in another schema, where joedb_open has created it.
+    const bool is_joedb_table = definition.action == SQLITE_DROP_VTABLE && module != nullptr &&
+                                std::string_view(module) == "joedb";
+    const auto is_it = [&](const auto& file) {
+      return schema != nullptr && sqlite3_stricmp(schema, file.first.c_str()) == 0;
+    };
+    const auto file = std::find_if(joedb_files_.begin(), joedb_files_.end(), is_it);
+    const bool is_in_memory =
+        main_schema_.empty() && schema != nullptr && sqlite3_stricmp(schema, "main") == 0;
+    if (!is_joedb_table && !is_in_memory && file == joedb_files_.end()) return SQLITE_OK;
+    const std::string joedb_file = file != joedb_files_.end() ? file->second
+                                   : is_in_memory             ? joedb_files_.front().second
+                                                              : "FILE";
+    const bool makes = std::string_view(definition.words).starts_with("CREATE");
+    refusal_ = std::string(definition.words) + ' ' + (name == nullptr ? "" : name) +
+               (makes ? " would be lost: it would not be stored in a file."
+                      : " would not change the file, only the view of it in this session.");
+    if (*definition.command != 0)
+      refusal_ += std::string(" Tables of a joedb file are ") + (makes ? "made" : "dropped") +
+                  " by SELECT joedb_alter(" + sql_text(joedb_file) + ", " +
+                  sql_text(std::string(definition.command) + ' ' + (name == nullptr ? "" : name)) +
+                  "), or by joedbi.";
+    if (makes) {
+      refusal_ += " CREATE TEMP creates it until the end of the session";
+      for (const std::string& other : schemas_)
+        if (std::none_of(joedb_files_.begin(), joedb_files_.end(),
+                         [&](const auto& joedb) { return joedb.first == other; })) {
+          refusal_ += "; with " + other + ". in front of the name, it is in that file of SQLite";
+          break;
+        }
+    }
+    return SQLITE_DENY;
+  }
+
+  // Returns an unused schema name, from the file name without its folder, up to the first point.
+  std::string schema_name(const std::string& file) {
+    std::string name = std::filesystem::path(shown_name(file)).filename().string();
+    name = to_identifiers({name.substr(0, name.find('.'))}).front();
+    const auto is_used = [&](const std::string& candidate) {
+      const auto is_same = [&](const std::string& other) {
+        return sqlite3_stricmp(candidate.c_str(), other.c_str()) == 0;
+      };
+      return is_same("main") || is_same("temp") ||
+             std::any_of(schemas_.begin(), schemas_.end(), is_same);
+    };
+    const std::string base = name;
+    for (int i = 2; is_used(name); ++i) name = base + std::to_string(i);
+    return name;
+  }
+  void run(const std::string& sql) const {
+    check(sqlite3_exec(connection(), sql.c_str(), nullptr, nullptr, nullptr));
+  }
+  template <class F>
+  void for_each_row(const std::string& sql, F f) const {
+    static const std::string name = "joedb sql";
+    Sqlite_Statement statement(connection(), name, sql);
+    while (statement.step()) f(statement);
+  }
+
+  // Converts a column type, "int8", "TEXT" or "INTEGER REFERENCES city", to a joedb type.
+  static std::string field_type(const std::string& text) {
+    static const std::regex reference(R"RE(.*\bREFERENCES\s+"?(\w+)"?\s*(?:\(\s*\w+\s*\))?)RE",
+                                      std::regex::icase);
+    std::smatch words;
+    if (std::regex_match(text, words, reference)) return "references " + words[1].str();
+    const Type_Code code = type_named(text);
+    if (code != Type_Code::none && code != Type_Code::reference) return text;
+    constexpr std::pair<const char*, const char*> types[] = {
+        {"INTEGER", "int64"}, {"INT", "int64"},   {"BIGINT", "int64"}, {"SMALLINT", "int16"},
+        {"TINYINT", "int8"},  {"TEXT", "string"}, {"REAL", "float64"}, {"DOUBLE", "float64"},
+        {"FLOAT", "float64"}, {"BLOB", "blob"},   {"BOOL", "boolean"}, {"BOOLEAN", "boolean"}};
+    for (const auto& [name, type] : types)
+      if (sqlite3_stricmp(text.c_str(), name) == 0) return type;
+    throw Exception("a joedb file cannot have a column of the type " +
+                    (text.empty() ? "that is not given" : "\"" + text + "\"") +
+                    ": expected int8 ... int64, float32, float64, boolean, string, blob, TEXT, "
+                    "INTEGER, REAL or REFERENCES table, without constraints");
+  }
+
+  const Sql_Options& options_;
+  std::vector<std::pair<std::string, std::string>> joedb_files_;  // schema, name
+  std::vector<std::string> schemas_;
+  // schema of an SQLite file, or empty; initialized before connection_
+  const std::string main_schema_;
+  std::unique_ptr<sqlite3, Close> connection_;
+  bool is_checking_ = false;  // true while a statement of the user is prepared
+  std::string refusal_;
+};
+
+// ---- statements ---------------------------------------------------------------------------------
+
+// The text of a script, and the offset of the running statement in it.
+struct Place {
+  std::string_view text;
+  std::size_t start;
+};
+
+class Shell {
+ public:
+  Shell(Sql_Session& session, const Sql_Options& options)
+      : session_(session), format_(options.format), has_timer_(options.has_timer) {
+    display_.has_colours = has_colours(options.colour);
+    interrupt_when_stopped(session.connection(), display_);
+  }
+  ~Shell() { sqlite3_progress_handler(session_.connection(), 0, nullptr, nullptr); }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+
+  // Runs all statements of `text` from offset `start` on. Throws Exception with the position of an
+  // error.
+  void run(std::string_view text, std::ostream& out, std::size_t start = 0) {
+    if (text.size() > std::numeric_limits<int>::max()) throw Exception("more than 2 GiB of SQL");
+    if (text.find('\0') != text.npos) throw Exception("a zero byte in SQL");
+    for (Place place{text, start}; place.start < text.size();) {
+      sqlite3_stmt* prepared = nullptr;
+      const char* rest = nullptr;
+      const std::string_view sql = text.substr(place.start);
+      int result = SQLITE_OK;
+      const std::string refusal = session_.prepare(sql, prepared, rest, result);
+      const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement(prepared,
+                                                                                 &sqlite3_finalize);
+      if (result != SQLITE_OK) {
+        const std::size_t size = std::min(sql.find(';'), sql.size());
+        if (!refusal.empty()) throw Exception(refusal);
+        const std::string message = sql_error_text(session_.connection(), place.text, place.start);
+        if (!session_.add_field(sql.substr(0, size))) throw Exception(message);
+        rest = sql.data() + std::min(size + 1, sql.size());
+      }
+      if (statement) run(statement.get(), place, out);
+      place.start += static_cast<std::size_t>(rest - sql.data());
+    }
+  }
+
+  // Runs a script: statements, and the dot commands of the terminal. Stops at the first error.
+  void run_script(std::istream& in) {
+    std::ostringstream all;
+    all << in.rdbuf();
+    const std::string text = all.str();
+    const std::string_view sql = without_mark(text);
+    std::size_t done = 0;
+    for (std::size_t line = 0; line < sql.size();) {
+      const std::size_t end = std::min(sql.find('\n', line), sql.size());
+      if (sql[line] == '.' && is_complete(sql.substr(done, line - done))) {
+        run(sql.substr(0, line), std::cout, done);
+        if (!run_command(sql.substr(line, end - line), std::cout)) return;
+        done = end;
+      }
+      line = end + 1;
+    }
+    run(sql, std::cout, done);
+  }
+
+  void run_terminal() {
+    Terminal terminal(std::cout, ".joedb_sql_history", false);
+    display_.screen = &terminal;
+    display_.has_pager = has_pager_program();
+    const Completer completer = [this](std::string_view line) { return complete(line); };
+    std::string typed;
+    terminal.stop_at_interrupts();
+    while (true) {
+      try {
+        const auto line = terminal.next(prompt_text(typed.empty() ? "sql" : "..."), completer);
+        if (!line) break;
+        if (typed.empty() && line->starts_with('.')) {
+          if (!run_command(*line, std::cout)) break;
+          continue;
+        }
+        typed.append(*line).append("\n");
+        if (sqlite3_complete(typed.c_str()) == 0) continue;
+        show(std::exchange(typed, ""), terminal);
+      } catch (const Display_Stopped&) {
+        typed.clear();
+      } catch (const Exception& error) {
+        std::cout << "Error: " << error.what() << '\n';
+        typed.clear();
+      }
+    }
+    display_.screen = nullptr;
+  }
+
+ private:
+  void show(const std::string& sql, Terminal& terminal) {
+    struct Page_End {
+      ~Page_End() { terminal.end_page(); }
+      Terminal& terminal;
+    };
+    std::ostream& out = terminal.begin_page(display_.has_pager);
+    const Page_End end{terminal};
+    run(sql, out);
+  }
+
+  void run(sqlite3_stmt* statement, const Place& place, std::ostream& out) {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const int result = Sql_Rows(statement, format_, out, display_).run();
+    if (result == SQLITE_INTERRUPT) throw Display_Stopped("interrupted");
+    if (result != SQLITE_DONE) fail(place);
+    if (has_timer_) {
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      std::cerr << std::fixed << std::setprecision(3) << seconds << " s\n";
+    }
+  }
+
+  [[noreturn]] void fail(const Place& place) const {
+    throw Exception(sql_error_text(session_.connection(), place.text, place.start));
+  }
+
+  // Returns true if `sql` does not end inside a statement.
+  static bool is_complete(std::string_view sql) {
+    return sqlite3_complete((';' + std::string(sql)).c_str()) != 0;
+  }
+
+  // ---- commands
+
+  // Runs a dot command. Returns false to quit. Throws Exception if the command is unknown.
+  bool run_command(std::string_view line, std::ostream& out) {
+    std::istringstream in{std::string(line)};
+    std::string command, argument;
+    in >> command >> argument;
+    if (command == ".quit" || command == ".exit") return false;
+    if (command == ".help") {
+      out << commands_help;
+    } else if (command == ".tables") {
+      for (const std::string& name : session_.table_names()) out << name << '\n';
+    } else if (command == ".schema") {
+      for (const std::string& name : session_.table_names())
+        if (argument.empty() || argument == name) print_schema(name, out);
+    } else if (command == ".timer" && (argument == "on" || argument == "off")) {
+      has_timer_ = argument == "on";
+    } else if (command == ".mode" && set_format(argument)) {
+    } else {
+      throw Exception(command + (argument.empty() ? "" : " " + argument) +
+                      ": no such command; .help lists them");
+    }
+    return true;
+  }
+
+  bool set_format(const std::string& name) {
+    for (const auto& [word, format] : format_names())
+      if (word == name) {
+        format_ = format;
+        return true;
+      }
+    return false;
+  }
+
+  void print_schema(const std::string& table, std::ostream& out) const {
+    out << table << '(';
+    const char* separator = "";
+    for (const auto& [name, type] : session_.columns(table)) {
+      out << separator << name << (type.empty() ? "" : " ") << type;
+      separator = ", ";
+    }
+    out << ")\n";
+  }
+
+  // Completes names of tables, columns of tables that the line mentions, and SQL keywords.
+  Completions complete(std::string_view line) const {
+    const std::size_t space = line.find_last_of(" \t");
+    const std::string_view word = space == line.npos ? line : line.substr(space + 1);
+    Completions result;
+    if (line.starts_with('.')) {
+      for (const char* command : {".tables", ".schema", ".mode", ".timer", ".help", ".quit"})
+        if (space == line.npos) result.add(word, command);
+      if (line.starts_with(".mode "))
+        for (const auto& [name, format] : format_names()) result.add(word, name);
+      if (!line.starts_with(".schema ")) return result;
+    }
+    std::set<std::string> fields;
+    for (const std::string& table : session_.table_names()) {
+      result.add(word, table);
+      if (!line.starts_with('.') && line.find(table) != line.npos)
+        for (const auto& [name, type] : session_.columns(table)) fields.insert(name);
+    }
+    for (const std::string& name : fields) result.add(word, name);
+    if (!line.starts_with('.') && word.size() > 1)
+      for (int i = 0; i < sqlite3_keyword_count(); ++i) {
+        const char* keyword = nullptr;
+        int size = 0;
+        if (sqlite3_keyword_name(i, &keyword, &size) == SQLITE_OK)
+          result.add(word, {keyword, static_cast<std::size_t>(size)});
+      }
+    return result;
+  }
+
+  Sql_Session& session_;
+  Row_Format format_;
+  bool has_timer_;
+  Display display_;
+};
+
+// Returns true if a word begins like a statement, for example select(1).
+bool begins_statement(std::string_view word) {
+  constexpr std::string_view first_words[] = {
+      "ALTER",    "ANALYZE",   "ATTACH",  "BEGIN",  "COMMIT", "CREATE",  "DELETE",  "DETACH",
+      "DROP",     "END",       "EXPLAIN", "INSERT", "PRAGMA", "REINDEX", "RELEASE", "REPLACE",
+      "ROLLBACK", "SAVEPOINT", "SELECT",  "UPDATE", "VACUUM", "VALUES",  "WITH"};
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto end = std::find_if_not(word.begin(), word.end(), is_letter);
+  if (end != word.end() && std::string_view("(*'\"`[;").find(*end) == std::string_view::npos)
+    return false;
+  const std::string_view first = word.substr(0, static_cast<std::size_t>(end - word.begin()));
+  return std::any_of(std::begin(first_words), std::end(first_words),
+                     [&](std::string_view other) { return is_same_name(first, other); });
+}
+
+// Returns true if the word has white space or begins like a statement, and is neither a file nor a
+// URL.
+bool is_statement(const std::string& word) {
+  std::error_code ignored;
+  return (word.find_first_of(" \n\t") != word.npos || begins_statement(word)) && !is_url(word) &&
+         !std::filesystem::exists(word, ignored);
+}
+
+}  // namespace
+
+int run_sql(std::vector<std::string> arguments) {
+  Options options({"joedb_sql [options] FILE... [STATEMENT]", "Runs SQL on databases.", sql_details,
+                   sql_examples});
+  Sql_Options wanted;
+  options.add(
+      "--options", wanted.options_files,
+      "the .joedbc files of the FILEs, in the same order; their indexes make statements faster",
+      "FILE,...");
+  options.add_choice("--mode", wanted.format, format_names(), "output format of rows");
+  options.add_flag("--timer", wanted.has_timer,
+                   "print the time of each statement on standard error");
+  options.add_flag("--read", wanted.is_readonly, "refuse all changes");
+  add_colour_option(options, wanted.colour);
+  add_source_options(options, wanted.source);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  std::vector<std::string> files{words->take_name()};
+  std::string statement;
+  while (!words->is_empty()) {
+    const std::string word = words->take();
+    if (words->is_empty() && is_statement(word))
+      statement = word;
+    else
+      files.push_back(word);
+  }
+  if (wanted.options_files.size() > files.size())
+    words->fail("--options has more files than there are databases");
+
+  wanted.options_files.resize(files.size());
+  Sql_Session session(wanted, files[0], wanted.options_files[0]);
+  for (std::size_t i = 1; i < files.size(); ++i) session.open(files[i], wanted.options_files[i]);
+  if (wanted.is_readonly) session.forbid_changes();
+  Shell shell(session, wanted);
+  if (!statement.empty())
+    shell.run(statement, std::cout);
+  else if (is_interactive())
+    shell.run_terminal();
+  else
+    shell.run_script(std::cin);
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb

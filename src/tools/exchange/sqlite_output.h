@@ -1,0 +1,25 @@
+#ifndef JOEDB_CLI_SQLITE_OUTPUT_H
+#define JOEDB_CLI_SQLITE_OUTPUT_H
+
+#include <string>
+
+#include "tools/frame/database_options.h"
+#include "tools/frame/source.h"
+
+namespace joedb {
+
+// A database, and which of its states to export.
+struct Sqlite_Source {
+  std::string name;
+  std::string options_file = {};  // a .joedbc file with the indexes to create; empty: none
+  Reading_Options reading = {};
+  Source_Options source = {};
+};
+
+// Creates an SQLite file at `path`, which must not exist. `name` is the name in messages. Shows
+// progress. Throws Exception.
+void write_sqlite(const Sqlite_Source& source, const std::string& path, const std::string& name);
+
+}  // namespace joedb
+
+#endif

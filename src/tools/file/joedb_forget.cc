@@ -1,0 +1,339 @@
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <iostream>
+#include <optional>
+
+#include "joedb/journal/integrity.h"
+#include "joedb/table/load.h"
+#include "joedb/table/snapshot.h"
+#include "rewrite/forget.h"
+#include "text/history_text.h"
+#include "tools/frame/command.h"
+#include "tools/frame/database_options.h"
+#include "tools/frame/replaced_file.h"
+#include "tools/frame/snapshot_files.h"
+
+namespace joedb {
+
+namespace {
+
+struct Forget_Command {
+  Forget_Request request;
+  std::string output;
+  std::string backup;
+  std::string author;
+  std::string options_file;
+  bool is_dry_run = false;
+  bool is_complete = false;
+  bool force = false;
+  Source_Options source;
+};
+
+// ---- values to forget ---------------------------------------------------------------------------
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> result(1);
+  for (const char c : text)
+    if (c == ',')
+      result.emplace_back();
+    else
+      result.back() += c;
+  return result;
+}
+
+// Parses "3" or "3-7". Throws Usage_Error if it is invalid.
+Forget_Request::Records parse_records(const std::string& text) {
+  constexpr index_t largest = index_t{1} << 48;
+  index_t first = 0, last = 0;
+  const char* const text_end = text.data() + text.size();
+  auto [end, error] = std::from_chars(text.data(), text_end, first);
+  last = first;
+  if (error == std::errc() && end != text_end && *end == '-') {
+    const auto result = std::from_chars(end + 1, text_end, last);
+    end = result.ptr;
+    error = result.ec;
+  }
+  if (error != std::errc() || end != text_end || first < 0 || last < first || last >= largest)
+    throw Usage_Error("RECORD: " + text + ": expected ids of records like 3, 3,5 or 3-7");
+  return {Record_Id(first), last - first + 1};
+}
+
+// A field name is not mistaken for a number: identifiers do not begin with a digit.
+bool is_number(const std::string& text) {
+  return !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
+}
+
+void take_request(Words& words, Forget_Request& request) {
+  request.table = words.take_name();
+  std::string word = words.take_name();
+  if (is_number(word)) {
+    for (const std::string& part : split(word)) request.records.push_back(parse_records(part));
+    if (words.is_empty()) return;
+    word = words.take_name();
+  }
+  request.fields = split(word);
+  words.require_end();
+}
+
+// ---- forgetting ---------------------------------------------------------------------------------
+
+std::string count_text(index_t count, const char* what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
+// Returns true if there are bytes past the checkpoint that are not preallocated zeros.
+bool has_tail(const Abstract_File& file, Offset checkpoint) {
+  std::string piece(std::size_t{1} << 16, '\0');
+  for (Offset position = checkpoint;;) {
+    const std::size_t n = file.pread(piece.data(), piece.size(), position);
+    if (n == 0) return false;
+    if (piece.find_first_not_of('\0') < n) return true;
+    position += static_cast<Offset>(n);
+  }
+}
+
+class Forgetting {
+ public:
+  Forgetting(Abstract_File& file, const Forget_Command& command)
+      : file_(file),
+        command_(command),
+        checkpoint_(Readonly_Journal(file).get_checkpoint()),
+        has_tail_(joedb::has_tail(file, checkpoint_)),
+        forgetter_(file, command.request) {}
+
+  bool has_anything() const { return forgetter_.value_count() > 0 || has_tail_; }
+
+  void print_dry_run() const {
+    const History_Text text(std::cout, {});
+    forgetter_.for_each_place([&](const Forgetter::Place& place) {
+      std::cout << text.line(place.transaction) << "  " << count_text(place.values, "value")
+                << '\n';
+    });
+    std::cout << counts() << " would be forgotten\n";
+  }
+
+  // Writes the rewritten history, with a checkpoint, and searches the result.
+  void write(Writable_Journal& journal) {
+    forgetter_.write(journal, command_.author, std::time(nullptr));
+    const auto last = integrity_entry_before(file_, checkpoint_);
+    if (last && last->kind == Integrity::each_checkpoint) journal.enable_integrity();
+    journal.soft_checkpoint();
+    require_unique(journal.get_file());
+    proof_ = forgetter_.prove(journal.get_file(), journal.get_position());
+    for (const auto& found : proof_.found) note_text(journal.get_file(), found);
+  }
+
+  // Returns the exit code.
+  int print(const std::string& name) const {
+    const int code = print_result(name);
+    return print_other_files() ? 1 : code;
+  }
+
+  // For a FILE without anything to forget: removes snapshots of older content, which a killed run
+  // of this command or of joedb_pack may have left. Returns the exit code.
+  int finish_earlier() const {
+    bool is_current = true;  // true if all snapshots fit the current content
+    for (const Snapshot_Beside& beside : snapshots_beside(file_))
+      is_current = is_current && beside.snapshot && beside.snapshot->fits_wholly(file_);
+    const std::string unfinished = snapshot_suffix() + ".tmp";
+    if (!is_current || !file_.list_beside(unfinished).empty())
+      for (const std::string& suffix : remove_snapshots(file_))
+        std::cout << file_.get_name() << suffix << ": removed\n";
+    std::cout << "nothing to forget\n";
+    return print_other_files() ? 1 : 0;
+  }
+
+ private:
+  // Searches files beside FILE that have older contents: saved tails, and files of killed
+  // processes. Returns true if one of them has, or may have, the forgotten values.
+  bool print_other_files() const {
+    bool has_any = false;
+    for (const std::string& prefix :
+         {std::string(".tail-"), std::string(".tmp-"), snapshot_suffix()})
+      for (const std::string& suffix : file_.list_beside(prefix)) has_any |= print_other(suffix);
+    return has_any;
+  }
+
+  bool print_other(const std::string& suffix) const {
+    const std::string name = file_.get_name() + suffix;
+    if (forgetter_.value_count() == 0) {
+      // A snapshot that fits has only values that FILE has.
+      if (suffix.starts_with(snapshot_suffix())) return false;
+      std::cout << name << ": not searched; it may have values that are forgotten\n";
+      return true;
+    }
+    try {
+      const auto other = file_.open_beside(suffix, Open_Mode::read_existing);
+      const index_t count = forgetter_.count_in(*other);
+      if (count > 0)
+        std::cout << "still in " << name << ", in " << count_text(count, "place") << '\n';
+      return count > 0;
+    } catch (const Io_Error& error) {
+      if (error.code == ENOENT) return false;
+      std::cout << name << ": not searched: " << error.what() << '\n';
+      return true;
+    }
+  }
+
+  int print_result(const std::string& name) const {
+    std::cout << counts() << (forgetter_.value_count() == 1 ? " is" : " are") << " forgotten\n";
+    if (has_tail_) std::cout << "the data after the checkpoint was left out\n";
+    std::cout << "searched: " << count_text(proof_.searched, "text");
+    if (proof_.numbers > 0 || proof_.too_short > 0) {
+      std::cout << "; not searched: ";
+      if (proof_.numbers > 0) std::cout << count_text(proof_.numbers, "number");
+      if (proof_.numbers > 0 && proof_.too_short > 0) std::cout << ", ";
+      if (proof_.too_short > 0)
+        std::cout << count_text(proof_.too_short, "text") << " of less than "
+                  << Byte_Search::shortest << " bytes";
+    }
+    std::cout << '\n';
+    if (proof_.count == 0) {
+      std::cout << "not found in " << name << '\n';
+      return 0;
+    }
+    std::cout << "still in " << name << ", in " << count_text(proof_.count, "place") << ":\n";
+    const std::size_t shown =
+        command_.is_complete ? proof_.found.size() : std::min<std::size_t>(20, proof_.found.size());
+    for (std::size_t i = 0; i < shown; ++i)
+      std::cout << "  " << proof_.found[i].position << "  " << proof_.found[i].place << "  "
+                << texts_[i] << '\n';
+    if (static_cast<index_t>(shown) < proof_.count)
+      std::cout << "  … and " << proof_.count - static_cast<index_t>(shown) << " more\n";
+    return 1;
+  }
+
+  std::string counts() const {
+    index_t transactions = 0;
+    forgetter_.for_each_place([&](const Forgetter::Place&) { ++transactions; });
+    std::string text = count_text(forgetter_.value_count(), "value") + " in " +
+                       count_text(transactions, "transaction");
+    if (forgetter_.blob_count() > 0)
+      text += ", and " + count_text(forgetter_.blob_count(), "blob") + ',';
+    return text;
+  }
+
+  void require_unique(Abstract_File& file) const {
+    if (command_.options_file.empty()) return;
+    Database database;
+    for (auto& index : read_indexes(command_.options_file, file))
+      database.add_index(std::move(index));
+    Readonly_Journal journal(file);
+    load(database, journal);
+  }
+
+  // Stores the first bytes of a match, as text.
+  void note_text(const Abstract_File& file, const Forgetter::Found& found) {
+    constexpr std::size_t longest = 40;
+    std::string bytes(std::min(found.size, longest), '\0');
+    bytes.resize(file.pread(bytes.data(), bytes.size(), found.position));
+    std::string text = "\"";
+    append_plain(text, bytes);
+    texts_.push_back(text + (found.size > longest ? "…\"" : "\""));
+  }
+
+  Abstract_File& file_;
+  const Forget_Command& command_;
+  const Offset checkpoint_;
+  const bool has_tail_;
+  const Forgetter forgetter_;
+  Forgetter::Proof proof_;
+  std::vector<std::string> texts_;  // of the matches
+};
+
+int dry_run(const std::string& name, const Forget_Command& command) {
+  const auto file = open_source(name, command.source);
+  name_file_in_errors(file->get_name(), [&] { Forgetting(*file, command).print_dry_run(); });
+  return 0;
+}
+
+int forget_to_output(const std::string& name, const Forget_Command& command) {
+  require_other_file(command.output, name);
+  const auto file = open_source(name, command.source);
+  std::optional<Forgetting> forgetting;
+  name_file_in_errors(file->get_name(), [&] { forgetting.emplace(*file, command); });
+  write_new_file(command.output, command.force, [&](Writable_Journal& journal) {
+    name_file_in_errors(file->get_name(), [&] { forgetting->write(journal); });
+  });
+  return forgetting->print(command.output);
+}
+
+int forget_in_place(const std::string& name, const Forget_Command& command) {
+  return name_file_in_errors(name, [&] {
+    Replaced_File replaced(name);
+    Forgetting forgetting(replaced.file(), command);
+    if (!forgetting.has_anything()) return forgetting.finish_earlier();
+    replaced.replace(command.backup, [&](File& made) {
+      Writable_Journal journal(made, options_of_new_file());
+      try {
+        forgetting.write(journal);
+        journal.hard_checkpoint();
+      } catch (...) {
+        Destructor_Logger::remove_logger();  // the file will be removed
+        throw;
+      }
+    });
+    return forgetting.print(name);
+  });
+}
+
+const char* const forget_details =
+    R"(Rewrites FILE, and removes all present and past values of the records with these ids, of these
+fields, or of these fields of these records, including values written under former names. The rest
+of the history is kept, including the records themselves, with default values in place of the
+forgotten ones.
+
+Then the new file is searched for the bytes of the forgotten strings and blobs, and so are saved
+tails (FILE.tail-*) and files left by killed processes (FILE.tmp-*). Matches are shown, and the exit
+code is 1. If there is nothing to forget, such files are listed, and the exit code is also 1.
+
+FILE is replaced atomically, and its snapshots are removed; no other process may have it open. If
+the command is killed, run it again. Copies of FILE, such as backups and the files of clients and
+servers, still have the values, and no longer match FILE.
+)";
+
+}  // namespace
+
+int run_forget(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb_forget [options] FILE TABLE RECORD[,RECORD...] [FIELD[,FIELD...]]\n"
+       "       joedb_forget [options] FILE TABLE FIELD[,FIELD...]",
+       "Removes values from a database and from its whole history.", forget_details,
+       "  joedb_forget people.joedb person 3\n"
+       "  joedb_forget people.joedb person 3,7-9 name,email\n"
+       "  joedb_forget --dry-run people.joedb person email\n"});
+  Forget_Command command;
+  options.add_flag(
+      "--dry-run,--dry_run", command.is_dry_run,
+      "show how many values would be forgotten in each transaction, but write nothing");
+  options.add("--output", command.output, "write to this file, and do not change FILE",
+              kinds::database);
+  options.add_flag("--force", command.force, "with --output: replace the file if it exists");
+  options.add("--backup", command.backup,
+              "keep the old file under this name, in the same file system (default: delete it)");
+  options.add("--author", command.author,
+              "author of the change: appends the comment \"author: NAME\"", Value_Kind{"NAME", ""});
+  options.add_flag("--all", command.is_complete, "show up to 1000 places instead of 20");
+  options.add("--options", command.options_file,
+              "a .joedbc file; writes that violate its unique indexes are refused",
+              kinds::options_file);
+  add_source_options(options, command.source);
+  options.set_words({kinds::database, kinds::text});
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  const std::string name = words->take_name();
+  take_request(*words, command.request);
+  const bool has_output = !command.output.empty();
+  if (has_output && !command.backup.empty())
+    words->fail("--backup is for a file that is replaced, and --output leaves it as it is");
+  if (command.force && !has_output) words->fail("--force is for --output");
+  const int code = command.is_dry_run ? dry_run(name, command)
+                   : has_output       ? forget_to_output(name, command)
+                                      : forget_in_place(name, command);
+  finish_standard_output();
+  return code;
+}
+
+}  // namespace joedb

@@ -1,0 +1,357 @@
+#include <algorithm>
+#include <iostream>
+
+#include "history/transaction_groups.h"
+#include "joedb/history/changes.h"
+#include "joedb/io/memory_file.h"
+#include "kernel/base/json_text.h"
+#include "rewrite/pack.h"
+#include "text/change_text.h"
+#include "text/display_width.h"
+#include "text/dump.h"
+#include "tools/frame/arguments.h"
+#include "tools/frame/command.h"
+#include "tools/frame/database_options.h"
+#include "tools/frame/entry_end.h"
+#include "tools/frame/json_output.h"
+#include "tools/frame/output.h"
+
+namespace joedb {
+
+namespace {
+
+// A part of a journal: number of entries, and of their bytes.
+struct Size {
+  std::uint64_t entries = 0;
+  Offset bytes = 0;
+
+  Size& operator+=(const Size& other) {
+    entries += other.entries;
+    bytes += other.bytes;
+    return *this;
+  }
+  Size& operator-=(const Size& other) {
+    entries -= other.entries;
+    bytes -= other.bytes;
+    return *this;
+  }
+};
+
+// Sizes by the subject of the entries.
+struct Sizes {
+  std::vector<Size> tables;  // by table id: entries of its schema and its records
+  Size blobs;
+  Size other;  // comments, time stamps, integrity entries
+
+  Size of_table(std::size_t id) const { return id < tables.size() ? tables[id] : Size(); }
+  Size all_tables() const {
+    Size sum;
+    for (const Size& table : tables) sum += table;
+    return sum;
+  }
+};
+
+// Counts the replayed entries, and passes them on.
+template <class Next>
+class Sizer {
+ public:
+  using Sees_Integrity_Entries = void;
+  Sizer(const Readonly_Journal& journal, Next& next)
+      : journal_(journal), next_(next), position_(journal.get_replay_position()) {}
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if constexpr (!std::is_same_v<Entry, Integrity_Entry>) next_(entry);
+    const Offset end = end_of_entry(entry, journal_);
+    of(entry) += {1, end - std::exchange(position_, end)};
+  }
+
+  const Sizes& sizes() const { return sizes_; }
+
+ private:
+  template <class Entry>
+  Size& of(const Entry& entry) {
+    if constexpr (requires { entry.table; })
+      return of_table(entry.table.value());
+    else if constexpr (std::is_same_v<Entry, Create_Table>)
+      return of_table(++created_);
+    else if constexpr (std::is_same_v<Entry, Blob_Data>)
+      return sizes_.blobs;
+    else
+      return sizes_.other;
+  }
+  Size& of_table(std::size_t id) {
+    if (sizes_.tables.size() <= id) sizes_.tables.resize(id + 1);
+    return sizes_.tables[id];
+  }
+
+  const Readonly_Journal& journal_;
+  Next& next_;
+  Offset position_;
+  Sizes sizes_;
+  std::size_t created_ = 0;
+};
+
+// Returns the sizes of the database without its history.
+Sizes packed_sizes(const Database& database) {
+  Memory_File file;
+  Writable_Journal packed(file);
+  try {
+    pack(database, packed);
+  } catch (...) {
+    Destructor_Logger::remove_logger();
+    throw;
+  }
+  packed.soft_checkpoint();
+  Readonly_Journal journal(file);
+  Ignore_Entries ignore;
+  Sizer sizer(journal, ignore);
+  journal.replay(sizer);
+  return sizer.sizes();
+}
+
+struct Line {
+  std::string name;
+  std::int64_t rows = 0;
+  Size size = {};
+  Offset packed = 0;
+
+  Offset garbage() const { return std::max<Offset>(size.bytes - packed, 0); }
+};
+
+struct Statistics {
+  std::vector<Line> tables;
+  Line dropped{"(dropped tables)"};
+  Size blobs;
+  Size other;
+  Line total{"total"};
+};
+
+Statistics make_statistics(const Database& database, const Sizes& sizes) {
+  const Sizes packed = packed_sizes(database);
+  Statistics result;
+  result.dropped.size = sizes.all_tables();
+  result.dropped.packed = packed.all_tables().bytes;
+  result.total.size = result.dropped.size;
+  result.total.size += sizes.blobs;
+  result.total.size += sizes.other;
+  result.total.packed = result.dropped.packed + sizes.blobs.bytes;
+  for (const Table* table : live_tables(database)) {
+    const std::size_t id = table->id().value();
+    Line line{table->name(), 0, sizes.of_table(id), packed.of_table(id).bytes};
+    for_each_run(table->records(), [&](index_t, index_t size) { line.rows += size; });
+    result.dropped.size -= line.size;
+    result.dropped.packed -= line.packed;
+    result.total.rows += line.rows;
+    result.tables.push_back(std::move(line));
+  }
+  result.blobs = sizes.blobs;
+  result.other = sizes.other;
+  return result;
+}
+
+// ---- text ---------------------------------------------------------------------------------------
+
+// The first cell of a row is aligned to the left, the others to the right.
+using Row = std::vector<std::string>;
+
+void print_rows(const std::vector<Row>& rows, std::size_t least_width) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], display_width(row[i]) + (i == 0 ? 0 : 2));
+  }
+  for (const Row& row : rows) {
+    std::string line = row[0];
+    line.append(widths[0] - display_width(row[0]), ' ');
+    for (std::size_t i = 1; i < row.size(); ++i)
+      line.append(std::max(widths[i], least_width) - row[i].size(), ' ').append(row[i]);
+    std::cout << line << '\n';
+  }
+}
+
+void print_tables(const Statistics& statistics) {
+  std::vector<Row> rows{{"table", "rows", "entries", "bytes", "garbage"}};
+  const auto add = [&](const Line& line, bool has_rows) {
+    const auto percent = line.size.bytes == 0 ? 0 : 100 * line.garbage() / line.size.bytes;
+    rows.push_back({line.name, has_rows ? std::to_string(line.rows) : "",
+                    std::to_string(line.size.entries), std::to_string(line.size.bytes),
+                    std::to_string(percent) + " %"});
+  };
+  for (const Line& line : statistics.tables) add(line, true);
+  if (statistics.dropped.size.bytes > 0) add(statistics.dropped, false);
+  if (statistics.blobs.bytes > 0)
+    add({"(blobs)", 0, statistics.blobs, statistics.blobs.bytes}, false);
+  if (statistics.other.bytes > 0) add({"(other)", 0, statistics.other, 0}, false);
+  add(statistics.total, true);
+  constexpr std::size_t width = 14;
+  print_rows(rows, width);
+}
+
+void print_tables_as_json(const Statistics& statistics) {
+  const auto sizes = [](const Line& line) {
+    return "\"bytes\": " + std::to_string(line.size.bytes) +
+           ", \"garbage\": " + std::to_string(line.garbage()) +
+           ", \"entries\": " + std::to_string(line.size.entries);
+  };
+  std::string out = "{\"tables\": [";
+  for (const Line& line : statistics.tables) {
+    out += &line == &statistics.tables.front() ? "\n  {\"name\": \"" : ",\n  {\"name\": \"";
+    append_json_text(out, line.name);
+    out += "\", \"rows\": " + std::to_string(line.rows) + ", " + sizes(line) + "}";
+  }
+  out += "],\n \"dropped\": {" + sizes(statistics.dropped) +
+         "},\n \"blobs\": " + std::to_string(statistics.blobs.bytes) +
+         ",\n \"other\": " + std::to_string(statistics.other.bytes) +
+         ",\n \"total\": {\"rows\": " + std::to_string(statistics.total.rows) + ", " +
+         sizes(statistics.total) + "}}\n";
+  std::cout << out;
+}
+
+// ---- groups of transactions ---------------------------------------------------------------------
+
+enum class Grouping { table, hour, day, month, author };
+
+Transaction_Groups::By by_of(Grouping grouping) {
+  using By = Transaction_Groups::By;
+  switch (grouping) {
+    case Grouping::hour:
+      return By::hour;
+    case Grouping::month:
+      return By::month;
+    case Grouping::author:
+      return By::author;
+    case Grouping::table:  // not a grouping of transactions
+    case Grouping::day:
+      break;
+  }
+  return By::day;
+}
+
+using Group = Transaction_Groups::Group;
+
+void print_groups(const std::vector<Group>& groups, Grouping grouping) {
+  const bool is_of_authors = grouping == Grouping::author;
+  std::vector<Row> rows{{is_of_authors ? "author" : "time", "transactions", "bytes", "inserted",
+                         "updated", "deleted"}};
+  Group total;
+  const auto add = [&](const Group& group) {
+    std::string name;
+    append_plain(name, group.name);
+    rows.push_back({name, std::to_string(group.transactions), std::to_string(group.bytes),
+                    std::to_string(group.counts.inserted), std::to_string(group.counts.updated),
+                    std::to_string(group.counts.deleted)});
+  };
+  for (Group group : groups) {
+    if (group.is_nameless) group.name = is_of_authors ? "(no author)" : "(no time)";
+    add(group);
+    total.transactions += group.transactions;
+    total.bytes += group.bytes;
+    total.counts.inserted += group.counts.inserted;
+    total.counts.updated += group.counts.updated;
+    total.counts.deleted += group.counts.deleted;
+  }
+  total.name = "total";
+  add(total);
+  print_rows(rows, 0);
+}
+
+void print_groups_as_json(const std::vector<Group>& groups) {
+  const auto append_counts = [](Json& json, const Transaction_Groups::Counts& counts) {
+    json["inserted"] = counts.inserted;
+    json["updated"] = counts.updated;
+    json["deleted"] = counts.deleted;
+    json["schema_changes"] = counts.schema_changes;
+  };
+  Json array = Json::array();
+  for (const Group& group : groups) {
+    Json json{{"name", group.is_nameless ? Json(nullptr) : Json(group.name)},
+              {"transactions", group.transactions},
+              {"bytes", group.bytes}};
+    append_counts(json, group.counts);
+    json["tables"] = Json::array();
+    for (const auto& [id, table] : group.tables) {
+      Json counts{{"name", table.first}};
+      append_counts(counts, table.second);
+      json["tables"].push_back(std::move(counts));
+    }
+    array.push_back(std::move(json));
+  }
+  print_json(Json{{"groups", std::move(array)}});
+}
+
+void print_by_transaction(Abstract_File& file, const Reading_Options& reading, Grouping grouping,
+                          bool is_json) {
+  Change_Options options;
+  options.recovery = reading.get_recovery();
+  const Readonly_Journal journal(file, options.recovery);
+  Transaction_Groups groups(by_of(grouping));
+  for (const Transaction_Summary& summary :
+       Summaries(file, journal_start, reading.end_of(journal), options))
+    groups.add(summary);
+  is_json ? print_groups_as_json(groups.sorted()) : print_groups(groups.sorted(), grouping);
+}
+
+void print_by_table(Abstract_File& file, const Reading_Options& reading, bool is_json) {
+  Readonly_Journal journal(file, reading.get_recovery());
+  Database database;
+  database.limit_to_journal_of(journal.get_checkpoint());
+  Sizer sizer(journal, database);
+  reading.replay(journal, sizer, "loading " + file.get_name());
+  const Statistics statistics = make_statistics(database, sizer.sizes());
+  is_json ? print_tables_as_json(statistics) : print_tables(statistics);
+}
+
+const char* const stats_details =
+    R"(Prints for each table: the number of its records and of its entries in the journal, their size in
+bytes, and how many of these bytes are garbage, which joedb_pack removes: entries that were
+overwritten or deleted, or that have a shorter encoding. The line (other) is comments, time stamps
+and integrity entries, all of which joedb_pack removes. The file header is not counted.
+
+With --by, transactions are summed up, including those without changes: their bytes, and the
+numbers of records inserted, updated and deleted. Times are in UTC. A transaction without a time
+stamp is counted at the previous time stamp.
+
+)";
+
+}  // namespace
+
+int run_stats(std::vector<std::string> arguments) {
+  Options options(
+      {"joedb_stats [options] FILE",
+       "Prints the space used by each table of a database, or its write activity over time.",
+       stats_details,
+       "  joedb_stats people.joedb\n"
+       "  joedb_stats --by day people.joedb\n"
+       "  joedb_stats --json people.joedb | jq .total.garbage\n"});
+  Grouping grouping = Grouping::table;
+  options.add_choice("--by", grouping,
+                     {{"table", Grouping::table},
+                      {"hour", Grouping::hour},
+                      {"day", Grouping::day},
+                      {"month", Grouping::month},
+                      {"author", Grouping::author}},
+                     "sum up entries by table, or transactions by hour, day, month or author");
+  bool is_json = false;
+  options.add_flag("--json", is_json, "print a JSON object, with bytes instead of percentages");
+  Reading_Options reading;
+  add_reading_options(options, reading);
+  Source_Options source;
+  add_source_options(options, source);
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+
+  const std::string name = words->take_last_name();
+  const auto file = open_source(name, source);
+  name_file_in_errors(file->get_name(), [&] {
+    if (grouping == Grouping::table)
+      print_by_table(*file, reading, is_json);
+    else
+      print_by_transaction(*file, reading, grouping, is_json);
+  });
+  finish_standard_output();
+  return 0;
+}
+
+}  // namespace joedb

@@ -1,0 +1,655 @@
+#include "tools/frame/arguments.h"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "joedb/base/loggers.h"
+#include "joedb/base/time.h"
+#include "joedb/commands/interpreted_file.h"
+#include "joedb/io/locked_memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/io/system_logger.h"
+#include "joedb/network/server_file.h"
+#include "joedb/network/tcp_connector.h"
+#include "kernel/base/json_text.h"
+#include "tools/frame/exact_connection.h"
+#include "tools/frame/standard_input.h"
+#ifdef JOEDB_HAS_SSH
+#include "joedb/network/ssh_connector.h"
+#endif
+
+namespace joedb {
+
+// ---- log ----------------------------------------------------------------------------------------
+
+void add_log_options(Options& options, Log_Options& log) {
+  using Target = Log_Options::Target;
+  options.add_choice("--log", log.target,
+                     {{"none", Target::none},
+                      {"clog", Target::clog},
+                      {"system", Target::system},
+                      {"json", Target::json}},
+                     "destination of log lines: nowhere (the default), standard error (the default "
+                     "with --classic), syslog, or standard error as JSON objects");
+  options.add_flag("--verbose", log.is_verbose, "same as --log clog");
+  options.add("--log_level", log.level, "log level; 0 logs nothing (default: 100)");
+  options.add("--log_tag", log.tag, "prefix of each log line");
+}
+
+namespace {
+
+class Json_Logger final : public Logger {
+ public:
+  explicit Json_Logger(std::string tag) : tag_(std::move(tag)) {}
+  void log(std::string_view line) override { event(line, {}); }
+  void event(std::string_view event, std::span<const Log_Field> fields) override {
+    std::string time = time_text(std::time(nullptr));  // "YYYY-MM-DD HH:MM:SS GMT"
+    time.replace(10, 1, "T").replace(19, 4, "Z");
+    std::string line = "{";
+    append(line, {"time", time});
+    if (!tag_.empty()) append(line, {"tag", tag_});
+    append(line, {"event", event});
+    for (const Log_Field& field : fields) append(line, field);
+    line += "}\n";
+    std::clog << line << std::flush;
+  }
+
+ private:
+  static void append(std::string& line, const Log_Field& field) {
+    if (line.size() > 1) line += ", ";
+    append_text(line, field.name);
+    line += ": ";
+    if (const auto* const number = std::get_if<std::int64_t>(&field.value))
+      line += std::to_string(*number);
+    else
+      append_text(line, std::get<std::string_view>(field.value));
+  }
+  static void append_text(std::string& line, std::string_view text) {
+    line += '"';
+    append_json_text(line, text);
+    line += '"';
+  }
+
+  const std::string tag_;
+};
+
+}  // namespace
+
+Tool_Log::Tool_Log(const Log_Options& options) {
+  using Target = Log_Options::Target;
+  Target target = options.target;
+  if (target == Target::unset)
+    target = options.is_verbose || is_classic() ? Target::clog : Target::none;
+  if (options.level <= 0 || target == Target::none) return;
+  if (target == Target::json)
+    logger_ = std::make_unique<Json_Logger>(options.tag);
+  else if (target == Target::system)
+    logger_ = std::make_unique<System_Logger>(options.tag.empty() ? "joedb" : options.tag);
+  else
+    logger_ = std::make_unique<CLog_Logger>(options.tag);
+}
+
+void Tool_Log::log(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  if (logger_) logger_->log(line);
+}
+
+void Tool_Log::event(std::string_view event, std::span<const Log_Field> fields) {
+  const std::lock_guard lock(mutex_);
+  if (logger_) logger_->event(event, fields);
+}
+
+// ---- clients ------------------------------------------------------------------------------------
+
+namespace {
+
+using Db = Client_Options::Db;
+
+const std::vector<std::pair<std::string_view, Content_Check>> check_names{
+    {"none", Content_Check::none}, {"fast", Content_Check::fast}, {"full", Content_Check::full}};
+const std::vector<std::pair<std::string_view, Recovery>> recovery_names{
+    {"none", Recovery::none},
+    {"ignore_header", Recovery::ignore_header},
+    {"overwrite", Recovery::overwrite},
+    {"hard", Recovery::hard},
+    {"keep", Recovery::keep}};
+const std::vector<std::pair<std::string_view, Db>> db_names{
+    {"none", Db::none}, {"interpreted", Db::interpreted},
+    {"dump", Db::dump}, {"dump_tail", Db::dump_tail},
+    {"sql", Db::sql},   {"sql_tail", Db::sql_tail}};
+const std::vector<std::pair<std::string_view, Open_Mode>> mode_names{
+    {"read", Open_Mode::read_existing},  {"write", Open_Mode::write_existing},
+    {"new", Open_Mode::create_new},      {"write_or_new", Open_Mode::write_existing_or_create_new},
+    {"shared", Open_Mode::shared_write}, {"lock", Open_Mode::write_lock}};
+
+template <class Enum>
+std::string name_of(const std::vector<std::pair<std::string_view, Enum>>& names, Enum value) {
+  for (const auto& [name, enumerator] : names)
+    if (enumerator == value) return std::string(name);
+  return "?";
+}
+
+}  // namespace
+
+void add_client_options(Options& options, Client_Options& client) {
+  options.add_flag("--hard_checkpoint", client.hard_checkpoint,
+                   "end each transaction with a hard checkpoint, which survives a power cut");
+  options.add_choice("--check", client.check, check_names,
+                     "how much of the file to compare with the connection");
+  add_recovery_option(options, client.recovery);
+  add_seals_option(options, client.has_no_seals);
+  options.add_choice("--db", client.db, db_names,
+                     "how to process the journal: ignore it, build tables, or print its entries as "
+                     "commands or SQL (all entries, or only later ones)");
+}
+
+void add_recovery_option(Options& options, Recovery& recovery) {
+  options.add_choice(
+      "--recovery", recovery, recovery_names,
+      "how to treat data after the checkpoint: refuse to write the file (none), read up to the end "
+      "of the file (ignore_header), remove the data after the checkpoint (overwrite) or after the "
+      "last hard checkpoint, which survives a power cut (hard), or save the data in "
+      "FILE.tail-POSITION and then remove it (keep). A read-only tool changes nothing: it stops "
+      "where the file would be truncated");
+}
+
+void add_seals_option(Options& options, bool& has_no_seals) {
+  options.add_flag("--no_seals", has_no_seals,
+                   "write hard checkpoints with two syncs, like joedb 10: for a file that joedb 10 "
+                   "opens concurrently, or after a power cut");
+}
+
+void log_client_options(Logger& log, const Client_Options& client) {
+  log.log(client.hard_checkpoint ? "hard_checkpoint = 1" : "hard_checkpoint = 0");
+  log.log("content_check = " + name_of(check_names, client.check));
+  log.log("recovery = " + name_of(recovery_names, client.recovery));
+  log.log("db_type = " + name_of(db_names, client.db));
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+void add_file_modes(Options& options, const File_Grammar& grammar) {
+  options.offer(0, {{"interpreted", "a text file of commands", {"NAME", "*.joedbi"}},
+                    {"device", "a file or block device of fixed size", kinds::file},
+                    {"memory", "memory only"}});
+  if (grammar.has_server) options.offer(0, {{"server", "no local file, only the connection's"}});
+  if (!grammar.has_modes) return;
+  for (const auto& [name, mode] : mode_names)
+    if (mode != Open_Mode::shared_write || grammar.has_shared)
+      options.allow_word("--" + std::string(name));
+  if (grammar.has_sources)
+    for (const char* const word : {"--port", "--key", "--known_hosts"}) options.allow_word(word);
+}
+
+static void take_mode(Words& words, const File_Grammar& grammar, File_Argument& file) {
+  if (!words.is_option()) return;
+  const std::string word(words.peek());
+  for (const auto& [name, mode] : mode_names) {
+    if (word.substr(2) != name || !grammar.has_modes) continue;
+    if (mode == Open_Mode::shared_write && !grammar.has_shared) continue;
+    words.take();
+    file.mode = mode;
+    file.has_mode = true;
+    return;
+  }
+  words.fail("unexpected option: " + word);
+}
+
+static int take_port(Words& words) {
+  const std::string text = words.take_name();
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65'535)
+    words.fail("--port: not a port: " + text);
+  return port;
+}
+
+// Takes [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH; returns it as a URL.
+static std::string take_sftp(Words& words, Source_Options& source) {
+  std::string port;
+  for (;;) {
+    if (words.take_if("--port"))
+      port = ':' + std::to_string(take_port(words));
+    else if (words.take_if("--key"))
+      source.key_file = words.take_name();
+    else if (words.take_if("--known_hosts"))
+      source.known_hosts_file = words.take_name();
+    else
+      break;
+  }
+  if (words.count() < 2) words.fail("sftp: the host or the path is missing");
+  const std::string host = words.take_name();
+  const std::string path = words.take_name();
+  return "sftp://" + host + port + (path.starts_with('/') ? "" : "/~/") + path;
+}
+
+// Returns false, and takes no word, if the next words do not name a source.
+static bool take_source(Words& words, File_Argument& file) {
+  if (words.count() < 2) return false;
+  if (words.peek() == "zstd" || words.peek() == "brotli") {
+    file.source.packing = words.take() == "zstd" ? Packing::zstd : Packing::brotli;
+    if (words.take_if("--read")) {
+      file.mode = Open_Mode::read_existing;
+      file.has_mode = true;
+    }
+    file.name = words.take_name();
+  } else if (words.take_if("curl")) {
+    file.name = words.take_name();
+    if (!is_url(file.name)) words.fail("curl: not a URL of http or https: " + file.name);
+  } else if (words.take_if("sftp")) {
+    file.name = take_sftp(words, file.source);
+  } else {
+    return false;
+  }
+  file.kind = File_Argument::Kind::source;
+  return true;
+}
+
+// A compressed file or a URL is also recognized by its name or content. Both are read-only.
+static void find_source(File_Argument& file) {
+  using Kind = File_Argument::Kind;
+  if (file.kind == Kind::file && !is_classic() && (is_url(file.name) || is_packed(file.name)))
+    file.kind = Kind::source;
+  if (file.kind != Kind::source) return;
+  if (file.has_mode && file.mode != Open_Mode::read_existing) {
+    require_writable_name(file.name);
+    throw Exception(file.name + ": can only be read");
+  }
+  file.mode = Open_Mode::read_existing;
+}
+
+File_Argument take_file(Words& words, const File_Grammar& grammar, const Source_Options& source) {
+  File_Argument file;
+  file.mode = grammar.default_mode;
+  file.source = source;
+  const bool has_more = words.count() > 1;
+  if (has_more && grammar.has_server && words.take_if("server")) {
+    file.kind = File_Argument::Kind::server;
+    file.mode = Open_Mode::shared_write;
+    return file;
+  }
+  if (words.take_if("memory")) {
+    file.kind = File_Argument::Kind::memory;
+    file.mode = Open_Mode::create_new;
+    file.has_mode = true;
+    return file;
+  }
+  if (has_more && words.take_if("interpreted")) file.kind = File_Argument::Kind::interpreted;
+  bool has_kind = file.kind == File_Argument::Kind::interpreted;
+  if (words.count() > 1 && words.take_if("device")) {
+    file.kind = File_Argument::Kind::device;
+    has_kind = true;
+  } else if (words.count() > 1 && words.take_if("file")) {
+    has_kind = true;
+  }
+  const bool may_be_source = grammar.has_sources && !has_kind;
+  if (!may_be_source || !take_source(words, file)) {
+    take_mode(words, grammar, file);
+    if (!may_be_source || !take_source(words, file)) file.name = words.take_name();
+  }
+  if (!grammar.has_sources && file.kind == File_Argument::Kind::file && !is_classic())
+    require_writable_name(file.name);
+  find_source(file);
+  return file;
+}
+
+static const char* const source_help =
+    "  zstd NAME, brotli NAME      a compressed file; read-only, like the sources below. The word "
+    "can\n"
+    "                              be omitted if NAME ends with .zst or .br\n"
+    "  [curl] URL                  http:// or https://\n"
+    "  sftp [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
+    "                              a file on an SFTP server; or sftp://[USER@]HOST[:PORT]/PATH\n";
+
+std::string file_help(const File_Grammar& grammar) {
+  const std::string mode = grammar.has_modes ? "[--MODE] " : "";
+  const auto line = [](const std::string& words, const std::string& meaning) {
+    return "  " + words + std::string(words.size() < 28 ? 28 - words.size() : 1, ' ') + meaning +
+           '\n';
+  };
+  std::string text = "FILE is one of\n";
+  text += line(mode + "NAME", "a joedb file");
+  text += line("interpreted " + mode + "NAME", "a text file of joedbi commands");
+  text += line("device " + mode + "PATH", "a file or block device of fixed size");
+  text += line("memory", "memory only");
+  if (grammar.has_sources) text += source_help;
+  if (grammar.has_server)
+    text += line("server", "no local file: each read goes to the server of the CONNECTION");
+  text += "If NAME is one of these words, write: file NAME\n";
+  if (!grammar.has_modes) return text;
+  text += "--MODE is one of (default: --" + name_of(mode_names, grammar.default_mode) +
+          ", but a new file needs an explicit --MODE or confirmation)\n";
+  text += line("--read", "open read-only");
+  text += line("--write", "open an existing file; fail if another writer has it");
+  text += line("--new", "create the file; fail if it exists");
+  text += line("--write_or_new", "like --write if the file exists, else like --new");
+  if (grammar.has_shared)
+    text += line("--shared", "share the file with other writers, one transaction at a time");
+  text += line("--lock", "wait until no other writer has the file");
+  return text;
+}
+
+static void ask_whether_to_make(const std::string& name) {
+  std::cout << name << " does not exist. Create it? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "y" && answer != "Y" && answer != "yes")
+    throw Exception(name + ": was not created");
+}
+
+// Retries, because a file that another process is creating is empty for a moment.
+static bool stays_empty(const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (int i = 0; i < 20; ++i) {
+    if (!fs::is_regular_file(name, ignored) || fs::file_size(name, ignored) != 0) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+void require_database(const File_Argument& file) {
+  using Kind = File_Argument::Kind;
+  if (is_classic() || file.mode == Open_Mode::read_existing) return;
+  if (file.kind == Kind::file && file.mode != Open_Mode::create_new && stays_empty(file.name))
+    throw Exception(file.name + ": the file is empty; it is not a database. Remove it to make one");
+  if (file.has_mode || (file.kind != Kind::file && file.kind != Kind::interpreted)) return;
+  std::error_code ignored;
+  if (std::filesystem::exists(file.name, ignored)) return;
+  if (is_interactive()) return ask_whether_to_make(file.name);
+  throw Exception(file.name + ": does not exist; " +
+                  (file.mode == Open_Mode::shared_write ? "--shared" : "--new") + " makes it");
+}
+
+std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log) {
+  switch (file.kind) {
+    case File_Argument::Kind::memory:
+      log.log("opening memory file");
+      return std::make_unique<Locked_Memory_File>();
+    case File_Argument::Kind::server:
+      throw Exception("this command needs a file, not a server");
+    case File_Argument::Kind::source: {
+      log.log("opening " + shown_name(file.name));
+      auto result = open_source(file.name, file.source);
+      log.log("file is opened");
+      return result;
+    }
+    case File_Argument::Kind::interpreted:
+    case File_Argument::Kind::device:
+    case File_Argument::Kind::file:
+      break;
+  }
+  log.log("opening local file, open_mode = " + name_of(mode_names, file.mode));
+  std::unique_ptr<Abstract_File> result;
+  if (file.kind == File_Argument::Kind::interpreted)
+    result = std::make_unique<Interpreted_File>(file.name, file.mode);
+  else if (file.kind == File_Argument::Kind::device)
+    result = std::make_unique<Device_File>(file.name, file.mode);
+  else
+    result = std::make_unique<File>(file.name, file.mode);
+  log.log("file is opened");
+  return result;
+}
+
+// ---- connections --------------------------------------------------------------------------------
+
+static const char* const connections_text =
+    "dummy (no connection), file FILE (another file of this machine), local PATH (the socket of a "
+    "server of this machine), ssh HOST PATH (a socket of another machine), joedb://HOST/DATABASE "
+    "(a "
+    "server of another machine), nats://HOST,HOST,HOST/DATABASE (a cluster of NATS servers)";
+
+const char* const connection_help =
+    "CONNECTION is one of\n"
+    "  dummy                       no connection (the default)\n"
+    "  file FILE                   another file; with --read, it can only be pulled from\n"
+    "  local [--keep_alive SECONDS] PATH\n"
+    "                              a server on this machine, by its socket (joedb_server). A lost\n"
+    "                              connection is re-established. After SECONDS without traffic,\n"
+    "                              the client sends a keep-alive message\n"
+    "  ssh [--keep_alive SECONDS] [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
+    "                              a socket on another machine, through SSH. The host must be "
+    "known\n"
+    "                              and accept a key: FILE, or a key in ~/.ssh\n"
+    "  [--keep_alive SECONDS] [--authority FILE] [--token FILE] [--certificate FILE --key FILE]\n"
+    "  joedb://HOST[:PORT][/DATABASE]\n"
+    "                              a server on another machine, over TLS 1.3. The authority (PEM)\n"
+    "                              must have signed its certificate (default: the authorities of\n"
+    "                              this machine). The token file has the line NAME:TOKEN. "
+    "DATABASE\n"
+    "                              can be omitted if the server has only one. joedb+tcp:// "
+    "connects\n"
+    "                              to a server on this machine without TLS\n"
+    "  [nats] [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE]\n"
+    "  [--monitor PORT] [--require process|machine|power] [--lease SECONDS]\n"
+    "  nats://HOST[:PORT][,HOST...]/DATABASE\n"
+    "                              a journal replicated on a cluster of NATS servers\n"
+    "                              (docs/cluster.md). The client reports which failures an\n"
+    "                              acknowledged transaction survives, according to the settings\n"
+    "                              that the servers publish at their monitor port, and refuses "
+    "less\n"
+    "                              than --require. A client that shows no sign of life for its\n"
+    "                              lease (default: 30) loses the lock to a waiting client\n";
+
+namespace {
+
+constexpr std::array connection_options{"--keep_alive", "--authority",   "--token", "--certificate",
+                                        "--key",        "--known_hosts", "--port"};
+
+// Options that precede the address of a server.
+struct Server_Options {
+  std::chrono::milliseconds keep_alive{0};
+  Tls_Identity identity;
+};
+
+std::chrono::milliseconds take_seconds(Words& words) {
+  const std::string text = words.take_name();
+  char* end;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(seconds >= 0 && seconds <= 1e9))
+    words.fail("--keep_alive: not a number of seconds: " + text);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+}
+
+Server_Options take_server_options(Words& words) {
+  Server_Options options;
+  for (;;) {
+    if (words.take_if("--keep_alive"))
+      options.keep_alive = take_seconds(words);
+    else if (words.take_if("--authority"))
+      options.identity.authority_file = words.take_name();
+    else if (words.take_if("--token"))
+      options.identity.token_file = words.take_name();
+    else if (words.take_if("--certificate"))
+      options.identity.certificate_file = words.take_name();
+    else if (words.take_if("--key"))
+      options.identity.key_file = words.take_name();
+    else
+      break;
+  }
+  if (options.identity.certificate_file.empty() != options.identity.key_file.empty())
+    words.fail("--certificate and --key are given together");
+  return options;
+}
+
+// A tool holds the lock during each of its transactions, so it needs no protocol extensions.
+void set_up(Connector& connector, const Server_Options& options) {
+  connector.set_keep_alive_interval(options.keep_alive);
+  connector.set_extensions(false);
+}
+
+std::unique_ptr<Connector> take_local(Words& words) {
+  const Server_Options options = take_server_options(words);
+  if (words.is_empty()) words.fail("the path of the socket is missing");
+  auto connector = std::make_unique<Local_Connector>(words.take_last_name());
+  set_up(*connector, options);
+  return connector;
+}
+
+std::unique_ptr<Connector> take_ssh(Words& words) {
+#ifdef JOEDB_HAS_SSH
+  Server_Options options;
+  Ssh_Address address;
+  for (;;) {
+    if (words.take_if("--keep_alive"))
+      options.keep_alive = take_seconds(words);
+    else if (words.take_if("--port"))
+      address.port = take_port(words);
+    else if (words.take_if("--key"))
+      address.identity_file = words.take_name();
+    else if (words.take_if("--known_hosts"))
+      address.known_hosts_file = words.take_name();
+    else
+      break;
+  }
+  if (words.count() < 2) words.fail("ssh: the host or the path of the socket is missing");
+  address.host = words.take_name();
+  if (const std::size_t at = address.host.find('@'); at != std::string::npos) {
+    address.user = address.host.substr(0, at);
+    address.host.erase(0, at + 1);
+  }
+  if (address.host.empty()) words.fail("ssh: the host is missing");
+  address.path = words.take_last_name();
+  auto connector = std::make_unique<Ssh_Connector>(std::move(address));
+  set_up(*connector, options);
+  return connector;
+#else
+  words.fail("ssh: this program was built without libssh (Debian: libssh-dev)");
+#endif
+}
+
+std::unique_ptr<Connector> take_tcp(Words& words) {
+  const Server_Options options = take_server_options(words);
+  if (words.is_empty()) words.fail("the address of the server is missing");
+  auto connector =
+      std::make_unique<Tcp_Connector>(Tcp_Address::parse(words.take_last_name()), options.identity);
+  set_up(*connector, options);
+  return connector;
+}
+
+}  // namespace
+
+void add_connection_words(Options& options) {
+  add_file_modes(options, connection_grammar);
+  options.set_words({kinds::database, {"CONNECTION", ""}});
+  options.offer(1, {{"dummy", "no connection"},
+                    {"file", "another file", kinds::database},
+                    {"local", "a server of this machine", kinds::socket},
+                    {"ssh", "a server of another machine, through SSH", kinds::text},
+                    {"joedb://", "a server of another machine, over TLS"},
+                    {"nats://", "a journal on a cluster of NATS servers"}});
+  for (const char* const word : connection_options) options.allow_word(word);
+  allow_nats_words(options);
+}
+
+std::string Connection_Argument::name() const {
+  if (file) return shown_name(file->name);
+  return server ? server->name() : nats->name;
+}
+
+Connection_Argument take_connection(Words& words, const Source_Options& source) {
+  Connection_Argument result;
+  if (words.is_empty()) return result;
+  if (is_nats_url(words.last())) {
+    words.take_if("nats");
+    result.nats = take_nats(words);
+    words.require_end();
+    return result;
+  }
+  if (words.is_option() || words.peek().find("://") != std::string_view::npos) {
+    result.server = take_tcp(words);
+    return result;
+  }
+  const std::string word = words.take_name();
+  if (word == "dummy") {
+    words.require_end();
+  } else if (word == "file") {
+    if (words.is_empty()) words.fail("the file of the connection is missing");
+    result.file = take_file(words, connection_grammar, source);
+    words.require_end();
+    if (result.file->kind == File_Argument::Kind::source && !result.file->has_mode) {
+      require_writable_name(result.file->name);
+      throw Exception(shown_name(result.file->name) + ": can only be read: file --read");
+    }
+    if (result.file->mode == Open_Mode::shared_write)
+      throw Exception("the file of a connection cannot be shared");
+  } else if (word == "local") {
+    result.server = take_local(words);
+  } else if (word == "ssh") {
+    result.server = take_ssh(words);
+  } else if (word == "nats") {
+    words.fail("nats: the URL is missing: nats://HOST[,HOST...]/DATABASE");
+  } else if (word == "websocket") {
+    throw Exception("connection type " + word +
+                    ": not supported in this version. Connections: " + connections_text);
+  } else {
+    words.fail("unknown connection type: " + word + ". Connections: " + connections_text);
+  }
+  return result;
+}
+
+void keep_lock(const Connection_Argument& connection) {
+  if (connection.server && connection.server->settings().keep_alive.count() == 0)
+    connection.server->set_keep_alive_interval(std::chrono::seconds(30));
+}
+
+void require_different(const File_Argument& file, const Connection_Argument& connection) {
+  if (!connection.file || file.name.empty() || connection.file->name.empty()) return;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(file.name, connection.file->name, ignored))
+    throw Exception("the file and the connection are the same file");
+}
+
+bool is_new(const Connection_Argument& connection) {
+  std::error_code ignored;
+  return connection.file && connection.file->kind != File_Argument::Kind::source &&
+         !connection.file->name.empty() && !std::filesystem::exists(connection.file->name, ignored);
+}
+
+Open_Files::Open_Files(const File_Argument& file, const Connection_Argument& connection,
+                       Logger& log)
+    : argument_(connection), log_(log) {
+  if (file.kind != File_Argument::Kind::server) {
+    file_ = open_file(file, log);
+    return;
+  }
+  if (!connection.server)
+    throw Usage_Error("the file word server needs the connection of a server: server local PATH");
+  auto server = std::make_unique<Server_File>(*connection.server, log);
+  connection_ = server.get();
+  file_ = std::move(server);
+}
+
+void Open_Files::connect(const Client_Options& client) {
+  if (is_connected()) return;
+  if (argument_.file) {
+    log_.log("creating connection: file");
+    other_file_ = open_file(*argument_.file, log_);
+    file_connection_ = std::make_unique<File_Connection>(*other_file_, client.journal_options());
+    connection_ = file_connection_.get();
+  } else if (argument_.server) {
+    log_.log("creating connection: " + argument_.server->name());
+    server_connection_ = std::make_unique<Robust_Connection>(*argument_.server, log_);
+    connection_ = server_connection_.get();
+  } else if (argument_.nats) {
+    log_.log("creating connection: " + argument_.nats->name);
+    log_of_journal_ = open_log(*argument_.nats, log_);
+    log_connection_ = std::make_unique<Log_Connection>(*log_of_journal_, log_, System::real(),
+                                                       argument_.nats->log_settings);
+    connection_ = log_connection_.get();
+    print_promise(argument_.nats->name, log_connection_->promise());
+  } else {
+    log_.log("creating connection: dummy");
+  }
+  if (!is_connected() || is_classic()) return;
+  exact_connection_ = std::make_unique<Exact_Connection>(*connection_);
+  connection_ = exact_connection_.get();
+}
+
+}  // namespace joedb

@@ -1,0 +1,177 @@
+#ifndef JOEDB_CLI_ARGUMENTS_H
+#define JOEDB_CLI_ARGUMENTS_H
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "joedb/base/log.h"
+#include "joedb/io/file.h"
+#include "joedb/journal/readonly_journal.h"
+#include "joedb/network/robust_connection.h"
+#include "joedb/replica/connection.h"
+#include "tools/frame/nats_arguments.h"
+#include "tools/frame/parser.h"
+#include "tools/frame/source.h"
+
+// Command-line parts that several tools share: the options of the log and of clients, and the words
+// that name a file and a connection.
+
+namespace joedb {
+
+// ---- log ----------------------------------------------------------------------------------------
+
+// --log, --log_level, --log_tag, --verbose
+struct Log_Options {
+  enum class Target { unset, none, clog, system, json };
+  Target target = Target::unset;  // none; clog with --classic
+  bool is_verbose = false;
+  std::int64_t level = 100;
+  std::string tag;
+};
+void add_log_options(Options& options, Log_Options& log);
+
+// Writes lines "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" to standard error or to the system log; or
+// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error. Thread-safe:
+// a server and its watchers share it.
+class Tool_Log : public Logger {
+ public:
+  explicit Tool_Log(const Log_Options& options);
+  void log(std::string_view line) override;
+  void event(std::string_view event, std::span<const Log_Field> fields) override;
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Logger> logger_;  // null: logging is off
+};
+
+// ---- clients ------------------------------------------------------------------------------------
+
+// --hard_checkpoint, --check, --recovery, --db
+struct Client_Options {
+  // What the client does with the entries of the journal.
+  enum class Db { none, interpreted, dump, dump_tail, sql, sql_tail };
+  bool hard_checkpoint = false;
+  Content_Check check = Content_Check::fast;
+  Recovery recovery = Recovery::none;
+  Db db = Db::none;
+  bool has_no_seals = false;
+
+  // Returns the journal options of these flags. Does not set the recovery mode.
+  Journal_Options journal_options() const {
+    Journal_Options options;
+    options.has_seals = !has_no_seals;
+    return options;
+  }
+};
+void add_client_options(Options& options, Client_Options& client);
+void add_recovery_option(Options& options, Recovery& recovery);
+// --no_seals
+void add_seals_option(Options& options, bool& has_no_seals);
+void log_client_options(Logger& log, const Client_Options& client);
+
+// ---- files --------------------------------------------------------------------------------------
+
+// [interpreted] [file] [--MODE] NAME | memory | device [--MODE] PATH | server
+// [--read] zstd | brotli NAME, curl URL, sftp [OPTIONS] [USER@]HOST PATH
+struct File_Argument {
+  // server: no local file; the server of the connection stores the bytes. source: a compressed or
+  // remote file, which is read-only.
+  enum class Kind { file, interpreted, memory, device, server, source };
+  Kind kind = Kind::file;
+  Open_Mode mode = Open_Mode::read_existing;
+  bool has_mode = false;  // true if the command line gives a mode
+  std::string name;
+  Source_Options source;
+};
+
+// Syntax of a file on a command line. Modes that the tool does not support are refused.
+//
+// A file that the default mode would create is created only with --new or --write_or_new, or after
+// a user at the terminal confirms it.
+struct File_Grammar {
+  Open_Mode default_mode;
+  bool has_modes = true;
+  bool has_shared = true;
+  bool has_server = false;
+  bool has_sources = true;
+};
+// Declares the words of a grammar. Call it for each grammar, before the command line is parsed.
+void add_file_modes(Options& options, const File_Grammar& grammar);
+// Takes the words of a file. Throws Usage_Error if they do not fit the grammar, Exception for a
+// name that can only be read where a mode that writes is given.
+File_Argument take_file(Words& words, const File_Grammar& grammar,
+                        const Source_Options& source = {});
+
+// The lines of --help that explain the grammar.
+std::string file_help(const File_Grammar& grammar);
+
+// If a file without a mode does not exist: asks at a terminal whether to create it, and throws
+// Exception if the answer is no or no one can answer. Throws Exception also for an empty file that
+// would be written: it is no database, though a killed program may have left it. A no-op with
+// --classic.
+void require_database(const File_Argument& file);
+
+// Throws Exception for Kind::server.
+std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log);
+
+// ---- connections --------------------------------------------------------------------------------
+
+// empty, or dummy | file FILE | local [OPTIONS] PATH | [OPTIONS] joedb://HOST/DATABASE |
+// [nats] [OPTIONS] nats://HOST,HOST,HOST/DATABASE
+struct Connection_Argument {
+  bool is_none() const { return !file && !server && !nats; }
+  // The name for messages. Precondition: !is_none().
+  std::string name() const;
+
+  std::optional<File_Argument> file;
+  std::unique_ptr<Connector> server;
+  std::optional<Nats_Argument> nats;
+};
+inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
+// Declares the words of a connection. Call it before the command line is parsed.
+void add_connection_words(Options& options);
+Connection_Argument take_connection(Words& words, const Source_Options& source = {});
+// For a tool that may hold the lock of a server for a long time without a request. Sets the
+// keep-alive interval to 30 seconds if --keep_alive is absent or 0.
+void keep_lock(const Connection_Argument& connection);
+// Throws Exception if the connection is the file itself: a client would wait for its own lock
+// forever, and a push would remove the tail that it is about to copy.
+void require_different(const File_Argument& file, const Connection_Argument& connection);
+// True if the connection is a file that does not exist and will be created.
+bool is_new(const Connection_Argument& connection);
+
+// Owns the file and the connection of a tool, and the objects that they consist of.
+class Open_Files {
+ public:
+  // `connection` and `log` must outlive this.
+  Open_Files(const File_Argument& file, const Connection_Argument& connection, Logger& log);
+  // Creates the connection. The constructor has opened the file.
+  void connect(const Client_Options& client);
+
+  Abstract_File& file() const { return *file_; }
+  Connection& connection() const { return *connection_; }
+  bool is_connected() const { return connection_ != &Connection::dummy; }
+  // Null if the connection is not a file.
+  const File_Connection* file_connection() const { return file_connection_.get(); }
+
+ private:
+  const Connection_Argument& argument_;
+  Logger& log_;
+  std::unique_ptr<Abstract_File> file_;
+  std::unique_ptr<Abstract_File> other_file_;
+  std::unique_ptr<File_Connection> file_connection_;
+  std::unique_ptr<Robust_Connection> server_connection_;
+  std::unique_ptr<Replicated_Log> log_of_journal_;
+  std::unique_ptr<Log_Connection> log_connection_;
+  std::unique_ptr<Connection> exact_connection_;  // wraps one of these
+  Connection* connection_ = &Connection::dummy;
+};
+
+extern const char* const connection_help;
+
+}  // namespace joedb
+
+#endif

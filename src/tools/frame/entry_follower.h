@@ -1,0 +1,27 @@
+#ifndef JOEDB_CLI_ENTRY_FOLLOWER_H
+#define JOEDB_CLI_ENTRY_FOLLOWER_H
+
+#include <memory>
+
+#include "joedb/journal/readonly_journal.h"
+#include "tools/frame/arguments.h"
+
+namespace joedb {
+
+// Handles the entries of a journal as they arrive, as the option --db requests.
+class Entry_Follower {
+ public:
+  virtual ~Entry_Follower() = default;
+  // Handles the entries up to the checkpoint of the journal.
+  virtual void advance(Readonly_Journal& journal) = 0;
+};
+
+// Returns a follower that prints to standard output. Its first call of advance handles all existing
+// entries; it does not print them if `db` requests only the tail. `blobs` is the file of the
+// journal.
+std::unique_ptr<Entry_Follower> make_entry_follower(Client_Options::Db db,
+                                                    const Abstract_File& blobs);
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,116 @@
+#include "tools/frame/file_transaction.h"
+
+#include <ctime>
+#include <filesystem>
+
+#include "joedb/commands/interpreted_file.h"
+#include "tools/frame/database_options.h"
+#include "tools/frame/output.h"
+
+namespace joedb {
+
+void add_transaction_options(Options& options, Transaction_Options& transaction) {
+  options.add("--options", transaction.options_file,
+              "a .joedbc file; writes that violate its unique indexes are refused");
+  add_recovery_option(options, transaction.recovery);
+  add_seals_option(options, transaction.has_no_seals);
+  options.add_flag("--hard_checkpoint", transaction.has_hard_checkpoint,
+                   "no effect: a hard checkpoint is always written");
+}
+
+Import_Words take_import_words(Words& words, const std::string& usage) {
+  Import_Words result;
+  std::vector<std::string> others;
+  if (words.is_option()) others.push_back(words.take());
+  result.in = words.take_name();
+  while (!words.is_empty()) others.push_back(words.take());
+  Words file_words(others, usage);
+  result.file = take_file(file_words, transaction_grammar);
+  file_words.require_end();
+  if (result.file.mode == Open_Mode::read_existing)
+    file_words.fail("--read: the database is written");
+  return result;
+}
+
+namespace {
+
+// Holds the lock of a shared file; a no-op for other files.
+class Write_Lock {
+ public:
+  explicit Write_Lock(Writable_Database& database, bool is_shared)
+      : database_(database), is_shared_(is_shared) {
+    if (is_shared_) database_.lock_pull();
+  }
+  ~Write_Lock() {
+    if (is_shared_) database_.unlock();
+  }
+  Write_Lock(const Write_Lock&) = delete;
+  Write_Lock& operator=(const Write_Lock&) = delete;
+
+ private:
+  Writable_Database& database_;
+  const bool is_shared_;
+};
+
+void change_in(Abstract_File& file, const Transaction_Options& options,
+               const std::function<void(Writable_Database&)>& change) {
+  Journal_Options journal_options;
+  journal_options.has_seals = !options.has_no_seals;
+  journal_options.ends_transactions = ends_transactions(file);
+  // A shared file may have the tail of a killed process.
+  if (options.recovery != Recovery::none || !file.is_shared())
+    journal_options.recovery = options.recovery;
+  Writable_Database database(file, journal_options, Deleted_Values::reset,
+                             read_indexes(options.options_file, file, options.recovery));
+  const Write_Lock lock(database, file.is_shared());
+  if (options.recovery != Recovery::none) database.recover();
+  print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
+  try {
+    change(database);
+    end_transaction(database);
+    database.hard_checkpoint();
+  } catch (...) {
+    try {
+      database.rollback();
+    } catch (const Exception&) {  // a write has failed: report the first error
+    }
+    throw;
+  }
+}
+
+}  // namespace
+
+bool ends_transactions(const Abstract_File& file) {
+  return !is_classic() && dynamic_cast<const Interpreted_File*>(&file) == nullptr;
+}
+
+void end_transaction(Writable_Database& database) {
+  const Abstract_File& file = std::as_const(database).get_journal().get_file();
+  if (ends_transactions(file) && database.ahead_of_checkpoint() > 0)
+    database.end_transaction(Timestamp{std::time(nullptr)});
+}
+
+void change_file(const File_Argument& file, const Transaction_Options& options,
+                 const std::function<void(Writable_Database&)>& change) {
+  require_database(file);
+  std::error_code ignored;
+  const bool is_new = file.kind == File_Argument::Kind::file &&
+                      file.mode != Open_Mode::write_existing &&
+                      !std::filesystem::exists(file.name, ignored);
+  if (is_new) {
+    fill_new_file(file.name, [&](File& new_file) { change_in(new_file, options, change); });
+    return;
+  }
+  Tool_Log log(Log_Options{});
+  const auto opened = open_file(file, log);
+  change_in(*opened, options, change);
+}
+
+void change_existing_file(const File_Argument& file, const Transaction_Options& options,
+                          const std::function<void(Writable_Database&)>& change) {
+  File_Argument existing = file;
+  existing.has_mode = true;
+  change_file(existing, options, change);
+}
+
+}  // namespace joedb

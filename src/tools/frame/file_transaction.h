@@ -1,0 +1,52 @@
+#ifndef JOEDB_CLI_FILE_TRANSACTION_H
+#define JOEDB_CLI_FILE_TRANSACTION_H
+
+#include <functional>
+#include <string>
+
+#include "joedb/table/writable_database.h"
+#include "tools/frame/arguments.h"
+
+namespace joedb {
+
+// Options of a tool that changes a database atomically.
+struct Transaction_Options {
+  std::string options_file;  // a .joedbc file that declares indexes
+  Recovery recovery = Recovery::none;
+  bool has_no_seals = false;
+  bool has_hard_checkpoint = false;
+};
+// --options, --recovery, --no_seals, --hard_checkpoint
+void add_transaction_options(Options& options, Transaction_Options& transaction);
+
+// File syntax of these tools: the modes that write.
+inline constexpr File_Grammar transaction_grammar{Open_Mode::write_existing_or_create_new};
+// The last words of a command line: IN FILE. The mode of FILE may also precede IN, as options do.
+// take_import_words throws Usage_Error also for --read.
+struct Import_Words {
+  std::string in;
+  File_Argument file;
+};
+Import_Words take_import_words(Words& words, const std::string& usage);
+
+// Returns true if transactions in this file end with a mark (Valid_Data or a time stamp): false
+// with
+// --classic, and false for a text file of commands, which people write.
+bool ends_transactions(const Abstract_File& file);
+// Ends the entries that a tool has written with a time stamp, so that they are one transaction in
+// the history. A no-op if there are none.
+void end_transaction(Writable_Database& database);
+
+// Opens the database, calls change(database), ends the transaction, and writes a hard checkpoint; a
+// shared file is locked meanwhile. If change() throws, everything is rolled back. A file that did
+// not exist appears only when it is complete.
+void change_file(const File_Argument& file, const Transaction_Options& options,
+                 const std::function<void(Writable_Database&)>& change);
+
+// The same for a file that must exist, unless its mode creates one: does not offer to create it.
+void change_existing_file(const File_Argument& file, const Transaction_Options& options,
+                          const std::function<void(Writable_Database&)>& change);
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,40 @@
+#ifndef JOEDB_CLI_HISTORY_OPTIONS_H
+#define JOEDB_CLI_HISTORY_OPTIONS_H
+
+#include <optional>
+#include <string>
+
+#include "joedb/history/changes.h"
+#include "tools/frame/database_options.h"
+#include "tools/frame/parser.h"
+#include "tools/frame/source.h"
+#include "tools/frame/terminal.h"
+
+// Options that the history commands share.
+
+namespace joedb {
+
+// Parses the id of a record. Throws Usage_Error if it is invalid.
+Record_Id parse_record(const std::string& text);
+
+struct History_Options {
+  Recovery recovery = Recovery::none;
+  bool ignore_header = false;
+  std::string table;
+  std::optional<std::int64_t> record;
+  bool is_complete = false;
+  bool is_json = false;
+  Colour colour = Colour::automatic;
+  Source_Options source;
+
+  // Returns which changes of the file to read. Throws Exception if the file never had the table.
+  Change_Options for_file(Abstract_File& file) const;
+  // Throws Usage_Error for options that are missing or exclude each other.
+  void check(const Words& words) const;
+};
+// --table, --record, --all, --json, --color, --recovery, --ignore_header, --max_size, --timeout
+void add_history_options(Options& options, History_Options& history);
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef JOEDB_CLI_MEMORY_LIMIT_H
+#define JOEDB_CLI_MEMORY_LIMIT_H
+
+#include <cstdint>
+#include <optional>
+
+#include "joedb/journal/readonly_journal.h"
+#include "joedb/table/database.h"
+#include "tools/frame/parser.h"
+
+namespace joedb {
+
+// The option --memory of tools that spill tables to a temporary file when memory runs short.
+class Memory_Limit {
+ public:
+  void add_to(Options& options);
+  // The limit in bytes; 0 for no limit.
+  std::size_t bytes() const { return static_cast<std::size_t>(megabytes_.value_or(0)) << 20; }
+  // Spills the database if the process exceeds the limit. Call it between two replays of the
+  // journal into the database, which must be limited to the journal
+  // (Database::limit_to_journal_of).
+  void keep(Database& database, const Readonly_Journal& journal);
+
+ private:
+  std::optional<std::int64_t> megabytes_;
+  Offset spilled_ = 0;  // replay position of the last spill
+};
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,43 @@
+#ifndef JOEDB_CLI_NATS_ARGUMENTS_H
+#define JOEDB_CLI_NATS_ARGUMENTS_H
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "joedb/base/log.h"
+#include "joedb/cluster/log_connection.h"
+#include "joedb/cluster/nats_stream.h"
+#include "tools/frame/parser.h"
+
+namespace joedb {
+
+// A journal on a cluster of NATS servers, as named on the command line.
+struct Nats_Argument {
+  std::string name;  // the URL, without secrets
+  Nats_Address address;
+  Nats_Settings settings;
+  Log_Settings log_settings;
+};
+
+// Returns true if the URL begins with nats:// or tls://.
+bool is_nats_url(std::string_view word);
+
+// Takes [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE] [--monitor PORT]
+// [--require process|machine|power] [--lease SECONDS] URL. Throws Usage_Error if they are invalid,
+// or if this program was built without libnats.
+Nats_Argument take_nats(Words& words);
+
+// Throws the exceptions of Nats_Log.
+std::unique_ptr<Replicated_Log> open_log(const Nats_Argument& argument, Logger& log);
+
+// Prints on standard error what an acknowledged transaction survives. If that is a power cut,
+// prints only at a terminal.
+void print_promise(const std::string& name, const Replicated_Log::Promise& promise);
+
+// Declares the words of take_nats as words that keep their position (Options::allow_word).
+void allow_nats_words(Options& options);
+
+}  // namespace joedb
+
+#endif

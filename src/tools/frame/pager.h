@@ -1,0 +1,69 @@
+#ifndef JOEDB_CLI_PAGER_H
+#define JOEDB_CLI_PAGER_H
+
+#include <cstdio>
+#include <memory>
+#include <ostream>
+#include <streambuf>
+#include <string_view>
+
+#include "tools/frame/stop_signal.h"
+
+namespace joedb {
+
+// Returns true if TERM is unset, empty or "dumb": the terminal can only show text.
+bool is_dumb_terminal();
+// Returns true if the pager can be used: the program exists, and the terminal is not dumb.
+bool has_pager_program();
+
+// Runs the user's pager: $PAGER, or less.
+class Pager {
+ public:
+  Pager() = default;
+  ~Pager() { close(); }
+  Pager(const Pager&) = delete;
+  Pager& operator=(const Pager&) = delete;
+
+  bool is_open() const { return process_ != nullptr; }
+  // Starts the pager. Returns true on success.
+  bool open();
+  // Returns false if the user has quit the pager.
+  bool write(std::string_view text);
+  // Waits until the user quits the pager. A no-op if it is not open.
+  void close() noexcept;
+
+ private:
+  std::FILE* process_ = nullptr;
+};
+
+// A stream to standard output, or to the pager if `may_page` is set. less is configured to exit by
+// itself after a short text. Once something was printed to a pager, control-C ends the output, not
+// the program, until this object is closed.
+class Paged_Output : private std::streambuf {
+ public:
+  explicit Paged_Output(bool may_page);
+  ~Paged_Output() override { close(); }
+
+  // Writes to the stream throw Display_Stopped (text/display.h) after the user quits the
+  // pager or types control-C.
+  std::ostream& stream() { return stream_; }
+  // Waits until the user has quit the pager. Throws Exception if standard output could not take
+  // everything.
+  void finish();
+
+ private:
+  std::streamsize xsputn(const char* text, std::streamsize size) override;
+  int_type overflow(int_type c) override;
+  int sync() override;
+  void close() noexcept;
+
+  const bool may_page_;
+  std::ostream stream_;
+  bool is_open_ = false;
+  Pager pager_;
+  std::unique_ptr<Interrupts> interrupts_;
+};
+
+}  // namespace joedb
+
+#endif

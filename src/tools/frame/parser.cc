@@ -1,0 +1,361 @@
+#include "tools/frame/parser.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <sstream>
+
+#include "kernel/schema/value_text.h"
+
+namespace joedb {
+
+// ---- words --------------------------------------------------------------------------------------
+
+// A single - is no option: it may mean standard input.
+static bool looks_like_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
+
+bool Words::is_option() const { return next_ < options_end_ && looks_like_option(peek()); }
+
+std::string Words::take() {
+  if (is_empty()) fail();
+  return words_[next_++];
+}
+
+bool Words::take_if(std::string_view word) {
+  if (is_empty() || words_[next_] != word) return false;
+  ++next_;
+  return true;
+}
+
+std::string Words::take_name() {
+  if (is_option()) fail("unexpected option: " + std::string(peek()));
+  return take();
+}
+
+std::string Words::take_last_name() {
+  std::string name = take_name();
+  require_end();
+  return name;
+}
+
+void Words::require_end() const {
+  if (is_empty()) return;
+  fail((is_option() ? "unexpected option: " : "unexpected argument: ") + std::string(peek()));
+}
+
+void Words::fail(const std::string& what) const {
+  throw Usage_Error((what.empty() ? "" : what + "\n") + "usage: " + usage_ +
+                    "\nMore is shown by --help.");
+}
+
+// ---- help ---------------------------------------------------------------------------------------
+
+namespace {
+
+// Breaks a text into lines of at most `width` characters.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width)
+      lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
+// Like CLI11's formatter, with our own usage line, and with lines that fit a terminal.
+class Help_Formatter : public CLI::Formatter {
+ public:
+  explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) {}
+
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "\nusage: " + usage_ + "\n";
+  }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    constexpr std::size_t column = 30;
+    constexpr std::size_t line_width = 90;
+    std::string text = "  " + make_option_name(option, is_positional) + make_option_opts(option);
+    if (text.size() >= column) text += '\n';
+    for (const std::string& line : wrapped(make_option_desc(option), line_width - column)) {
+      const std::size_t used = text.size() - (text.rfind('\n') + 1);
+      text.append(column - used, ' ').append(line) += '\n';
+    }
+    return text;
+  }
+
+ private:
+  const std::string usage_;
+};
+
+std::string footer(const Tool_Help& help) {
+  std::string text = help.details;
+  if (!text.empty()) text += '\n';
+  text += (help.examples.find('\n') == help.examples.rfind('\n') ? "Example:\n" : "Examples:\n") +
+          help.examples;
+  text +=
+      "\n"
+      "Exit codes: 0 success; 1 failure or a negative answer; 2 usage error.\n"
+      "Use -- before an argument that begins with -.";
+  return text;
+}
+
+std::string joined(const std::vector<std::string_view>& words, std::string_view separator,
+                   std::string_view last_separator) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 < words.size() ? separator : last_separator).append(words[i]);
+  return text;
+}
+
+std::string text_of(Range range) {
+  if (range.max == Range().max) return "at least " + std::to_string(range.min);
+  return std::to_string(range.min) + " to " + std::to_string(range.max);
+}
+
+}  // namespace
+
+// ---- options ------------------------------------------------------------------------------------
+
+static const char* const help_of_help = "show this text";
+
+static std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// Returns the lower-case alternatives in a usage like "joedb_x [options] csv|json FILE", by
+// position.
+static std::vector<std::vector<Offered_Word>> offered_by_usage(const std::string& text) {
+  const std::string usage = text.substr(0, text.find('\n'));
+  const std::size_t start = usage.find("[options]");
+  std::vector<std::vector<Offered_Word>> offered;
+  if (start == usage.npos) return offered;
+  for (const std::string& word : split(usage.substr(start + std::strlen("[options]")), ' ')) {
+    if (word.empty()) continue;
+    offered.emplace_back();
+    const bool is_lower = std::all_of(word.begin(), word.end(),
+                                      [](char c) { return c == '|' || ('a' <= c && c <= 'z'); });
+    if (!is_lower) continue;
+    for (const std::string& alternative : split(word, '|'))
+      offered.back().push_back({alternative, ""});
+  }
+  return offered;
+}
+
+struct Options::Implementation {
+  explicit Implementation(Tool_Help tool_help) : help(std::move(tool_help)), app(help.summary) {
+    description.help = help;
+    description.options.push_back({{"-h", "--help"}, {}, {}, help_of_help});
+    description.offered = offered_by_usage(help.usage);
+    app.formatter(std::make_shared<Help_Formatter>(help.usage));
+    app.footer(footer(help));
+    app.set_help_flag("-h,--help", help_of_help);
+    app.allow_extras();
+  }
+
+  std::vector<std::string> known() const {
+    std::vector<std::string> result = description.marks;
+    for (const CLI::Option* const option : app.get_options())
+      for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
+    return result;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const { Words({}, help.usage).fail(what); }
+
+  void require_known(const std::string& word) const {
+    const std::vector<std::string>& marks = description.marks;
+    if (std::find(marks.begin(), marks.end(), word) != marks.end()) return;
+    fail("unknown option: " + word + did_you_mean(word.substr(0, word.find('=')), known()));
+  }
+
+  const Tool_Help help;
+  CLI::App app;
+  Tool_Description description;
+};
+
+Options::Options(Tool_Help help)
+    : implementation_(std::make_unique<Implementation>(std::move(help))) {}
+
+Options::~Options() = default;
+
+void Options::describe(const char* names, const Value_Kind& value, const std::string& help) {
+  implementation_->description.options.push_back({split(names, ','), value, {}, help});
+}
+
+void Options::add_flag(const char* name, bool& value, const char* help) {
+  describe(name, {}, help);
+  implementation_->app.add_flag(name, value, help);
+}
+
+void Options::add_number(const char* name, const char* help, Range range,
+                         std::function<void(std::int64_t)> set) {
+  const auto read = [this, name, range, set = std::move(set)](const std::string& word) {
+    const char* const end = word.data() + word.size();
+    std::int64_t number = 0;
+    const auto [next, error] = std::from_chars(word.data(), end, number);
+    if (error == std::errc::invalid_argument || next != end)
+      implementation_->fail(std::string(name) + ": " + word + " is not a whole number");
+    if (error != std::errc())
+      implementation_->fail(std::string(name) + ": " + word + " has too many digits");
+    if (number < range.min || number > range.max)
+      implementation_->fail(std::string(name) + ": " + word +
+                            " is out of range: " + text_of(range));
+    set(number);
+  };
+  add_text(name, kinds::number, help, read);
+}
+
+void Options::add(const char* name, std::int64_t& value, const char* help, Range range) {
+  add_number(name, help, range, [&value](std::int64_t number) { value = number; });
+}
+
+void Options::add(const char* name, std::optional<std::int64_t>& value, const char* help,
+                  Range range) {
+  add_number(name, help, range, [&value](std::int64_t number) { value = number; });
+}
+
+void Options::add_text(const char* name, const Value_Kind& kind, const char* help,
+                       std::function<void(const std::string&)> set) {
+  describe(name, kind, help);
+  implementation_->app.add_option_function<std::string>(name, std::move(set), help)
+      ->option_text(kind.name);
+}
+
+void Options::add(const char* name, std::optional<std::string>& value, const char* help,
+                  const Value_Kind& kind) {
+  add_text(name, kind, help, [&value](const std::string& word) { value = word; });
+}
+
+void Options::add(const char* name, std::string& value, const char* help, const Value_Kind& kind) {
+  add_text(name, kind, help, [&value](const std::string& word) { value = word; });
+}
+
+void Options::add(const char* name, std::vector<std::string>& values, const char* help,
+                  const char* value_name) {
+  const auto read = [this, name, &values](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      std::istringstream in(word);
+      for (std::string value; std::getline(in, value, ',');)
+        if (!value.empty()) values.push_back(value);
+    }
+    if (values.empty()) implementation_->fail(std::string(name) + ": the value is missing");
+  };
+  describe(name, {value_name, ""}, help);
+  implementation_->app.add_option_function<std::vector<std::string>>(name, read, help)
+      ->option_text(value_name)
+      ->allow_extra_args(false);
+}
+
+void Options::add(const char* name, std::chrono::duration<double>& value, const char* help) {
+  const auto read = [this, name, &value](const std::string& word) {
+    double seconds = -1;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
+    if (error != std::errc() || end != word.data() + word.size() ||
+        !(seconds >= 0 && seconds <= 1e9))
+      implementation_->fail(std::string(name) + ": " + word +
+                            "; expected a number of seconds, 0 to 1000000000");
+    value = std::chrono::duration<double>(seconds);
+  };
+  add_text(name, kinds::seconds, help, read);
+}
+
+void Options::add_words(const char* name, const std::vector<std::string_view>& words,
+                        std::string_view default_word, const char* help,
+                        std::function<void(std::size_t)> set) {
+  const auto read = [this, name, words, set = std::move(set)](const std::string& word) {
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end())
+      implementation_->fail(std::string(name) + ": " + word + "; expected " +
+                            joined(words, ", ", " or "));
+    set(static_cast<std::size_t>(found - words.begin()));
+  };
+  std::string text = help;
+  if (!default_word.empty()) text += " (default: " + std::string(default_word) + ")";
+  add_text(name, {joined(words, "|", "|"), ""}, text.c_str(), read);
+  implementation_->description.options.back().choices.assign(words.begin(), words.end());
+}
+
+void Options::allow_word(std::string word) {
+  std::vector<std::string>& marks = implementation_->description.marks;
+  if (std::find(marks.begin(), marks.end(), word) == marks.end()) marks.push_back(std::move(word));
+}
+
+void Options::set_words(std::vector<Value_Kind> words) {
+  implementation_->description.words = std::move(words);
+}
+
+void Options::offer(std::size_t position, const std::vector<Offered_Word>& words) {
+  auto& offered = implementation_->description.offered;
+  if (offered.size() <= position) offered.resize(position + 1);
+  std::vector<Offered_Word>& known = offered[position];
+  for (const Offered_Word& word : words)
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const auto& k) { return k.word == word.word; }))
+      known.push_back(word);
+}
+
+// If not null, Options::parse stores its description here instead of parsing.
+static std::optional<Tool_Description>* description_wanted = nullptr;
+
+std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arguments)) {
+  std::optional<Tool_Description> result;
+  description_wanted = &result;
+  try {
+    run({});
+  } catch (const Exception&) {  // the tool has no options
+  }
+  description_wanted = nullptr;
+  return result;
+}
+
+std::optional<Words> Options::parse(std::vector<std::string> arguments) {
+  if (description_wanted != nullptr) {
+    *description_wanted = implementation_->description;
+    return std::nullopt;
+  }
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  const std::vector<std::string> others(end == arguments.end() ? end : end + 1, arguments.end());
+  arguments.erase(end, arguments.end());
+  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
+  CLI::App& app = implementation_->app;
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return std::nullopt;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string text = error.what();
+    implementation_->fail(text.substr(0, text.find(':')) + (text.find("missing") != text.npos
+                                                                ? ": the value is missing"
+                                                                : ": given more than once"));
+  } catch (const CLI::ParseError& error) {
+    implementation_->fail(error.what());
+  }
+  if (is_classic()) write_floats_as_joedb_10();
+  std::vector<std::string> words = app.remaining();
+  for (const std::string& word : words)
+    if (looks_like_option(word)) implementation_->require_known(word);
+  const std::size_t options_end = words.size();
+  words.insert(words.end(), others.begin(), others.end());
+  return Words(std::move(words), implementation_->help.usage, options_end);
+}
+
+// ---- classic ------------------------------------------------------------------------------------
+
+static bool has_classic = false;
+
+void add_classic_option(Options& options) {
+  options.add_flag("--classic", has_classic,
+                   "behave like the tool of joedb 10: values that cannot be read become zero or "
+                   "the nearest value; messages, log lines, prompts, exit codes and the defaults "
+                   "of options are those of joedb 10");
+}
+
+bool is_classic() { return has_classic; }
+
+}  // namespace joedb

@@ -1,0 +1,153 @@
+#ifndef JOEDB_CLI_PARSER_H
+#define JOEDB_CLI_PARSER_H
+
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "joedb/base/error.h"
+#include "kernel/base/suggestion.h"
+#include "tools/frame/description.h"
+
+// The command line of a tool: its options, and the remaining words.
+
+namespace joedb {
+
+// An invalid command line. The text names the error, and shows the correct usage.
+class Usage_Error : public Exception {
+ public:
+  using Exception::Exception;
+};
+
+// The arguments that are not options, from left to right. A word that begins with - is a file mode
+// (Options::allow_word), or follows the word --.
+class Words {
+ public:
+  // Words with an index of at least `options_end` are not options, even if they begin with -.
+  Words(std::vector<std::string> words, std::string usage,
+        std::size_t options_end = std::numeric_limits<std::size_t>::max())
+      : words_(std::move(words)), usage_(std::move(usage)), options_end_(options_end) {}
+
+  bool is_empty() const { return next_ == words_.size(); }
+  std::size_t count() const { return words_.size() - next_; }
+  // Returns the next word, or an empty string if there is none.
+  std::string_view peek() const { return is_empty() ? std::string_view() : words_[next_]; }
+  // Returns the last word, or an empty string if none is left.
+  std::string_view last() const { return is_empty() ? std::string_view() : words_.back(); }
+  // Returns true if the next word is a file mode.
+  bool is_option() const;
+  // Returns the next word, and moves past it. Throws Usage_Error if there is none.
+  std::string take();
+  // Takes the next word if it equals `word`. Returns true if it does.
+  bool take_if(std::string_view word);
+  // Takes the next word. Throws Usage_Error if there is none, or if it is a file mode.
+  std::string take_name();
+  // Like take_name(). Throws Usage_Error also if a word is left.
+  std::string take_last_name();
+
+  // Throws Usage_Error if a word is left.
+  void require_end() const;
+  // Throws Usage_Error with `what` and the usage.
+  [[noreturn]] void fail(const std::string& what = "") const;
+
+ private:
+  const std::vector<std::string> words_;
+  const std::string usage_;
+  const std::size_t options_end_;
+  std::size_t next_ = 0;
+};
+
+// Bounds of the value of an option, inclusive.
+struct Range {
+  std::int64_t min = 0;
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();
+};
+
+// The options of a tool: declared, then parsed. They start with - and may be anywhere before the
+// word --.
+//
+//   Options options({"joedb_pack [options] IN OUT", "Writes …", "", "  joedb_pack a b"});
+//   bool ignore = false;
+//   options.add_flag("--ignore_header", ignore, "read up to the end of the file");
+//   auto words = options.parse(std::move(args));
+//   if (!words) return 0;  // it was --help
+class Options {
+ public:
+  explicit Options(Tool_Help help);
+  ~Options();
+
+  void add_flag(const char* name, bool& value, const char* help);
+  void add(const char* name, std::int64_t& value, const char* help, Range range = {});
+  void add(const char* name, std::string& value, const char* help,
+           const Value_Kind& kind = kinds::text);
+  // A number of seconds, 0 to 1e9.
+  void add(const char* name, std::chrono::duration<double>& value, const char* help);
+  // nullopt if the option is not given.
+  void add(const char* name, std::optional<std::int64_t>& value, const char* help,
+           Range range = {});
+  void add(const char* name, std::optional<std::string>& value, const char* help,
+           const Value_Kind& kind = kinds::text);
+  // A list: comma-separated, or the option given several times.
+  void add(const char* name, std::vector<std::string>& values, const char* help,
+           const char* value_name);
+  // One of the words in `names`. `value` holds the default, and receives an enumerator. A default
+  // that is not in `names` is not shown by --help.
+  template <class Enum>
+  void add_choice(const char* name, Enum& value,
+                  std::vector<std::pair<std::string_view, Enum>> names, const char* help) {
+    std::vector<std::string_view> words;
+    std::string_view default_word;
+    for (const auto& [word, enumerator] : names) {
+      words.push_back(word);
+      if (enumerator == value) default_word = word;
+    }
+    add_words(name, words, default_word, help,
+              [&value, names](std::size_t i) { value = names[i].second; });
+  }
+  // Allows a word that begins with -- and keeps its position among the other words: it refers to
+  // the next one. The help of the tool must explain it.
+  void allow_word(std::string word);
+
+  // For completion: the kind of each word, by position; the last one applies to all later words.
+  // Without this call, words are names of databases.
+  void set_words(std::vector<Value_Kind> words);
+  // For completion: words that are valid in this position, counted from 0. Lower-case words in the
+  // line of usage, like csv|json, are known.
+  void offer(std::size_t position, const std::vector<Offered_Word>& words);
+
+  // Returns the words that are not options; nullopt after --help, which it has printed. Throws
+  // Usage_Error for an unknown option or an invalid value.
+  std::optional<Words> parse(std::vector<std::string> arguments);
+
+ private:
+  struct Implementation;
+  void describe(const char* names, const Value_Kind& value, const std::string& help);
+  void add_text(const char* name, const Value_Kind& kind, const char* help,
+                std::function<void(const std::string&)> set);
+  void add_number(const char* name, const char* help, Range range,
+                  std::function<void(std::int64_t)> set);
+  void add_words(const char* name, const std::vector<std::string_view>& words,
+                 std::string_view default_word, const char* help,
+                 std::function<void(std::size_t)> set);
+
+  std::unique_ptr<Implementation> implementation_;
+};
+
+// Returns the description of a tool: runs it up to its call of Options::parse, which returns
+// nullopt. Returns nullopt if it makes no such call. Not thread-safe.
+std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arguments));
+
+// --classic: tools that joedb 10 also has behave as in joedb 10 (docs/compatibility.md). The flag
+// is process-wide, because main() needs it when a tool fails.
+void add_classic_option(Options& options);
+bool is_classic();
+
+}  // namespace joedb
+
+#endif

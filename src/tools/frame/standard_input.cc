@@ -1,0 +1,83 @@
+#include "tools/frame/standard_input.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <iostream>
+
+#include "joedb/base/error.h"
+#include "tools/frame/output.h"
+#include "tools/frame/pager.h"
+
+namespace joedb {
+
+namespace {
+
+class Standard_Input : public Block_Line_Source {
+ public:
+  using Block_Line_Source::Block_Line_Source;
+
+ private:
+  // A program that sends commands may wait for the output of the previous ones before it sends
+  // more.
+  std::size_t read(char* data, std::size_t size) override {
+    std::cout.flush();
+    while (true) {
+      const ssize_t n = ::read(STDIN_FILENO, data, size);
+      if (n >= 0) return static_cast<std::size_t>(n);
+      if (errno != EINTR) throw_io_error("reading", "standard input", -1, errno);
+    }
+  }
+};
+
+}  // namespace
+
+bool is_interactive() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
+void add_colour_option(Options& options, Colour& colour) {
+  options.add_choice(
+      "--color", colour,
+      {{"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}},
+      "colours in the output; auto: at a terminal, unless NO_COLOR is set");
+}
+
+Command_Loop::Settings make_loop_settings(Colour colour) {
+  Command_Loop::Settings settings{.is_prompting = is_interactive(), .is_classic = is_classic()};
+  Display& display = *settings.display;
+  if (settings.is_classic) return settings;
+  display.has_colours = has_colours(colour);
+  if (!is_interactive()) return settings;
+  constexpr index_t shown_records = 1000;
+  display.has_reference_names = true;
+  display.has_pager = has_pager_program();
+  display.limit = shown_records;
+  return settings;
+}
+
+Command_Loop::End run_standard_input(Command_Loop& loop, const char* history) {
+  Command_Loop::End end;
+  if (is_interactive()) {
+    Terminal terminal(std::cout, history, !loop.settings().is_classic);
+    loop.display().screen = &terminal;
+    end = loop.run(terminal, std::cout);
+    loop.display().screen = nullptr;
+  } else {
+    Standard_Input input(std::cout);
+    end = loop.run(input, std::cout);
+  }
+  finish_standard_output();
+  return end;
+}
+
+int exit_code(const Command_Loop& loop, Command_Loop::End end) {
+  const Command_Loop::Failures& failures = loop.failures();
+  const bool is_error = end == Command_Loop::End::error;
+  const bool is_script = !is_interactive() && !loop.settings().is_classic;
+  if (!is_error && (failures.count == 0 || !is_script)) return 0;
+  if (is_script)
+    std::cerr << failures.count << (failures.count == 1 ? " command" : " commands")
+              << " failed, the last in line " << failures.line_number << '\n';
+  return 1;
+}
+
+}  // namespace joedb

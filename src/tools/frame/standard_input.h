@@ -1,0 +1,30 @@
+#ifndef JOEDB_CLI_STANDARD_INPUT_H
+#define JOEDB_CLI_STANDARD_INPUT_H
+
+#include "commands/command_loop.h"
+#include "tools/frame/parser.h"
+#include "tools/frame/terminal.h"
+
+namespace joedb {
+
+// Returns true if standard input and standard output are terminals.
+bool is_interactive();
+
+// --color auto|always|never
+void add_colour_option(Options& options, Colour& colour);
+
+// Returns the settings of a loop that reads commands of a person or a script from standard input.
+Command_Loop::Settings make_loop_settings(Colour colour);
+
+// Runs the commands of standard input, and writes the answers to standard output. On a terminal,
+// lines can be edited, and long answers are paged; `history` is the name of a file in the home
+// directory that stores the lines. Throws Exception if the answers could not be written.
+Command_Loop::End run_standard_input(Command_Loop& loop, const char* history);
+
+// Returns the exit code of a tool after a loop: 1 if a command of a script has failed, which is
+// also reported on standard error. With --classic: 1 only if the error has ended the loop.
+int exit_code(const Command_Loop& loop, Command_Loop::End end);
+
+}  // namespace joedb
+
+#endif

@@ -1,0 +1,105 @@
+#include "tools/frame/stop_signal.h"
+
+#include <poll.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace joedb {
+
+static volatile sig_atomic_t signal_come = 0;     // number of the signal, or 0
+static volatile sig_atomic_t is_interrupted = 0;  // set by Interrupts
+
+static void note_signal(int number) { signal_come = number; }
+
+Stop_Signal::Stop_Signal() {
+  signal_come = 0;
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, &old_interrupt_);
+  sigaction(SIGTERM, &action, &old_terminate_);
+}
+
+Stop_Signal::~Stop_Signal() {
+  sigaction(SIGINT, &old_interrupt_, nullptr);
+  sigaction(SIGTERM, &old_terminate_, nullptr);
+}
+
+// Also checks the flag of Interrupts: control-C may have come before this object was created.
+bool Stop_Signal::has_come() const { return signal_come != 0 || is_interrupted != 0; }
+
+void Stop_Signal::require_none(const char* what) const {
+  if (has_come()) throw Interrupted(signal_come != 0 ? signal_come : SIGINT, what);
+}
+
+// Blocks the signals between the check of the flag and the wait, so that none is lost in between.
+void Stop_Signal::sleep(std::chrono::milliseconds duration) {
+  sigset_t signals;
+  sigset_t old_mask;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
+  if (!has_come()) {
+    timespec time{};
+    time.tv_sec = static_cast<time_t>(duration.count() / 1000);
+    time.tv_nsec = static_cast<long>(duration.count() % 1000) * 1'000'000;
+    if (const int number = sigtimedwait(&signals, nullptr, &time); number > 0) signal_come = number;
+  }
+  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+}
+
+// ---- interrupts ---------------------------------------------------------------------------------
+
+static bool are_interrupts_noted = false;
+
+Interrupts::Interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { is_interrupted = 1; };
+  sigaction(SIGINT, &action, &old_);
+  is_interrupted = 0;
+  are_interrupts_noted = true;
+}
+
+Interrupts::~Interrupts() {
+  are_interrupts_noted = false;
+  sigaction(SIGINT, &old_, nullptr);
+  is_interrupted = 0;
+}
+
+bool Interrupts::has_come() const { return is_interrupted != 0; }
+void Interrupts::clear() const { is_interrupted = 0; }
+
+// Blocks SIGINT between the check and the wait, like Stop_Signal::sleep, so that none is lost.
+bool Interrupts::wait_for(int descriptor) const {
+  sigset_t signals;
+  sigset_t old_mask;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
+  pollfd input{descriptor, POLLIN, 0};
+  int ready = -1;
+  while (ready < 0 && !has_come()) {
+    ready = ::ppoll(&input, 1, nullptr, &old_mask);
+    if (ready < 0 && errno != EINTR) break;  // read() will report the error
+  }
+  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+  return !has_come();
+}
+
+Interrupts_End_Program::Interrupts_End_Program() : is_needed_(are_interrupts_noted), old_() {
+  if (!is_needed_) return;
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGINT, &action, &old_);
+}
+
+Interrupts_End_Program::~Interrupts_End_Program() {
+  if (is_needed_) sigaction(SIGINT, &old_, nullptr);
+}
+
+void ignore_closed_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+
+}  // namespace joedb

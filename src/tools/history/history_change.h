@@ -1,0 +1,53 @@
+#ifndef JOEDB_CLI_HISTORY_CHANGE_H
+#define JOEDB_CLI_HISTORY_CHANGE_H
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "history/requests.h"
+#include "tools/frame/file_transaction.h"
+#include "tools/frame/terminal.h"
+
+// Shared parts of joedb_undo, joedb_revert and joedb_restore, which append changes derived from the
+// history of a file, in a transaction of their own.
+
+namespace joedb {
+
+struct History_Change {
+  bool is_ours = false;
+  bool is_theirs = false;
+  bool is_dry_run = false;
+  bool is_json = false;
+  bool is_complete = false;
+  // For joedb_undo: whether it may drop tables and fields, and whether it asks before large
+  // deletions.
+  bool may_drop = true;
+  bool asks = false;
+  Colour colour = Colour::automatic;
+  std::string message;
+  std::string author;
+  Transaction_Options transaction;
+};
+
+// --dry-run, --message, --author, --all, --json, --color, --options, --recovery, --no_seals
+void add_history_change_options(Options& options, History_Change& command);
+// --ours, --theirs
+void add_conflict_options(Options& options, History_Change& command);
+
+inline constexpr File_Grammar history_change_grammar{.default_mode = Open_Mode::write_existing,
+                                                     .has_sources = false};
+
+// Arguments: the file, its current content, and how to read the file.
+using Find_Changes =
+    std::function<Wanted_Changes(Abstract_File&, const Database&, const Change_Options&)>;
+
+// Opens the file, appends the changes that find() returns, and prints them. Returns the exit code.
+// Prints conflicts; throws Exception, and writes nothing, if they are not resolved by --ours or
+// --theirs.
+int change_by_history(const File_Argument& file, const History_Change& command,
+                      const Find_Changes& find);
+
+}  // namespace joedb
+
+#endif

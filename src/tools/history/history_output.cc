@@ -1,0 +1,149 @@
+#include "tools/history/history_output.h"
+
+#include "tools/history/history_json.h"
+
+namespace joedb {
+
+// ---- JSON ---------------------------------------------------------------------------------------
+
+Json json_of(const Value& value) {
+  return std::visit(
+      []<class T>(const T& typed) -> Json {
+        if constexpr (std::is_same_v<T, Record_Id>)
+          return typed.is_null() ? Json(nullptr) : Json(typed.value());
+        else if constexpr (std::is_same_v<T, Blob>)
+          return Json::array({typed.get_position(), typed.get_size()});
+        else
+          return typed;
+      },
+      value);
+}
+
+static Json json_of(const Values& values, index_t first, index_t end) {
+  Json json = Json::array();
+  for (index_t i = first; i < end; ++i) json.push_back(json_of(values[i]));
+  return json;
+}
+
+static Json json_of(const Field_Description& field) {
+  Json json{{"name", field.name}, {"type", type_name(field.type.code)}};
+  if (field.type.code == Type_Code::reference)
+    json["references"] = field.referenced.empty() ? Json(nullptr) : Json(field.referenced);
+  return json;
+}
+
+static const char* name_of(Change::Kind kind) {
+  static constexpr const char* names[] = {
+      "inserted",      "updated",     "deleted",       "table_created", "table_renamed",
+      "table_dropped", "field_added", "field_renamed", "field_dropped", "custom"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+Json json_of(const Change& change, Record_Id record) {
+  Json json{{"change", name_of(change.kind)}};
+  if (change.table) json["table"] = change.table_name();
+  if (change.is_of_records()) {
+    const index_t first = record.is_null() ? 0 : record.value() - change.record.value();
+    const index_t end = record.is_null() ? change.size : first + 1;
+    json["record"] = change.record.value() + first;
+    json["size"] = end - first;
+    json["fields"] = Json::array();
+    for (const Field_Change& field : change.fields) {
+      Json values{{"name", change.field_name(field)},
+                  {"type", type_name(change.table->find_field(field.field)->type.code)}};
+      if (!field.old_values.is_empty()) values["old"] = json_of(field.old_values, first, end);
+      if (!field.new_values.is_empty()) values["new"] = json_of(field.new_values, first, end);
+      json["fields"].push_back(std::move(values));
+    }
+    return json;
+  }
+  using Kind = Change::Kind;
+  const Schema_Change& schema = *change.schema;
+  const bool is_of_field = !schema.field.name.empty();
+  if (is_of_field) json["field"] = json_of(schema.field);
+  if (!schema.old_name.empty()) json["old_name"] = schema.old_name;
+  if (change.kind == Kind::custom) json["name"] = schema.mark;
+  if (change.kind != Kind::table_dropped && change.kind != Kind::field_dropped) return json;
+  json["records"] = schema.rows;
+  json["lost"] = schema.has_lost ? Json::array() : Json(nullptr);
+  for (const Change& lost : schema.lost) json["lost"].push_back(json_of(lost, Record_Id()));
+  return json;
+}
+
+Json json_of(const Transaction_Info& info) {
+  Json json{{"position", info.end}, {"begin", info.begin}};
+  json["time"] = info.time ? Json(*info.time) : Json(nullptr);
+  json["has_own_time"] = info.has_own_time;
+  json["complete"] = info.is_complete;
+  json["author"] = info.author.empty() ? Json(nullptr) : Json(info.author);
+  json["comments"] = info.comments;
+  json["blobs"] = info.blobs;
+  json["blob_bytes"] = info.blob_bytes;
+  return json;
+}
+
+static Json json_of(const std::vector<Table_Summary>& tables) {
+  Json json = Json::array();
+  for (const Table_Summary& table : tables)
+    json.push_back({{"name", table.name},
+                    {"inserted", table.inserted},
+                    {"updated", table.updated},
+                    {"deleted", table.deleted},
+                    {"schema_changes", table.schema_changes}});
+  return json;
+}
+
+static Json json_of(const Transaction_Summary& summary) {
+  Json json = json_of(static_cast<const Transaction_Info&>(summary));
+  json["tables"] = json_of(summary.tables);
+  json["marks"] = summary.marks;
+  return json;
+}
+
+static void write(std::ostream& out, const Json& json) {
+  out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+void History_Output::print_json(const Transaction& transaction) {
+  Json json = json_of(static_cast<const Transaction_Info&>(transaction));
+  if (settings_.style.tags != nullptr) json["tags"] = text_.tags_of(transaction);
+  json["changes"] = Json::array();
+  for (const Change& change : transaction.changes)
+    json["changes"].push_back(json_of(change, settings_.style.record));
+  write(out_, json);
+}
+
+// ---- JSON or text -------------------------------------------------------------------------------
+
+void History_Output::print(const Transaction_Summary& summary) {
+  if (!settings_.is_json) return text_.print(summary);
+  Json json = json_of(summary);
+  if (settings_.style.tags != nullptr) json["tags"] = text_.tags_of(summary);
+  write(out_, json);
+}
+
+void History_Output::print(const Transaction& transaction) {
+  settings_.is_json ? print_json(transaction) : text_.print(transaction);
+}
+
+void History_Output::print_all(const Transaction& transaction) {
+  settings_.is_json ? print_json(transaction) : text_.print_all(transaction);
+}
+
+void History_Output::print_difference(const State& from, const State& to,
+                                      const std::vector<Change>& changes, bool has_changes) {
+  if (!settings_.is_json) return text_.print_difference(changes, has_changes);
+  const auto json_of_state = [](const State& state) {
+    return Json{{"file", state.file}, {"position", state.position}};
+  };
+  Json json{{"from", json_of_state(from)}, {"to", json_of_state(to)}};
+  json["tables"] = json_of(summaries_of(changes));
+  if (has_changes) {
+    json["changes"] = Json::array();
+    for (const Change& change : changes)
+      json["changes"].push_back(json_of(change, settings_.style.record));
+  }
+  write(out_, json);
+}
+
+}  // namespace joedb

@@ -1,0 +1,42 @@
+#include "tools/frame/command.h"
+#include "tools/frame/history_options.h"
+#include "tools/history/history_change.h"
+
+namespace joedb {
+
+int run_restore(std::vector<std::string> arguments) {
+  const std::string usage = "joedb_restore [options] --at WHEN FILE TABLE RECORD";
+  Options options(
+      {usage, "Restores a record to an earlier version.",
+       std::string(
+           "Appends a transaction that restores the record with the id RECORD: a deleted record is "
+           "inserted\n"
+           "again; an existing one gets its former values. WHEN is a position, as shown by "
+           "joedb_log; a time:\n"
+           "\"2026-01-31\", \"2026-01-31 12:00\" (GMT), yesterday, \"2 hours ago\"; or a tag.\n"
+           "\n") +
+           file_help(history_change_grammar),
+       "  joedb_restore --at yesterday people.joedb person 3\n"
+       "  joedb_restore --at 137 --dry-run people.joedb person 3\n"});
+  History_Change command;
+  std::optional<std::string> when;
+  options.add("--at", when, "restore the version of the record at this position, time or tag",
+              Value_Kind{"WHEN", ""});
+  add_history_change_options(options, command);
+  options.set_words({kinds::database, kinds::text});
+  auto words = options.parse(std::move(arguments));
+  if (!words) return 0;
+  const File_Argument file = take_file(*words, history_change_grammar);
+  Restored_Record restored;
+  restored.table = words->take_name();
+  restored.record = parse_record(words->take_last_name());
+  if (!when) words->fail("--at is missing");
+  restored.when = parse_when(*when, "--at");
+  return change_by_history(
+      file, command,
+      [&](Abstract_File& opened, const Database& present, const Change_Options& change_options) {
+        return wanted_by_restore(opened, present, restored, change_options);
+      });
+}
+
+}  // namespace joedb

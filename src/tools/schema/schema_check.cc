@@ -1,0 +1,249 @@
+#include "tools/schema/schema_check.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "commands/commands.h"
+#include "joedb/io/memory_file.h"
+#include "tools/compiler/rpc.h"
+
+namespace joedb {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_from_disk(const std::string& path) {
+  if (!fs::exists(path)) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw_io_error("opening", path, -1, errno);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::string base_of_schema(const std::string& path) {
+  const fs::path file(path);
+  const fs::path folder = file.parent_path();
+  if (file.has_extension() && folder.extension() == ".rpc")
+    return fs::path(folder).replace_extension().string();
+  if (file.extension() == ".joedbi" || file.extension() == ".joedbc")
+    return fs::path(file).replace_extension().string();
+  return path;
+}
+
+namespace {
+
+using compiler::Diagnostic;
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view spaces = " \t\r";
+  std::vector<std::string_view> words;
+  for (std::size_t start = line.find_first_not_of(spaces); start < line.size();) {
+    const std::size_t end = std::min(line.find_first_of(spaces, start), line.size());
+    words.push_back(line.substr(start, end - start));
+    start = line.find_first_not_of(spaces, end);
+  }
+  return words;
+}
+
+// ---- the schema ---------------------------------------------------------------------------------
+
+// Returns the index of the word to report for an error that names no column: the new name, or else
+// the id of a record.
+std::size_t blamed_word(std::string_view command, std::string_view error) {
+  if (error.starts_with("Unknown command")) return 0;
+  if (command == "create_table" || command == "drop_table" || command == "custom") return 1;
+  return command == "rename_field" ? 3 : 2;
+}
+
+// Parses "column 16: TEXT". For an error without a column, finds the column of the blamed word.
+Diagnostic diagnostic_of(const std::string& file, int number, std::string_view line,
+                         std::string_view error) {
+  constexpr std::string_view opening = "column ";
+  Diagnostic result{file, number, std::string(error), 0};
+  if (error.starts_with(opening)) {
+    error.remove_prefix(opening.size());
+    std::from_chars(error.data(), error.data() + error.size(), result.column);
+    result.text = error.substr(std::min(error.find(": ") + 2, error.size()));
+    return result;
+  }
+  const auto words = words_of(line);
+  if (!words.empty())
+    result.column =
+        compiler::column_of(line, words[std::min(blamed_word(words[0], error), words.size() - 1)]);
+  return result;
+}
+
+// A schema, executed line by line; lines that fail are skipped.
+class Schema {
+ public:
+  Schema(const std::string& file, std::string_view text)
+      : database_(journal_), loop_({.is_echoing = false, .is_bailing = true}, [] { return ""; }) {
+    add_journal_commands(loop_, database_, {});
+    add_schema_commands(loop_, database_);
+    add_data_commands(loop_, database_, {});
+    std::set<std::string> unknown_tables;
+    for (int number = 1; !text.empty() && !has_ended_; ++number) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      auto error = run(file, number, text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+      if (!error) continue;
+      // If a table could not be created, report it once, not for each of its fields.
+      const bool is_unknown_table = error->text.starts_with("No such table");
+      if (!is_unknown_table || unknown_tables.insert(error->text).second)
+        errors_.push_back(std::move(*error));
+    }
+    database_.soft_checkpoint();
+  }
+
+  const std::vector<Diagnostic>& errors() const { return errors_; }
+  const Database& database() const { return database_.get_database(); }
+
+ private:
+  std::optional<Diagnostic> run(const std::string& file, int number, std::string_view line) {
+    std::ostringstream ignored;
+    Text_Line_Source in(line, ignored);
+    const Command_Loop::End end = loop_.run(in, ignored);
+    has_ended_ = end != Command_Loop::End::end_of_input && end != Command_Loop::End::error;
+    if (end != Command_Loop::End::error) return std::nullopt;
+    return diagnostic_of(file, number, line, loop_.failures().text);
+  }
+
+  Memory_File journal_;
+  Writable_Database database_;
+  Command_Loop loop_;
+  bool has_ended_ = false;
+  std::vector<Diagnostic> errors_;
+};
+
+// Sets the line and column of the last declaration of the diagnostic's name in the schema.
+void find_place(Diagnostic& diagnostic, std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 5> declarations{
+      {{"create_table", 1},
+       {"rename_table", 2},
+       {"add_field", 2},
+       {"rename_field", 3},
+       {"custom", 1}}};
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto words = words_of(line);
+    for (const auto& [command, place] : declarations) {
+      if (words.size() <= place || words[0] != command || words[place] != diagnostic.names.back())
+        continue;
+      const bool is_of_field = command.ends_with("_field");
+      if (is_of_field != (diagnostic.names.size() == 2)) continue;
+      diagnostic.line = number;
+      diagnostic.column = compiler::column_of(line, words[place]);
+    }
+  }
+}
+
+// ---- all of it ----------------------------------------------------------------------------------
+
+class Checker {
+ public:
+  explicit Checker(const Read_File& read) : read_(read) {}
+
+  // Checks BASE.joedbi and BASE.joedbc. Returns nullopt if they have errors. `main` is the model of
+  // the main schema if this is a message schema, null otherwise.
+  std::optional<compiler::Model> check(const std::string& base,
+                                       const compiler::Model* main = nullptr) {
+    const std::string file = base + ".joedbi";
+    const auto options = check_options(base, main);
+    const auto text = read_(file);
+    if (!text) throw_io_error("opening", file, -1, ENOENT);
+    const Schema schema(file, *text);
+    add(schema.errors());
+    if (!options || !schema.errors().empty()) return std::nullopt;
+    try {
+      compiler::Model model = compiler::make_model(schema.database(), *options, file, main);
+      if (main != nullptr)
+        compiler::require_message_schema(model, *options, fs::path(base).filename().string());
+      return model;
+    } catch (const compiler::Schema_Errors& errors) {
+      for (Diagnostic each : errors.diagnostics) {
+        if (each.line == 0 && !each.names.empty()) find_place(each, *text);
+        add({each});
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Checks the folder BASE.rpc, if it exists.
+  void check_rpc(const fs::path& folder, const compiler::Model& main) {
+    if (!fs::is_directory(folder)) return;
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".joedbi") names.push_back(entry.path().stem().string());
+    std::sort(names.begin(), names.end());
+    std::vector<compiler::Model> messages;
+    for (const std::string& name : names)
+      if (auto message = check((folder / name).string(), &main))
+        messages.push_back(std::move(*message));
+    const std::string service = (folder / "Service.h").string();
+    const auto text = read_(service);
+    if (!text || messages.size() < names.size()) return;
+    try {
+      compiler::generate_rpc(main, messages, *text, service);
+    } catch (const compiler::Schema_Errors& errors) {
+      add(errors.diagnostics);
+    }
+  }
+
+  // Files in the order of their first finding; within a file, by line.
+  std::vector<Finding> findings() && {
+    const auto rank = [all = findings_](const std::string& file) {
+      return std::find_if(all.begin(), all.end(), [&](const auto& f) { return f.file == file; }) -
+             all.begin();
+    };
+    std::stable_sort(findings_.begin(), findings_.end(), [&](const Finding& a, const Finding& b) {
+      return std::tuple(rank(a.file), a.line, a.column) <
+             std::tuple(rank(b.file), b.line, b.column);
+    });
+    return std::move(findings_);
+  }
+
+ private:
+  std::optional<compiler::Options> check_options(const std::string& base,
+                                                 const compiler::Model* main) {
+    std::vector<std::string> parent;
+    if (main != nullptr) {
+      parent = main->name_space;
+      parent.emplace_back("rpc");
+    }
+    const std::string file = base + ".joedbc";
+    try {
+      compiler::Options options = compiler::parse_options(read_(file).value_or(""), file, parent);
+      add(options.warnings, true);
+      return options;
+    } catch (const compiler::Schema_Errors& errors) {
+      add(errors.diagnostics);
+      return std::nullopt;
+    }
+  }
+
+  void add(const std::vector<Diagnostic>& diagnostics, bool are_warnings = false) {
+    for (const Diagnostic& each : diagnostics)
+      findings_.push_back(
+          {each.file, std::max(each.line, 1), std::max(each.column, 1), are_warnings, each.text});
+  }
+
+  const Read_File& read_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> check_schema(const std::string& base, const Read_File& read) {
+  Checker checker(read);
+  if (const auto model = checker.check(base)) checker.check_rpc(base + ".rpc", *model);
+  return std::move(checker).findings();
+}
+
+}  // namespace joedb
