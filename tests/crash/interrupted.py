@@ -83,10 +83,10 @@ def content(path):
         return file.read()
 
 
-def trace(tools, tool, folder, calls, *options):
-    """Runs the tool; returns the exit code. Calls that are not traced take no time."""
+def trace(tools, tool, folder, calls, *options, strace=shell.FAST_STRACE):
+    """Runs the tool; returns the exit code."""
     command = [f'{tools}/{tool.command[0]}', *tool.command[1:]]
-    return run([*shell.STRACE, '-e', f'trace={calls}', *options, *command], folder, tool.text).returncode
+    return run([*strace, '-e', f'trace={calls}', *options, *command], folder, tool.text).returncode
 
 
 def lines_of(log, files):
@@ -139,9 +139,11 @@ def check(tools, tool, start):
                     folder = os.path.join(top, 'run')
                     shutil.copytree(spare, folder)
                     code = trace(tools, tool, folder, call, '-o', '/dev/null', '-e',
-                                 f'inject={call}:{fault}:when={first + n}')
+                                 f'inject={call}:{fault}:when={first + n}',
+                                 strace=shell.STRACE if 'signal' in fault else shell.FAST_STRACE)
                     found = tool.content(folder)
                     where = f'{" ".join(tool.command)}, {fault} at {call} {first + n}'
+                    assert fault != 'signal=KILL' or code in (-9, 137), f'{where}: it was not killed'
                     assert found in (before, complete), f'{where}: {tool.out} is incomplete'
                     assert code != 0 or found == complete, f'{where}: {tool.out} is the old one'
                     rest = {name for name in set(os.listdir(folder)) - files - made
