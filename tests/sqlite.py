@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+import shell
+
 SCHEMA = '''
 CREATE TABLE invoice(number INTEGER PRIMARY KEY, customer TEXT REFERENCES customer, day DATE, total DECIMAL(10,2),
                      paid BOOLEAN);
@@ -291,8 +293,9 @@ def check_browser():
 
 
 def main(tools, megabytes):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and a browser that it starts would, too
     os.environ['PATH'] = os.path.abspath(tools) + ':/usr/bin:/bin'
-    with tempfile.TemporaryDirectory() as folder:
+    with shell.temporary_folder() if megabytes < 100 else tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_round_trip(megabytes)
         check_damage()
