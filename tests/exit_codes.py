@@ -7,7 +7,8 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
+
+import shell
 
 TOOLS = os.path.abspath(sys.argv[1])
 
@@ -247,7 +248,7 @@ def all_cases(folder):
 
 def main():
     failed = count = 0
-    with tempfile.TemporaryDirectory() as folder:
+    with shell.temporary_folder() as folder:
         setup = run(folder, SETUP)
         assert setup.returncode == 0 and not setup.stderr, setup.stderr
         for line, expected in all_cases(folder):

@@ -6,13 +6,15 @@ usage: reused_ids.py TOOLS_DIR [SEED...]
 Random histories are written by joedbi. A model, which is no more than a dictionary, says what programs see. Each tool
 that shows the records must show this, and so must what each tool writes that rewrites a file.
 """
+import concurrent.futures
 import json
 import os
 import random
 import re
 import subprocess
 import sys
-import tempfile
+
+import shell
 
 TOOLS = os.path.abspath(sys.argv[1])
 DEFAULTS = {'name': '', 'age': 0}
@@ -162,7 +164,7 @@ def rewritten(file, chance):
 
 def check_history(seed):
     chance = random.Random(seed)
-    with tempfile.TemporaryDirectory() as folder:
+    with shell.temporary_folder() as folder:
         file = os.path.join(folder, 'a.joedb')
         records = write_history(chance, file)
         expected = in_order(records)
@@ -191,7 +193,7 @@ def check_undo(file, expected):
 
 def check_classic():
     """With --classic, tools show and write what those of joedb 10 do."""
-    with tempfile.TemporaryDirectory() as folder:
+    with shell.temporary_folder() as folder:
         file = os.path.join(folder, 'a.joedb')
         run('joedbi', '--new', file, data='create_table t\nadd_field t n int32\ninsert_into t 0 7\n'
                                           'delete_from t 0\ninsert_into t 0\n')
@@ -205,11 +207,11 @@ def check_classic():
 
 def main():
     seeds = [int(word) for word in sys.argv[2:]] or range(25)
-    for seed in seeds:
-        try:
-            check_history(seed)
-        except AssertionError as error:
-            sys.exit(f'seed {seed}: {error}')
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {seed: pool.submit(check_history, seed) for seed in seeds}
+    for seed, job in jobs.items():
+        if error := job.exception():
+            sys.exit(f'seed {seed}: {type(error).__name__} {error}')
     check_classic()
     print(f'{len(seeds)} histories: every tool shows and writes what programs see')
 

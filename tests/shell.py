@@ -1,7 +1,9 @@
-"""Runs the tools in a shell, as the conformance cases and the transcripts need it."""
+"""What tests of the tools share: a place for files, tracing, and a shell, as the conformance cases and the
+transcripts need it."""
 import glob
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,6 +12,24 @@ import time
 
 TIME = re.compile(rb'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT')
 TIMEOUT_SECONDS = 60
+MEMORY = '/dev/shm'
+MEMORY_BYTES = 500_000_000  # more than all tests together have at a time; a container may have only 64 MB
+STRACE = 'strace', '-f', '-qq'
+# The kernel stops the program only at the system calls that are asked for. Then strace cannot inject signals.
+FAST_STRACE = *STRACE, '--seccomp-bpf'
+
+
+def temporary_folder(prefix='joedb-'):
+    """A folder for some megabytes, a context manager. It is in memory if there is room, so that no tool waits for a
+    disk: a sync takes 4 ms there."""
+    has_room = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_BYTES
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=MEMORY if has_room else None)
+
+
+def can_trace():
+    return shutil.which('strace') and subprocess.run(
+        [*FAST_STRACE, '-o', '/dev/null', '-e', 'inject=fsync:error=EIO', 'true'],
+        stderr=subprocess.DEVNULL).returncode == 0
 
 
 def environment_of(tools, folder):

@@ -30,10 +30,8 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-import proxy  # noqa: E402 (from this folder)
-import servers  # noqa: E402
+import proxy
+import servers
 
 MODES = 'optimistic', 'lock', 'several', 'large'
 DATABASE = 'city'

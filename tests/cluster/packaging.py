@@ -15,9 +15,8 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-import nats_client  # noqa: E402 (from this folder)
-import servers  # noqa: E402 (from this folder)
+import nats_client
+import servers
 
 TEMPLATE = HERE.parents[1] / 'packaging' / 'nats' / 'nats-server.conf'
 CERTIFICATES = '''

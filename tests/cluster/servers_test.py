@@ -14,9 +14,8 @@ import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import proxy  # noqa: E402 (from this folder)
-import servers  # noqa: E402
+import proxy
+import servers
 
 SILENCE = 0.2  # nothing comes for so many seconds
 PATIENCE = 30

@@ -17,9 +17,7 @@ import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-import servers  # noqa: E402 (from this folder)
+import servers
 
 PATIENCE = 40  # seconds that anything may take
 # Of a joedb file: what follows is the same in all copies.

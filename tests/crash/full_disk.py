@@ -17,9 +17,8 @@ import random
 import re
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from journal import SCHEMA, SKIPPED, Failure, Log, insertion, require, run  # noqa: E402
-from loop_disk import Impossible, Loop_Disk  # noqa: E402
+from journal import SCHEMA, SKIPPED, Failure, Log, insertion, require, run
+from loop_disk import Impossible, Loop_Disk
 
 MEGABYTES = 8
 MANY = 5000  # rows: more than fit

@@ -19,14 +19,13 @@ import concurrent.futures
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import traceback
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import shell  # noqa: E402 (from the folder above)
 from journal import SCHEMA, SKIPPED, Failure, Log, insertion, require, run  # noqa: E402
 
 CLOSING = 'joedb destructor warning: '
@@ -236,14 +235,16 @@ class Run:
 
     def __init__(self, program):
         self.program = program
-        self.folder = tempfile.mkdtemp(prefix='joedb-injected-')
+        self.place = shell.temporary_folder('joedb-injected-')
+        self.folder = self.place.name
         self.path = os.path.join(self.folder, 'db.joedb')
         self.trace = os.path.join(self.folder, 'trace')
         program.prepare(self.path)
 
     def trace_with(self, *options):
         """Only calls on the file, and on its folder, are seen and counted."""
-        command = ['strace', '-f', '-qq', '-o', self.trace, '-P', self.path, '-P', self.folder, '-e',
+        strace = shell.STRACE if any('signal=' in option for option in options) else shell.FAST_STRACE
+        command = [*strace, '-o', self.trace, '-P', self.path, '-P', self.folder, '-e',
                    'trace=' + ','.join(FAULTS), *options, *self.program.command(self.path)]
         self.result = run(command, self.program.input)
 
@@ -304,7 +305,7 @@ class Run:
         require(after.text.startswith(before.text), 'going on has changed what was there')
 
     def remove(self):
-        shutil.rmtree(self.folder)
+        self.place.cleanup()
 
 
 def is_after_sync(calls, name, when):
@@ -383,19 +384,13 @@ def do(case, again):
         return False
 
 
-def can_trace():
-    return shutil.which('strace') and subprocess.run(
-        ['strace', '-f', '-o', '/dev/null', '-e', 'inject=fsync:error=EIO', 'true'],
-        stderr=subprocess.DEVNULL).returncode == 0
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('tools', help='the folder of the programs')
     parser.add_argument('--only', default='', help='only cases whose name begins so')
-    parser.add_argument('--jobs', type=int, default=2)
+    parser.add_argument('--jobs', type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    if not can_trace():
+    if not shell.can_trace():
         print('skipped: strace is missing, or may not trace here')
         return SKIPPED
     tools = os.path.abspath(arguments.tools)

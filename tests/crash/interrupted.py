@@ -9,19 +9,22 @@ before; after SIGINT and SIGTERM nothing else is there either. Without a signal,
 before it gets its name, and the directory afterwards. A tool that replaces a file in place also sees these
 system calls fail.
 """
+import concurrent.futures
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import shell  # noqa: E402 (from the folder above)
 
 CALLS = 'openat', 'pwrite64', 'copy_file_range', 'fsync', 'renameat2', 'rename', 'close', 'munmap'
 SCHEMA = 'create_table t\nadd_field t name string\n'
 BLOB = 'write_blob "bytes"\n'
 ROWS = ''.join(f'insert_into t {i} "row {i}"\n' for i in range(20000))
 MIDDLE = 118957  # an entry of in.joedb ends here
-MOMENTS = 6  # of each kind of call, spread over the run
+MOMENTS = 6  # of each kind of call, spread over the run after the program was loaded
 IMPOSSIBLE = 77  # exit code: tracing is not allowed here
 OLD = b'what was there before'
 
@@ -80,16 +83,19 @@ def content(path):
         return file.read()
 
 
-def trace(tools, tool, folder, *inject):
-    """Runs the tool; returns the exit code and the lines of strace."""
+def trace(tools, tool, folder, calls, *options, strace=shell.FAST_STRACE):
+    """Runs the tool; returns the exit code."""
     command = [f'{tools}/{tool.command[0]}', *tool.command[1:]]
-    log = os.path.join(folder, 'trace')
-    code = run(['strace', '-f', '-y', '-o', log, '-e', 'trace=' + ','.join(CALLS), *inject, *command],
-               folder, tool.text).returncode
+    return run([*strace, '-e', f'trace={calls}', *options, *command], folder, tool.text).returncode
+
+
+def lines_of(log, files):
+    """Of a trace: the lines before the first one that names a file, which are of the loader, and the others."""
     with open(log, encoding='utf-8', errors='replace') as file:
-        lines = file.read().splitlines()
+        lines = [line.split(None, 1)[1] for line in file]
     os.remove(log)
-    return code, [line.split(None, 1)[1] for line in lines]
+    first = next(i for i, line in enumerate(lines) if any(f'"{name}"' in line for name in files))
+    return lines[:first], lines[first:]
 
 
 def check_order(tool, lines):
@@ -108,7 +114,7 @@ def faults_of(tool):
 
 def check(tools, tool, start):
     """Returns how many signals were sent, or calls have failed."""
-    with tempfile.TemporaryDirectory() as top:
+    with shell.temporary_folder() as top:
         folder = os.path.join(top, 'clean')
         shutil.copytree(start, folder)
         before = OLD if '--force' in tool.command else tool.content(folder)
@@ -118,21 +124,26 @@ def check(tools, tool, start):
         files = set(os.listdir(folder))
         spare = os.path.join(top, 'spare')
         shutil.copytree(folder, spare)
-        code, lines = trace(tools, tool, folder)
+        log = os.path.join(folder, 'trace')
+        code = trace(tools, tool, folder, ','.join(CALLS), '-y', '-o', log)
+        loading, lines = lines_of(log, files)
         complete = tool.content(folder)
         assert code == 0 and complete not in (None, before), 'the tool does not work'
         check_order(tool, lines)
         made = set(os.listdir(folder)) - files
         count = 0
         for call in CALLS:
-            calls = sum(line.startswith(call + '(') for line in lines)
+            first, calls = (sum(line.startswith(call + '(') for line in part) for part in (loading, lines))
             for n in sorted({1 + i * calls // MOMENTS for i in range(MOMENTS)} | {calls}) if calls else ():
                 for fault in faults_of(tool):
                     folder = os.path.join(top, 'run')
                     shutil.copytree(spare, folder)
-                    code, _ = trace(tools, tool, folder, '-e', f'inject={call}:{fault}:when={n}')
+                    code = trace(tools, tool, folder, call, '-o', '/dev/null', '-e',
+                                 f'inject={call}:{fault}:when={first + n}',
+                                 strace=shell.STRACE if 'signal' in fault else shell.FAST_STRACE)
                     found = tool.content(folder)
-                    where = f'{" ".join(tool.command)}, {fault} at {call} {n}'
+                    where = f'{" ".join(tool.command)}, {fault} at {call} {first + n}'
+                    assert fault != 'signal=KILL' or code in (-9, 137), f'{where}: it was not killed'
                     assert found in (before, complete), f'{where}: {tool.out} is incomplete'
                     assert code != 0 or found == complete, f'{where}: {tool.out} is the old one'
                     rest = {name for name in set(os.listdir(folder)) - files - made
@@ -144,15 +155,15 @@ def check(tools, tool, start):
 
 
 def main(tools):
-    if run(['strace', '-o', '/dev/null', 'true'], '/').returncode != 0:
+    if not shell.can_trace():
         print('strace does not work here')
         return IMPOSSIBLE
     failed = 0
-    with tempfile.TemporaryDirectory() as start:
+    with shell.temporary_folder() as start, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         prepare(tools, start)
-        for tool in TOOLS:
+        for tool, job in [(tool, pool.submit(check, tools, tool, start)) for tool in TOOLS]:
             try:
-                print(f'{" ".join(tool.command)}: {check(tools, tool, start)} interruptions')
+                print(f'{" ".join(tool.command)}: {job.result()} interruptions')
             except AssertionError as error:
                 print(f'FAIL {" ".join(tool.command)}: {error}')
                 failed += 1

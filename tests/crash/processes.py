@@ -31,8 +31,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from journal import SCHEMA, Failure, Log, entries, insertion, require, run  # noqa: E402
+from journal import SCHEMA, Failure, Log, entries, insertion, require, run
 
 LARGEST_LOG = 400_000  # characters; then there is another scene
 PATIENCE = 60  # seconds: longer than any step takes

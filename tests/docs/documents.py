@@ -16,7 +16,6 @@ import glob
 import os
 import re
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'transcripts'))
@@ -129,7 +128,7 @@ def check_sessions(top, tools):
         sessions = list(blocks(text, 'console'))
         if not sessions or name == 'docs/tutorial.md':
             continue
-        with tempfile.TemporaryDirectory() as folder, transcripts.shell.Session(tools, folder) as shell:
+        with transcripts.shell.temporary_folder() as folder, transcripts.shell.Session(tools, folder) as shell:
             if name != 'docs/reference/README.md':
                 for block in first:
                     repeat(shell, block)

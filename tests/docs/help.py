@@ -14,7 +14,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import shell  # noqa: E402 (from the folder above)
 
 EVERYWHERE = {'--help', '--version'}
 MODES = {'--read', '--write', '--new', '--write_or_new', '--shared', '--lock'}
@@ -30,10 +32,10 @@ def read(*path):
 
 
 def run(tools, command, text=''):
-    with tempfile.TemporaryDirectory() as folder:
+    with shell.temporary_folder() as folder:
         return subprocess.run(command, cwd=folder, input=text, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=60, check=False,
-                              env={**os.environ, 'PATH': f'{tools}:/usr/bin:/bin'}).stdout
+                              env=shell.environment_of(tools, folder)).stdout
 
 
 def cells(page, column=0):
@@ -162,10 +164,10 @@ def check_commands(top, tools):
     index = 'create_table t\nadd_field t a string\n', 'namespace x\ncreate_index i t a\n'
     command = 'printf "%s" "$0" | joedbi --new a > out; printf "%s" "$1" > x.joedbc; ' \
               'cat - | joedbi --options x.joedbc a'
-    shell = ['bash', '-c', command, *index]
-    shown = commands_of_help(run(tools, shell, 'help\n'))
+    with_index = ['bash', '-c', command, *index]
+    shown = commands_of_help(run(tools, with_index, 'help\n'))
     shown_by_client = commands_of_help(run(tools, ['joedb_client', '--new', 'a'], 'help\n'))
-    for tool, page, help_lines, line in (('joedbi', joedbi, shown, shell),
+    for tool, page, help_lines, line in (('joedbi', joedbi, shown, with_index),
                                          ('joedb_client', both, shown_by_client, ['joedb_client', '--new', 'a'])):
         if len(help_lines) < 10:
             yield f'{tool}: no commands are listed by help'

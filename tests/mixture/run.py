@@ -13,7 +13,9 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import shell  # noqa: E402 (from the folder above)
 
 
 @dataclasses.dataclass
@@ -230,7 +232,7 @@ def main():
     arguments = parser.parse_args()
     seeds = range(arguments.rounds) if arguments.seed is None else [arguments.seed]
     for seed in seeds:
-        with tempfile.TemporaryDirectory() as folder:
+        with shell.temporary_folder() as folder:
             chance = random.Random(seed)
             mixture = Mixture(os.path.abspath(arguments.tools), os.path.abspath(arguments.program), folder, chance)
             try:

@@ -26,7 +26,6 @@ import difflib
 import os
 import re
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -68,7 +67,7 @@ def repeat(tools, text):
     """The transcript as it happens today."""
     remark, commands = remark_and_commands(text)
     result = ''.join(line + '\n' for line in remark)
-    with tempfile.TemporaryDirectory() as folder, shell.Session(tools, folder) as session:
+    with shell.temporary_folder() as folder, shell.Session(tools, folder) as session:
         for first, *more in commands:
             code, output = session.run('\n'.join([first, *more]))
             result += f'$ {first}\n' + ''.join(f'> {line}'.rstrip() + '\n' for line in more)
