@@ -36,7 +36,7 @@ BELOW = {layer.folder: layer.below for layer in ALL_LAYERS}
 PUBLIC = {os.path.basename(folder): folder for folder in reversed(BELOW)}
 
 # Files that record output, or that others wrote: no rule about text applies to them.
-DATA = re.compile(r'tests/(golden|network/|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)'
+DATA = re.compile(r'tests/(golden|network/(cases|rpc_service)/|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)'
                   r'|examples/\w+/(?!CMakeLists)\w+\.txt|docs/demo\.svg')
 
 SYSTEM_HEADER = re.compile(

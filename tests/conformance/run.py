@@ -3,22 +3,23 @@
 
 usage: run.py TOOLS_DIR [--improve] [NAME...]
 
-README.md describes the files of a case. Where we deliberately differ, the case holds an improved
-result beside the expected one; --improve writes these from the actual output, for review.
+README.md describes the cases. Where we deliberately differ, the case holds an improved result behind
+the expected one; --improve writes these from the actual output, for review.
 """
 import argparse
 import collections
 import concurrent.futures
+import glob
 import os
 import re
-import shutil
 import struct
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-import shell  # noqa: E402 (from the folder above)
+import recorded_case  # noqa: E402 (from the folder above)
+import shell  # noqa: E402
 
 COMPATIBILITY_PAGE = os.path.join(HERE, '../../docs/compatibility.md')
 
@@ -37,9 +38,6 @@ INTERNAL = re.compile(rb'Exception caught: (joedb/\S+:\d+:.*|vector::.*|std::.*|
 
 
 def read(path):
-    """The content of a file; nothing if there is none."""
-    if not os.path.exists(path):
-        return b''
     with open(path, 'rb') as f:
         return f.read()
 
@@ -60,18 +58,22 @@ def same(a, b):
 
 
 class Case:
-    """A folder with recorded results.
+    """Recorded results: expected(), and improved() where we differ. run() returns the actual ones, by name."""
 
-    expected() and improved() return results by name; for an improved one that is absent, there is
-    no entry. run() returns the actual results by name.
-    """
+    def __init__(self, path, tools):
+        self.file, self.tools = recorded_case.Case_File(path), tools
+        self.data, = self.file.cases
+        self.name = self.data.name
 
-    def __init__(self, name, tools):
-        self.name, self.tools = name, tools
-        self.folder = os.path.join(HERE, name)
+    def results(self, prefix):
+        return collections.defaultdict(bytes, {
+            name: self.data.read(prefix + name) for name in self.data.parts(prefix)})
 
-    def path(self, file):
-        return os.path.join(self.folder, file)
+    def expected(self):
+        return self.results('expected.')
+
+    def improved(self):
+        return self.results('improved.')
 
     def shell(self, command, folder):
         code, out, err = shell.run(self.tools, classic(command), folder)
@@ -89,8 +91,14 @@ class Case:
 
     def improve(self):
         expected, actual = self.expected(), self.run()
-        self.write_improved({name: actual[name] for name in sorted({*expected, *actual})
-                             if not self.as_expected(expected[name], actual[name])})
+        for name in sorted({*expected, *actual, *self.improved()}):
+            part = f'improved.{name}'
+            if self.as_expected(expected[name], actual[name]):
+                if part in self.data:
+                    self.data.remove(part)
+            elif part not in self.data or self.data.read(part) != actual[name]:
+                self.data.write(part, actual[name], f'expected.{name}')
+        self.file.save()
 
     @staticmethod
     def as_expected(expected, actual):
@@ -98,32 +106,15 @@ class Case:
 
 
 class Session_Case(Case):
-    """Commands run one after the other in one folder; a result is a file expected.NAME."""
-
-    def files(self, prefix):
-        return collections.defaultdict(bytes, {
-            file[len(prefix):]: read(self.path(file))
-            for file in os.listdir(self.folder) if file.startswith(prefix)})
-
-    def expected(self):
-        return self.files('expected.')
-
-    def improved(self):
-        return self.files('improved.')
-
-    def write_improved(self, results):
-        for name in self.improved():
-            os.remove(self.path(f'improved.{name}'))
-        for name, data in results.items():
-            write(self.path(f'improved.{name}'), data)
+    """Commands run one after the other in one folder; a result is an output or a file."""
 
     def run(self):
         results = collections.defaultdict(bytes)
         with tempfile.TemporaryDirectory() as folder:
-            for file in os.listdir(self.folder):
+            for file in self.data.parts(''):
                 if file != 'command' and not file.startswith(('expected.', 'improved.')):
-                    shutil.copy(self.path(file), folder)
-            for command in read(self.path('command')).decode().splitlines():
+                    write(os.path.join(folder, file), self.data.read(file))
+            for command in self.data.text('command').splitlines():
                 code, out, err = self.shell(command, folder)
                 results['stdout'] += out
                 results['stderr'] += err
@@ -146,44 +137,23 @@ class Session_Case(Case):
 
 
 class Crash_Case(Case):
-    """Steps, each on a fresh copy of a damaged file; a result is a section [STEP] of expected.txt.
-
-    improved.txt holds only the steps that differ.
-    """
-
-    def sections(self, file):
-        parts = re.split(rb'\n(?=\[)', b'\n' + read(self.path(file)))[1:]
-        return collections.defaultdict(bytes, {
-            part.split(b'\n')[0].decode(): part.rstrip(b'\n') for part in parts})
-
-    def expected(self):
-        return self.sections('expected.txt')
-
-    def improved(self):
-        return self.sections('improved.txt')
-
-    def write_improved(self, results):
-        if results:
-            write(self.path('improved.txt'), b'\n\n'.join(results.values()) + b'\n')
-        elif os.path.exists(self.path('improved.txt')):
-            os.remove(self.path('improved.txt'))
+    """Steps, each on a fresh copy of a damaged file; a result is the output of a step."""
 
     def run(self):
         return collections.defaultdict(bytes, {
-            title: self.run_step(section) for title, section in self.expected().items()})
+            name: self.run_step(expected) for name, expected in self.expected().items()})
 
-    def run_step(self, section):
-        title, command = section.decode().split('\n')[:2]
-        command = command.removeprefix('$ ')
+    def run_step(self, expected):
+        command = expected.decode().split('\n')[0].removeprefix('$ ')
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(self.path('input.joedb'), os.path.join(folder, 'db.joedb'))
+            write(os.path.join(folder, 'db.joedb'), self.data.read('input.joedb'))
             code, out, err = self.shell(command, folder)
-            text = f'{title}\n$ {command}\nrc={code}\n'
+            text = f'$ {command}\nrc={code}\n'
             text += 'stdout\n' + visible(out) if out else ''
             text += 'stderr\n' + visible(err) if err else ''
-            if b'\nafter: ' in section:
+            if b'\nafter: ' in expected:
                 text += self.aftermath('fixed.joedb' if 'fixed.joedb' in command else 'db.joedb', folder)
-        return text.rstrip('\n').encode()
+        return text.rstrip('\n').encode() + b'\n'
 
     def aftermath(self, file, folder):
         """What a step that writes has left."""
@@ -191,7 +161,7 @@ class Crash_Case(Case):
         if not os.path.exists(path):
             return f'after: no {file}\n'
         data = read(path)
-        if file == 'db.joedb' and data == read(self.path('input.joedb')):
+        if file == 'db.joedb' and data == self.data.read('input.joedb'):
             return 'after: db.joedb unchanged\n'
         text = f'after: {file} size={len(data)}'
         if len(data) >= 41:
@@ -216,9 +186,8 @@ def visible(data):
 
 
 def find_cases(tools, names):
-    cases = [Session_Case(name, tools) for name in sorted(os.listdir(HERE))
-             if os.path.exists(os.path.join(HERE, name, 'command'))]
-    cases += [Crash_Case(f'crash/{name}', tools) for name in sorted(os.listdir(os.path.join(HERE, 'crash')))]
+    cases = [kind(path, tools) for kind, folder in ((Session_Case, 'sessions'), (Crash_Case, 'crash'))
+             for path in sorted(glob.glob(os.path.join(HERE, folder, '*.txt')))]
     unknown = set(names) - {case.name for case in cases}
     if unknown:
         sys.exit(f'no such case: {" ".join(sorted(unknown))}')
