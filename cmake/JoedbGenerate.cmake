@@ -52,8 +52,8 @@ function(joedb_generate)
     set(joedbc joedb::program compile)
     set(joedbc_file $<TARGET_FILE:joedb::program>)
   else()
-    message(FATAL_ERROR "joedb_generate: joedb comes without its tools here (JOEDB_BUILD_TOOLS is "
-                        "off); set JOEDB_JOEDBC to the path of a joedbc")
+    message(FATAL_ERROR "joedb_generate: joedb was installed without its tools; set JOEDB_JOEDBC to "
+                        "the path of a joedbc")
   endif()
 
   # A build notices when files appear there.

@@ -22,7 +22,6 @@ PREFIX = os.path.join(WORK, 'prefix')
 JOEDBC = os.path.join(PREFIX, 'bin/joedbc')
 STRICT = '-Wall -Wextra -Wconversion -Werror'
 CLANG = 'clang++-14'
-HOST_TOOL = (f'-DJOEDB_JOEDBC={JOEDBC}', '-DJOEDB_BUILD_TOOLS=OFF')  # build the library only
 HAS_NATS = os.path.exists(os.path.join(BUILD, 'src/libjoedb_nats.a'))
 OUTPUT = 'Ada is 37\nCharles is 44\n'
 
@@ -142,7 +141,7 @@ class Consumers(unittest.TestCase):
     def test_add_subdirectory(self):
         project = Project('add_subdirectory')
         os.symlink(SOURCE, project.path('joedb'))
-        project.configure('-DCMAKE_SYSTEM_NAME=Linux', *HOST_TOOL)  # is to say: cross-compiling
+        project.configure('-DCMAKE_SYSTEM_NAME=Linux', f'-DJOEDB_JOEDBC={JOEDBC}')  # cross-compiling
         self.check_cmake_project(project)
 
     def test_fetch_content(self):
@@ -150,7 +149,7 @@ class Consumers(unittest.TestCase):
         with tarfile.open(project.path('joedb.tar.gz'), 'w:gz') as archive:
             for name in 'CMakeLists.txt', 'classic', 'cmake', 'include', 'src':
                 archive.add(os.path.join(SOURCE, name), f'joedb/{name}')
-        project.configure(*HOST_TOOL)
+        project.configure()
         project.build()
         self.check_program(project.build_folder)
 
@@ -301,8 +300,6 @@ class Consumers(unittest.TestCase):
     def test_a_missing_compiler_of_schemas(self):
         project = Project('add_subdirectory')
         os.symlink(SOURCE, project.path('joedb'))
-        self.assertIn('set JOEDB_JOEDBC to the path of a joedbc',
-                      project.failing_configure('-DJOEDB_BUILD_TOOLS=OFF'))
         self.assertIn('when cross-compiling, set JOEDB_JOEDBC',
                       project.failing_configure('-DCMAKE_SYSTEM_NAME=Linux'))
 
