@@ -13,9 +13,12 @@ function(joedb_unity_builds)
     endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${JOEDB_UNITY_BUILD}
                                                UNITY_BUILD_MODE GROUP)
+    # Names at the top of one file are no matter of another; and gcc takes the included source for a
+    # header, in which types must not use anonymous namespaces.
     if(JOEDB_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # About types that use anonymous namespaces: gcc takes the included source for a header.
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+      target_compile_options(${target} PRIVATE -Wno-shadow -Wshadow=local -Wno-subobject-linkage)
+    elseif(JOEDB_UNITY_BUILD)
+      target_compile_options(${target} PRIVATE -Wno-shadow)
     endif()
     get_target_property(sources ${target} SOURCES)
     foreach(source IN LISTS sources)
