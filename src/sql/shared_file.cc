@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "joedb/history/tags.h"
+#include "history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
 #include "joedb/table/snapshot.h"

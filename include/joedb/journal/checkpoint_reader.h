@@ -15,8 +15,8 @@
 namespace joedb::inline v1 {
 
 // Reads the header of a journal and chooses the checkpoint that counts, after comparing seals
-// (format/seal.h) and integrity entries (format/integrity.h) with the bytes that they cover. Each
-// reader and each writer of a journal has one.
+// (kernel/format/seal.h) and integrity entries (format/integrity.h) with the bytes that they cover.
+// Each reader and each writer of a journal has one.
 //
 // Not thread-safe. Other processes may write the file meanwhile.
 class Checkpoint_Reader {

@@ -27,8 +27,8 @@ struct Journal_Options {
   // The level that checkpoint() writes.
   Checkpoint_Level default_level = Checkpoint_Level::soft;
 
-  // Seals hard checkpoints of less than 4 MiB (format/seal.h), which takes one sync instead of two.
-  // joedb 10 does not see a sealed checkpoint before its sync has returned.
+  // Seals hard checkpoints of less than 4 MiB (docs/file_format.md), which takes one sync instead
+  // of two. joedb 10 does not see a sealed checkpoint before its sync has returned.
   bool has_seals = true;
 
   // If another program has left a transaction without an end, the first append ends it with one

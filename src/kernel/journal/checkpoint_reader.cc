@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "joedb/format/seal.h"
 #include "joedb/io/preallocator.h"
-#include "joedb/journal/integrity.h"
 #include "joedb/journal/replay.h"
+#include "kernel/format/seal.h"
+#include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "joedb/format/seal.h"
+#include "kernel/format/seal.h"
 #include "sim/lab/sim_file.h"
 #include "sim/testing/error_of.h"
 

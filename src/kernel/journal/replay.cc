@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "joedb/journal/integrity.h"
+#include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "joedb/io/source_file.h"
+#include "kernel/io/source_file.h"
 #include "share/network/content_hash.h"
 #include "share/network/protocol.h"
 

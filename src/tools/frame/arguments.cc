@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "joedb/base/loggers.h"
-#include "joedb/base/time.h"
 #include "joedb/commands/interpreted_file.h"
 #include "joedb/io/locked_memory_file.h"
 #include "joedb/io/posix_file.h"
@@ -18,6 +17,7 @@
 #include "joedb/network/server_file.h"
 #include "joedb/network/tcp_connector.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/time.h"
 #include "tools/frame/exact_connection.h"
 #include "tools/frame/standard_input.h"
 #ifdef JOEDB_HAS_SSH

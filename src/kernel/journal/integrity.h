@@ -1,5 +1,5 @@
-#ifndef JOEDB_JOURNAL_INTEGRITY_H
-#define JOEDB_JOURNAL_INTEGRITY_H
+#ifndef JOEDB_SRC_JOURNAL_INTEGRITY_H
+#define JOEDB_SRC_JOURNAL_INTEGRITY_H
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_HISTORY_TAGS_H
-#define JOEDB_HISTORY_TAGS_H
+#ifndef JOEDB_SRC_HISTORY_TAGS_H
+#define JOEDB_SRC_HISTORY_TAGS_H
 
 #include <cstddef>
 #include <cstdint>
@@ -84,8 +84,8 @@ struct When {
   std::optional<Moment> moment;  // nullopt: the text is the name of a tag
 };
 
-// Parses a place. A number is a position. A text that parse_time (base/time.h) accepts, with `now`,
-// is a time. Any other text that can be the name of a tag is one. Returns nullopt otherwise.
+// Parses a place. A number is a position. A text that parse_time (kernel/base/time.h) accepts, with
+// `now`, is a time. Any other text that can be the name of a tag is one. Returns nullopt otherwise.
 std::optional<When> parse_when(std::string_view text, std::int64_t now);
 
 // Returns the moment itself, or the position of the tag. Throws Exception if the file has no such
