@@ -33,7 +33,7 @@ class Check_Test(unittest.TestCase):
 
     def test_a_room_includes_rooms_below_it(self):
         self.assert_good(check.check_layers, self.including(
-            'src/kernel/journal/a.cc', 'joedb/journal/a.h', 'joedb/io/file.h', 'kernel/schema/b.h', 'joedb/base/ids.h'))
+            'src/kernel/journal/a.cc', 'joedb/journal/a.h', 'joedb/io/file.h', 'kernel/schema/b.h', 'joedb/base/types.h'))
 
     def test_a_room_must_not_include_a_room_above_or_beside_it(self):
         self.assert_bad(check.check_layers, self.including('src/kernel/io/a.cc', 'joedb/journal/a.h'),

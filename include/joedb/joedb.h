@@ -10,8 +10,7 @@
 #include "joedb/history/apply.h"
 #include "joedb/history/blame.h"
 #include "joedb/history/changes.h"
-#include "joedb/io/stream_file.h"
-#include "joedb/io/system_logger.h"
+#include "joedb/io/memory_file.h"
 #include "joedb/text/table_text.h"
 
 #endif

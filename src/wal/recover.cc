@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/wal/reader.h"
 #include "kernel/base/zeros.h"
 #include "wal/recovery.h"

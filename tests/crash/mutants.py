@@ -18,7 +18,7 @@ SYNCS = 'src/kernel/journal/sync_group.cc'
 CHECKPOINTS = 'src/kernel/journal/checkpoints.cc'
 
 MAPPED = 'include/joedb/io/mapped_file.h'
-NAMED = 'include/joedb/io/named_file.h'
+NAMED = 'include/joedb/io/posix_file.h'
 SEAL = 'src/kernel/format/seal.cc'
 INTEGRITY = 'src/kernel/journal/integrity.cc'
 LOG = 'src/wal/writer.cc'

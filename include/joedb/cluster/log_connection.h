@@ -9,8 +9,7 @@
 #include <string_view>
 
 #include "joedb/base/log.h"
-#include "joedb/base/process_mark.h"
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/cluster/replicated_log.h"
 #include "joedb/replica/connection.h"
 

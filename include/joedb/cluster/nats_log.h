@@ -7,7 +7,7 @@
 #include <string>
 
 #include "joedb/base/log.h"
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "joedb/cluster/nats_address.h"
 #include "joedb/cluster/nats_stream.h"
 #include "joedb/cluster/replicated_log.h"

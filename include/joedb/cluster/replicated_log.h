@@ -7,7 +7,7 @@
 #include <string>
 
 #include "joedb/base/error.h"
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 
 namespace joedb::inline v1 {
 

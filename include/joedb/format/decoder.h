@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/error.h"
+#include "joedb/base/types.h"
 #include "joedb/format/compact.h"
 #include "joedb/format/entry.h"
 #include "joedb/format/integrity.h"

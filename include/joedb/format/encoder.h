@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/format/compact.h"
 #include "joedb/format/entry.h"
 

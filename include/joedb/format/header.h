@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 // The header of a journal file, version 5:
 //

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 // An integrity entry covers the bytes before it. For a reader of version 5 it is a blob that
 // nothing refers to:

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "joedb/base/blob.h"
 #include "joedb/base/error.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 
@@ -218,6 +218,61 @@ class File_Lock {
  private:
   Abstract_File& file_;
   const Lock_Range range_;
+};
+
+// Reads a blob sequentially, in pieces of any size. Not thread-safe.
+//
+//     joedb::Blob_Reader reader(file, blob);
+//     while (const std::size_t n = reader.read(buffer, sizeof buffer)) out.write(buffer, n);
+class Blob_Reader {
+ public:
+  // `file` must outlive the reader. A writer must have flushed the blob to it.
+  Blob_Reader(const Abstract_File& file, Blob blob)
+      : file_(file), position_(blob.get_position()), end_(blob.get_end()) {}
+
+  // Number of bytes not yet read.
+  std::int64_t remaining() const { return end_ - position_; }
+
+  // Reads the next `size` bytes, or fewer at the end of the blob, but at most 1 GiB. Returns the
+  // number of bytes read: 0 at the end. Throws Corruption_Error if the file ends before the blob
+  // does, Io_Error.
+  std::size_t read(char* data, std::size_t size);
+
+ private:
+  const Abstract_File& file_;
+  Offset position_;
+  const Offset end_;
+};
+
+// Lets a Writable_Database open a read-only file: written bytes are discarded. A program can thus
+// read a file with an older schema, which is upgraded in memory, while the file does not change:
+//
+//     joedb::Upgradable_File<joedb::Readonly_Memory_File> file(data);
+//     city::Writable_Database db(file);
+//
+// Written bytes cannot be read back. So new blobs cannot be read, and rolling back to a checkpoint
+// that was written through this object fails.
+template <class Parent>
+class Upgradable_File : public Parent {
+ public:
+  template <class... Arguments>
+  explicit Upgradable_File(Arguments&&... arguments)
+      : Parent(std::forward<Arguments>(arguments)...) {
+    this->set_mode(Open_Mode::write_existing);
+  }
+
+  // unknown_size, because the file does not grow when bytes are written.
+  Offset get_size() const override { return Abstract_File::unknown_size; }
+  void pwrite(const char*, std::size_t, Offset) override {}
+  void store_words(std::span<const std::int64_t>, Offset) override {}
+  void sync() override {}
+  void datasync() override {}
+  bool truncate(Offset) override { return false; }
+  void exclusive_lock(Offset start, Offset size) override { this->shared_lock(start, size); }
+  bool try_exclusive_lock(Offset start, Offset size) override {
+    this->shared_lock(start, size);
+    return true;
+  }
 };
 
 }  // namespace joedb::inline v1

@@ -10,7 +10,6 @@
 
 #include "joedb/format/integrity.h"
 #include "joedb/io/fail_stop_file.h"
-#include "joedb/io/preallocator.h"
 
 namespace joedb::inline v1 {
 

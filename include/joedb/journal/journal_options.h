@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "joedb/base/ids.h"
-#include "joedb/io/preallocator.h"
+#include "joedb/base/types.h"
+#include "joedb/io/fail_stop_file.h"
 #include "joedb/journal/checkpoints.h"
 #include "joedb/journal/recovery.h"
 

@@ -5,7 +5,7 @@
 #include <exception>
 #include <optional>
 
-#include "joedb/base/mutex.h"
+#include "joedb/base/threads.h"
 #include "joedb/io/fail_stop_file.h"
 
 namespace joedb::inline v1 {

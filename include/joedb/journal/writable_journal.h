@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "joedb/format/encoder.h"
 #include "joedb/io/fail_stop_file.h"
 #include "joedb/journal/append_buffer.h"

@@ -8,8 +8,7 @@
 #include <thread>
 
 #include "joedb/base/log.h"
-#include "joedb/base/mutex.h"
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "joedb/network/channel_reader.h"
 #include "joedb/replica/connection.h"
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/replica/connection.h"
 #include "joedb/replica/local_copy.h"
 

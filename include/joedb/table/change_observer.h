@@ -1,7 +1,7 @@
 #ifndef JOEDB_TABLE_CHANGE_OBSERVER_H
 #define JOEDB_TABLE_CHANGE_OBSERVER_H
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

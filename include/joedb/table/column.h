@@ -6,8 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "joedb/base/bytes.h"
-#include "joedb/base/string.h"
+#include "joedb/base/types.h"
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
 #include "joedb/table/snapshot_sections.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/table/snapshot_sections.h"
 

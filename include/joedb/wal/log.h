@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 // Types shared by writers and readers of write-ahead logs. docs/wal_format.md describes the
 // formats.

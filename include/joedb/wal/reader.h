@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/io/file.h"
 #include "joedb/wal/log.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/io/directory.h"
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"

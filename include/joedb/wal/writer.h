@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/io/file.h"
 #include "joedb/wal/recover.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/format/entry.h"
 #include "kernel/format/hash.h"
 

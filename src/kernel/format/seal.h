@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 // A seal is a checksum in the second copy of a slot. It proves that the bytes before the position X
 // in the first copy were written together with X. So one sync makes these bytes and X durable, and

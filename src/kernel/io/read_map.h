@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

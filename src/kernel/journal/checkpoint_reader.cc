@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "joedb/io/preallocator.h"
+#include "joedb/io/fail_stop_file.h"
 #include "joedb/journal/replay.h"
 #include "kernel/format/seal.h"
 #include "kernel/journal/integrity.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "joedb/network/ssh_connector.h"
 #include "share/network/remote_file.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "share/network/ssh_session.h"
 
 namespace joedb::inline v1 {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "joedb/network/ssh_connector.h"
 
 namespace joedb::inline v1 {

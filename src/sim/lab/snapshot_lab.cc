@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/io/mapped_file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/table/snapshot.h"

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/log.h"
+#include "joedb/base/types.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/table/snapshot.h"
 #include "joedb/table/writable_database.h"

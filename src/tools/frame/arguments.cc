@@ -11,9 +11,8 @@
 
 #include "joedb/base/loggers.h"
 #include "joedb/commands/interpreted_file.h"
-#include "joedb/io/locked_memory_file.h"
+#include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/io/system_logger.h"
 #include "joedb/network/server_file.h"
 #include "joedb/network/tcp_connector.h"
 #include "kernel/base/json_text.h"
