@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "history/require_range.h"
-#include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 #include "kernel/format/run_decoder.h"
 
 namespace joedb::inline v1 {

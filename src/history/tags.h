@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "joedb/history/transaction.h"
-#include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 
 // Names of positions. A tag is a comment in the journal, "tag: v1 = 137": it is copied with the
 // journal, and a program that does not know tags reads it as any other comment. A later tag with

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+// For objects that threads share: the mark of the process that made an object, time, mutexes.
+
 namespace joedb::inline v1 {
 
 // Records the process in which an object was made. fork() copies the object to a child process. The

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <type_traits>
 
+// Numbers of records, ids, blobs and texts, and their bytes.
+
 namespace joedb::inline v1 {
 
 // A record number in a table, or a count of records.

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "joedb/base/types.h"
-#include "joedb/format/compact.h"
 #include "joedb/format/entry.h"
 
 // Encodes entries as bytes. These are pure functions: they write to memory of the caller, return

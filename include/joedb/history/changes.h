@@ -19,8 +19,8 @@
 //     for (const joedb::Change& change : transaction.changes) …
 //
 // Both ends of a range are positions between two entries, and not past the checkpoint: find_moment
-// (journal/moment.h) and Transaction_Info have such positions. Where a range starts or ends inside
-// a transaction, only the part inside the range is returned.
+// (journal/readonly_journal.h) and Transaction_Info have such positions. Where a range starts or
+// ends inside a transaction, only the part inside the range is returned.
 //
 // All functions and loops throw Exception if the range is not in the journal, or if it starts or
 // ends inside an entry (which is detected when reading arrives there); Corruption_Error if an entry

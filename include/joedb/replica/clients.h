@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "joedb/journal/bare_journal.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/replica/client.h"
 #include "joedb/table/writable_database.h"
 

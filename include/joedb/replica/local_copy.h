@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "joedb/journal/checkpoints.h"
+#include "joedb/journal/journal_options.h"
 #include "joedb/journal/readonly_journal.h"
 
 namespace joedb::inline v1 {

@@ -1,7 +1,6 @@
 #ifndef JOEDB_TABLE_LOAD_H
 #define JOEDB_TABLE_LOAD_H
 
-#include "joedb/journal/moment.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"

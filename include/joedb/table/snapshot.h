@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/journal/replay.h"
+#include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
 
 // A snapshot is a file next to a journal: FILE.snapshot, or FILE.snapshot-POSITION for a kept one.

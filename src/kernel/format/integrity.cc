@@ -1,4 +1,4 @@
-#include "joedb/format/integrity.h"
+#include "joedb/format/header.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/checkpoint_reader.h"
+#include "joedb/journal/readonly_journal.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "joedb/io/fail_stop_file.h"
-#include "joedb/journal/replay.h"
 #include "kernel/format/seal.h"
 #include "kernel/journal/integrity.h"
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/checkpoint_writer.h"
+#include "joedb/journal/writer_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "joedb/format/header.h"
-#include "joedb/journal/replay.h"
+#include "joedb/journal/readonly_journal.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/integrity_writer.h"
+#include "joedb/journal/writer_parts.h"
 
 #include "kernel/journal/integrity.h"
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/journal_recovery.h"
+#include "joedb/journal/writer_parts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 
 #include "kernel/base/time.h"
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/replay.h"
+#include "joedb/journal/readonly_journal.h"
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,7 @@
 
 #include "joedb/format/header.h"
 #include "joedb/io/file.h"
-#include "joedb/journal/replay.h"
+#include "joedb/journal/readonly_journal.h"
 #include "joedb/table/snapshot_sections.h"
 #include "kernel/io/file_identity.h"
 
