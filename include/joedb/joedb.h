@@ -7,9 +7,8 @@
 #include "joedb/base/main_wrapper.h"
 #include "joedb/commands/interpreted_file.h"
 #include "joedb/compiled.h"
-#include "joedb/history/apply.h"
-#include "joedb/history/blame.h"
 #include "joedb/history/changes.h"
+#include "joedb/history/undo.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/text/table_text.h"
 

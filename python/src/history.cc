@@ -3,7 +3,6 @@
 #include <nanobind/stl/string.h>
 
 #include "history/tags.h"
-#include "joedb/history/versions.h"
 #include "objects.h"
 #include "values.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "history/tags.h"
-#include "joedb/history/apply.h"
 #include "joedb/history/changes.h"
+#include "joedb/history/undo.h"
 
 // Implements show, undo, revert, restore and tag, for the tools and for joedbi. The functions read
 // the file up to its checkpoint. All throw Exception, with a message for users, if there is no such

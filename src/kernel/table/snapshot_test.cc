@@ -1,4 +1,4 @@
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "joedb/table/load.h"
-#include "joedb/table/snapshot.h"
 #include "kernel/journal/integrity.h"
 #include "rewrite/forget.h"
 #include "text/history_text.h"

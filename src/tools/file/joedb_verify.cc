@@ -7,7 +7,7 @@
 #include <set>
 
 #include "joedb/io/posix_file.h"
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/base/shell_word.h"
 #include "kernel/journal/integrity.h"
