@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "joedb/arrow/export.h"
 #include "joedb/arrow/import.h"
-#include "joedb/arrow/pins.h"
 #include "joedb/history/transaction.h"
 #include "joedb/history/undo.h"
 #include "joedb/journal/readonly_journal.h"

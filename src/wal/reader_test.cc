@@ -10,7 +10,7 @@
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/wal/recover.h"
+#include "joedb/wal/log.h"
 #include "joedb/wal/writer.h"
 #include "kernel/io/source_file.h"
 #include "sim/testing/error_of.h"

@@ -1,4 +1,4 @@
-#include "joedb/wal/recover.h"
+#include "joedb/wal/log.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "joedb/base/threads.h"
-#include "joedb/network/channel_reader.h"
+#include "joedb/network/channel.h"
 #include "joedb/network/rpc_procedure.h"
 
 namespace joedb::inline v1::rpc {

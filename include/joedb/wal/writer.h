@@ -11,7 +11,7 @@
 
 #include "joedb/base/threads.h"
 #include "joedb/io/file.h"
-#include "joedb/wal/recover.h"
+#include "joedb/wal/log.h"
 
 namespace joedb::inline v1::wal {
 

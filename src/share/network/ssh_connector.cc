@@ -1,4 +1,4 @@
-#include "joedb/network/ssh_connector.h"
+#include "joedb/network/channel.h"
 
 #include <algorithm>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "joedb/base/threads.h"
-#include "joedb/network/ssh_connector.h"
+#include "joedb/network/channel.h"
 
 namespace joedb::inline v1 {
 

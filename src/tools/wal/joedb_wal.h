@@ -10,10 +10,9 @@
 
 #include "joedb/io/directory.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/wal/log.h"
 #include "joedb/wal/reader.h"
-#include "joedb/wal/recover.h"
 #include "joedb/wal/segments.h"
-#include "joedb/wal/text.h"
 #include "joedb/wal/writer.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/json_output.h"
