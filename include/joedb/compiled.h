@@ -12,7 +12,6 @@
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"
 #include "joedb/replica/clients.h"
-#include "joedb/replica/typed_client.h"
 #include "joedb/table/typed_writer.h"
 #include "joedb/table/writable_database.h"
 
