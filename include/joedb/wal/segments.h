@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "joedb/base/threads.h"
-#include "joedb/io/directory.h"
+#include "joedb/io/file.h"
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "joedb/base/loggers.h"
-#include "joedb/io/directory.h"
+#include "joedb/io/file.h"
 #include "joedb/io/mapped_file.h"
 #include "joedb/io/posix_file.h"
 #include "kernel/io/new_file.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/io/directory.h"
+#include "joedb/io/file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/log.h"
 #include "joedb/wal/reader.h"
