@@ -36,8 +36,8 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/writable_journal.h"
+#include "joedb/network/channel.h"
 #include "joedb/network/robust_connection.h"
-#include "joedb/network/tcp_connector.h"
 #include "joedb/replica/clients.h"
 
 namespace {

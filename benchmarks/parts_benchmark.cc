@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bench/writable.h"
-#include "joedb/format/compact.h"
 #include "joedb/format/decoder.h"
 #include "joedb/format/encoder.h"
+#include "joedb/format/entry.h"
 
 namespace {
 

@@ -3,6 +3,11 @@
 
 Each rule is a function of a Tree that yields findings: (path, line, what to do).
 Slow results (formatting, headers) are remembered by content in build/check_cache.json.
+
+usage: check.py [--write-layers | --write-sizes]
+
+--write-layers: write the tables of src/layers.txt into the documents. --write-sizes: record the lines of each folder
+of src/ in scripts/sizes.json; a folder may only have grown if CHANGELOG.md has a new entry.
 """
 import concurrent.futures
 import hashlib
@@ -11,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import typing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -138,7 +144,8 @@ def check_layers(tree):
         if module != 'umbrella' and module not in BELOW:
             yield path, 1, f'no such folder: move the file, or add the folder to {LAYERS}'
             continue
-        allowed = set(BELOW) - {'sim/lab', 'sim/testing'} | {'umbrella'} if module == 'umbrella' else modules_below(module)
+        allowed = modules_below(module) if module != 'umbrella' else (
+            set(BELOW) - {'sim/lab', 'sim/testing'} | {'umbrella'})
         if is_test:
             allowed = allowed | modules_below('sim/testing')
         for line, quote, name in tree.includes(path):
@@ -422,6 +429,98 @@ def check_documents(tree):
                     yield path, number, f'the link {link} leads nowhere'
 
 
+# --- numbers that may only fall ---
+
+PUBLIC_HEADERS = 64
+LONG_FUNCTIONS = 10
+LONGEST_FUNCTION = 60  # lines, without the line of its closing brace
+SIZES = 'scripts/sizes.json'
+SIZE_TOLERANCE = 0.02
+
+
+def check_number(path, name, found, allowed, advice):
+    """A number of things that we want fewer of, as a finding unless it is the allowed one."""
+    if found > allowed:
+        yield path, 1, f'{found} {name}, and {allowed} are allowed: {advice}'
+    elif found < allowed:
+        yield path, 1, f'only {found} {name}: write this number in scripts/check.py, so that it stays'
+
+
+def check_public_headers(tree):
+    yield from check_number(
+        'include/joedb', 'public headers', len(tree.select(r'include/joedb/.*\.h$')), PUBLIC_HEADERS,
+        'move the new one to src/ if no program includes it, or add its content to the header that needs it')
+
+
+NOT_CODE = re.compile(r'R"(\w*)\(.*?\)\1"|//[^\n]*|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)
+NO_FUNCTION = re.compile(r'\s*((inline )?namespace|class|struct|union|enum|extern "")\b(?!.*>$)')
+
+
+def functions_of(tree, path):
+    """Yields (first line, number of lines) of each function of a formatted file, found by counting braces."""
+    code = NOT_CODE.sub(lambda match: '' if match[0].startswith('//') else '""' + '\n' * match[0].count('\n'),
+                        tree.text(path))
+    depth, start, outside, statement = 0, None, 0, []
+    for number, line in enumerate(code.splitlines(), 1):
+        if start is None:
+            statement = statement + [line] if line and not line.startswith('#') else []
+            opens = line.endswith('{') and any('(' in part for part in statement)
+            if opens and not any(NO_FUNCTION.match(part) for part in statement):
+                start, outside = number - len(statement) + 1, depth
+        depth += line.count('{') - line.count('}')
+        if start is not None and depth <= outside:
+            yield start, number - start
+            start = None
+        if start is None and line.endswith((';', '{', '}', ':')):
+            statement = []
+
+
+def check_long_functions(tree):
+    long = [(size, path, line) for path in tree.select(r'(include|src)/.*\.(h|cc)$') if not path.endswith('_test.cc')
+            for line, size in functions_of(tree, path) if size > LONGEST_FUNCTION]
+    places = ', '.join(f'{path}:{line} ({size})' for size, path, line in sorted(long, reverse=True))
+    yield from check_number('src', f'functions of more than {LONGEST_FUNCTION} lines', len(long), LONG_FUNCTIONS,
+                            f'make a function of a part of the new one; they are {places}')
+
+
+def sizes_of(tree):
+    """{folder of src/: lines of its code, public headers included and tests left out}, and the entries of the log."""
+    folders = {}
+    for path in tree.select(r'(include|src)/.*\.(h|cc)$'):
+        module = module_of(path)
+        if module in BELOW and not path.endswith('_test.cc'):
+            folders[module] = folders.get(module, 0) + tree.text(path).count('\n')
+    entries = len(re.findall(r'^\* ', tree.text('CHANGELOG.md'), re.M)) if 'CHANGELOG.md' in tree.exists else 0
+    return {'changelog_entries': entries, 'lines': folders}
+
+
+def grown_folders(recorded, found):
+    for folder, lines in found['lines'].items():
+        before = recorded['lines'].get(folder, 0)
+        if lines > before * (1 + SIZE_TOLERANCE):
+            yield folder, before, lines
+
+
+def check_sizes(tree):
+    if SIZES not in tree.exists:
+        return
+    for folder, before, lines in grown_folders(json.loads(tree.text(SIZES)), sizes_of(tree)):
+        yield f'src/{folder}', 1, (f'{lines} lines, and {SIZES} has {before}: find something to merge or to remove, or '
+                                   'say in CHANGELOG.md what is new, and run scripts/check.py --write-sizes')
+
+
+def write_sizes(tree):
+    found = sizes_of(tree)
+    if SIZES in tree.exists:
+        recorded = json.loads(tree.text(SIZES))
+        grown = [f'src/{folder}' for folder, _, _ in grown_folders(recorded, found)]
+        if grown and found['changelog_entries'] <= recorded['changelog_entries']:
+            sys.exit(f'{", ".join(grown)}: add to CHANGELOG.md an entry that says what is new')
+    with open(os.path.join(tree.root, SIZES), 'w', encoding='utf-8') as f:
+        json.dump(found, f, indent=1, sort_keys=True)
+        f.write('\n')
+
+
 # --- formatting and headers, remembered by content ---
 
 def digest(tree, *parts_and_paths):
@@ -441,30 +540,72 @@ def included_files(tree, path, found=None):
     return found
 
 
-def run_tool(tree, path, command):
-    """The first complaint of a command about a file, as a finding, or None."""
-    result = subprocess.run(command, cwd=tree.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if result.returncode == 0:
-        return None
-    output = result.stdout.decode(errors='replace')
-    match = re.search(r'^([^\s:]+):(\d+):(?:\d+:)? (?:\w+ )*error: (.*)$', output, re.M)
-    return (os.path.normpath(match[1]), int(match[2]), match[3]) if match else (path, 1, output.strip() or 'failed')
+FORMAT = ['clang-format-14', '--dry-run', '-Werror']
+FORMAT_BATCH = 40  # files: a program starts slower than it formats one
+
+COMPILE = 'g++ -std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror -Iinclude'.split()
+# A header that includes one of these proves as much after it as alone, so it is compiled after the precompiled one.
+PRECOMPILED = [f'include/joedb/{name}.h' for name in (
+    'base/types', 'io/file', 'journal/readonly_journal', 'table/database', 'table/writable_database')]
 
 
-def format_jobs(tree):
-    for path in tree.cpp_files():
-        yield (digest(tree, 'format', '.clang-format', path), path,
-               ['clang-format-14', '--dry-run', '-Werror', '--ferror-limit=1', path],
-               'run ./dev fmt')
+class Job(typing.NamedTuple):
+    """Files to be checked with one command; each file has a key, known if the result is known to be good."""
+    keys: dict[str, str]
+    command: list[str]
+    message: str
 
 
-def header_jobs(tree):
-    flags = '-std=c++20 -fsyntax-only -Wall -Wextra -Wconversion -Wshadow -Werror -Iinclude'.split()
-    for path in tree.select(r'(include|src|classic)/.*\.h$'):
-        more = ['-Isrc'] if path.startswith('src/') else []
-        yield (digest(tree, 'header', *flags, *more, *sorted(included_files(tree, path))), path,
-               ['g++', *flags, *more, '-x', 'c++', '-include', path, '/dev/null'],
-               'a header must compile alone: {}')
+def errors_of(tree, job):
+    """{path: finding} of the first error in each file; all other files of the job are good."""
+    result = subprocess.run(job.command, cwd=tree.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    found = {}
+    if result.returncode != 0:
+        output = result.stdout.decode(errors='replace')
+        for path, line, text in re.findall(r'^([^\s:]+):(\d+):(?:\d+:)? (?:\w+ )*error: (.*)$', output, re.M):
+            path = os.path.normpath(path)
+            found.setdefault(path, (path, int(line), job.message.format(text)))
+        if not found:
+            path = next(iter(job.keys))
+            found[path] = path, 1, job.message.format(output.strip() or 'failed')
+    return found
+
+
+def format_jobs(tree, known):
+    keys = {path: digest(tree, 'format', '.clang-format', path) for path in tree.cpp_files()}
+    new = [path for path in keys if keys[path] not in known]
+    for i in range(0, len(new), FORMAT_BATCH):
+        batch = new[i:i + FORMAT_BATCH]
+        yield Job({path: keys[path] for path in batch}, [*FORMAT, *batch], 'run ./dev fmt')
+
+
+def precompile(tree, header, directory):
+    """Returns the options that start a compilation with a public header."""
+    name = os.path.join(directory, header.replace('/', '_'))
+    with open(name, 'w', encoding='utf-8') as f:
+        f.write(f'#include "{header.removeprefix("include/")}"\n')
+    # If it cannot be compiled, the files that include it show why.
+    subprocess.run([*COMPILE, '-x', 'c++-header', name, '-o', f'{name}.gch'], cwd=tree.root,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return ['-include', name]
+
+
+def header_jobs(tree, known, directory, pool):
+    """Jobs for the headers that are not known to compile alone. Precompiled headers are made in the directory."""
+    closures = {path: included_files(tree, path) for path in tree.select(r'(include|src|classic)/.*\.h$')}
+    keys = {path: digest(tree, 'header', *COMPILE, *sorted(closure)) for path, closure in closures.items()}
+    users = {}
+    for path in closures:
+        if keys[path] not in known:
+            first = [p for p in PRECOMPILED if p in closures[path] and p != path]
+            users.setdefault(max(first, key=lambda p: len(closures[p]), default=None), []).append(path)
+    worthwhile = [first for first in users if first and len(users[first]) >= 4]
+    starts = dict(zip(worthwhile, pool.map(lambda first: precompile(tree, first, directory), worthwhile)))
+    for first, paths in users.items():
+        for path in paths:
+            private = ['-Isrc'] if path.startswith('src/') else []
+            yield Job({path: keys[path]}, [*COMPILE, *private, '-fsyntax-only', '-x', 'c++', *starts.get(first, []),
+                                           '-include', path, '/dev/null'], 'a header must compile alone: {}')
 
 
 def check_with_tools(tree):
@@ -474,29 +615,29 @@ def check_with_tools(tree):
             known = set(json.load(f))
     except (OSError, ValueError):
         known = set()
-    jobs = [*format_jobs(tree), *header_jobs(tree)]
-    good = {key for key, *_ in jobs if key in known}
-    new = [job for job in jobs if job[0] not in known]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda job: run_tool(tree, job[1], job[2]), new)
-        for (key, _, _, message), finding in zip(new, results):
-            if finding is None:
-                good.add(key)
-            else:
-                yield finding[0], finding[1], message.format(finding[2])
     os.makedirs(os.path.dirname(cache_path), exist_ok=True)
+    good = set()
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(cache_path)) as directory, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [*format_jobs(tree, known), *header_jobs(tree, known, directory, pool)]
+        for job, errors in zip(jobs, pool.map(lambda job: errors_of(tree, job), jobs)):
+            yield from errors.values()
+            if not errors.keys() - job.keys.keys():  # an error elsewhere says nothing about these
+                good |= {key for path, key in job.keys.items() if path not in errors}
     with open(cache_path, 'w') as f:
-        json.dump(sorted(good), f)
+        json.dump(sorted(known | good), f)
 
 
 RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_dead_files, check_version,
-         check_test_names, check_terms, check_english, check_text, check_documents, check_with_tools]
+         check_test_names, check_terms, check_english, check_text, check_documents, check_public_headers,
+         check_long_functions, check_sizes, check_with_tools]
 
 
 def main():
     tree = Tree(ROOT)
-    if sys.argv[1:] == ['--write-layers']:
-        write_layers(tree)
+    commands = {'--write-layers': write_layers, '--write-sizes': write_sizes}
+    if len(sys.argv) == 2 and sys.argv[1] in commands:
+        commands[sys.argv[1]](tree)
         return 0
     findings = sorted({finding for rule in RULES for finding in rule(tree)})
     for path, line, message in findings:

@@ -2,6 +2,7 @@
 import os
 import tempfile
 import unittest
+import unittest.mock
 
 import check
 
@@ -33,7 +34,7 @@ class Check_Test(unittest.TestCase):
 
     def test_a_room_includes_rooms_below_it(self):
         self.assert_good(check.check_layers, self.including(
-            'src/kernel/journal/a.cc', 'joedb/journal/a.h', 'joedb/io/file.h', 'kernel/schema/b.h', 'joedb/base/ids.h'))
+            'src/kernel/journal/a.cc', 'joedb/journal/a.h', 'joedb/io/a.h', 'kernel/schema/b.h', 'joedb/base/a.h'))
 
     def test_a_room_must_not_include_a_room_above_or_beside_it(self):
         self.assert_bad(check.check_layers, self.including('src/kernel/io/a.cc', 'joedb/journal/a.h'),
@@ -93,10 +94,11 @@ class Check_Test(unittest.TestCase):
 
     def test_only_io_makes_system_calls(self):
         source = '#include <vector>\n#include <sys/mman.h>\n#include <unistd.h>\n'
-        self.assert_good(check.check_system_headers, {'src/kernel/io/a.cc': source, 'src/kernel/table/a_test.cc': source})
+        self.assert_good(check.check_system_headers, {'src/kernel/io/a.cc': source, 'src/wal/a_test.cc': source})
         self.assert_bad(check.check_system_headers, {'src/kernel/table/a.cc': source},
                         'src/kernel/table/a.cc:2: only kernel/io', 'src/kernel/table/a.cc:3: only kernel/io')
-        self.assert_bad(check.check_system_headers, {'src/tools/file/a.cc': source}, 'src/tools/file/a.cc:2: only kernel/io')
+        self.assert_bad(check.check_system_headers, {'src/tools/file/a.cc': source},
+                        'src/tools/file/a.cc:2: only kernel/io')
 
     def test_classic_headers_only_forward(self):
         files = {'classic/joedb/A.h': '// A.\n#include "joedb/io/a.h"\n', 'include/joedb/io/a.h': ''}
@@ -116,7 +118,8 @@ class Check_Test(unittest.TestCase):
     def test_every_source_is_listed_once(self):
         self.assert_good(check.check_dead_files, {
             'src/kernel/io/a.cc': '', 'tests/b_test.cc': '',
-            'src/CMakeLists.txt': 'add(kernel/io/a.cc)', 'tests/CMakeLists.txt': 'add(${PROJECT_SOURCE_DIR}/tests/b_test.cc)'})
+            'src/CMakeLists.txt': 'add(kernel/io/a.cc)',
+            'tests/CMakeLists.txt': 'add(${PROJECT_SOURCE_DIR}/tests/b_test.cc)'})
         self.assert_bad(check.check_dead_files, {'src/kernel/io/a.cc': '', 'src/CMakeLists.txt': '# kernel/io/a.cc'},
                         'src/kernel/io/a.cc:1: list this file')
         self.assert_bad(check.check_dead_files, {'src/a.cc': '', 'src/CMakeLists.txt': 'a.cc\na.cc'},
@@ -165,6 +168,86 @@ class Check_Test(unittest.TestCase):
                  '.clang-format': 'BasedOnStyle: Google\n'}
         self.assert_bad(check.check_with_tools, files, 'include/joedb/io/a.h:2: run ./dev fmt',
                         'include/joedb/io/b.h:1: a header must compile alone')
+
+    def test_a_header_compiles_after_another_one_only_if_it_includes_it(self):
+        files = {'include/joedb/base/types.h': '#pragma once\n#include <string>\n',
+                 'include/joedb/io/bad.h': 'inline std::string f() { return {}; }\n',
+                 '.clang-format': 'DisableFormat: true\n'}
+        for i in range(5):
+            text = f'#include "joedb/base/types.h"\n\ninline std::string f{i}() {{ return {{}}; }}\n'
+            files[f'include/joedb/io/good{i}.h'] = text
+        files['include/joedb/io/wrong.h'] = '#include "joedb/base/types.h"\n\ninline std::vector<int> g();\n'
+        self.assert_bad(check.check_with_tools, files, 'include/joedb/io/bad.h:1: a header must compile alone',
+                        'include/joedb/io/wrong.h:3: a header must compile alone')
+
+    def numbered(self, **numbers):
+        return unittest.mock.patch.multiple(check, **numbers)
+
+    def test_public_headers_do_not_become_more(self):
+        files = {'include/joedb/io/a.h': '', 'include/joedb/wal.h': '', 'src/kernel/io/b.h': ''}
+        with self.numbered(PUBLIC_HEADERS=2):
+            self.assert_good(check.check_public_headers, files)
+        with self.numbered(PUBLIC_HEADERS=1):
+            self.assert_bad(check.check_public_headers, files, 'include/joedb:1: 2 public headers, and 1 are allowed')
+        with self.numbered(PUBLIC_HEADERS=3):
+            self.assert_bad(check.check_public_headers, files, 'include/joedb:1: only 2 public headers: write')
+
+    FUNCTIONS = """namespace a {
+// Between ' and ".
+template <class T>
+class A : public B {
+ public:
+  explicit A(T value)
+      : value_{value} {
+    if (value == '{') {
+      fail("}");
+    }
+  }
+  T value() const { return 1'000; }
+};
+
+constexpr int table[] = {
+    1,
+};
+
+int f(int a,
+      int b) {
+  const auto g = [&](int c) {
+    return R"({)" + c;
+  };
+  return g(a);
+}
+}  // namespace a
+"""
+
+    def test_functions_are_counted_by_their_braces(self):
+        with tempfile.TemporaryDirectory() as root:
+            with open(os.path.join(root, 'a.cc'), 'w') as f:
+                f.write(self.FUNCTIONS)
+            self.assertEqual(list(check.functions_of(check.Tree(root, ['a.cc']), 'a.cc')), [(6, 5), (19, 6)])
+
+    def test_long_functions_do_not_become_more(self):
+        files = {'src/wal/a.cc': self.FUNCTIONS, 'src/wal/a_test.cc': self.FUNCTIONS}
+        with self.numbered(LONGEST_FUNCTION=5, LONG_FUNCTIONS=1):
+            self.assert_good(check.check_long_functions, files)
+        with self.numbered(LONGEST_FUNCTION=5, LONG_FUNCTIONS=0):
+            self.assert_bad(check.check_long_functions, files, 'src:1: 1 functions of more than 5 lines, and 0 are')
+
+    def test_folders_grow_only_with_the_changelog(self):
+        files = {'src/wal/a.cc': 'a;\n' * 60, 'include/joedb/wal/a.h': 'a;\n' * 42, 'src/wal/a_test.cc': 'a;\n' * 9,
+                 'CHANGELOG.md': '# 1\n\n* A.\n  B.\n'}
+        recorded = '{"changelog_entries": 1, "lines": {"wal": %d}}'
+        self.assert_good(check.check_sizes, {**files, check.SIZES: recorded % 100})
+        self.assert_bad(check.check_sizes, {**files, check.SIZES: recorded % 99},
+                        'src/wal:1: 102 lines, and scripts/sizes.json has 99: find something')
+
+        def rule(tree):
+            check.write_sizes(tree)
+            return check.check_sizes(check.Tree(tree.root))
+        with self.assertRaises(SystemExit):
+            self.findings(rule, {**files, check.SIZES: recorded % 50})
+        self.assert_good(rule, {**files, check.SIZES: recorded % 50, 'CHANGELOG.md': '* A.\n* B.\n'})
+        self.assert_good(rule, {**files, check.SIZES: recorded % 300})
 
 
 if __name__ == '__main__':

@@ -1,2 +1,2 @@
 // joedb 10's path of Blob.
-#include "joedb/base/blob.h"
+#include "joedb/base/types.h"

@@ -7,11 +7,9 @@
 #include "joedb/base/main_wrapper.h"
 #include "joedb/commands/interpreted_file.h"
 #include "joedb/compiled.h"
-#include "joedb/history/apply.h"
-#include "joedb/history/blame.h"
 #include "joedb/history/changes.h"
-#include "joedb/io/stream_file.h"
-#include "joedb/io/system_logger.h"
+#include "joedb/history/undo.h"
+#include "joedb/io/memory_file.h"
 #include "joedb/text/table_text.h"
 
 #endif

@@ -7,9 +7,7 @@
 #include "joedb/wal/copies.h"
 #include "joedb/wal/log.h"
 #include "joedb/wal/reader.h"
-#include "joedb/wal/recover.h"
 #include "joedb/wal/segments.h"
-#include "joedb/wal/text.h"
 #include "joedb/wal/writer.h"
 
 #endif

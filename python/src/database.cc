@@ -4,8 +4,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "history/tags.h"
 #include "joedb/arrow/import.h"
-#include "joedb/history/tags.h"
 #include "kernel/base/suggestion.h"
 #include "objects.h"
 #include "stub_docs.h"

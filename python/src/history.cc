@@ -2,8 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "joedb/history/tags.h"
-#include "joedb/history/versions.h"
+#include "history/tags.h"
 #include "objects.h"
 #include "values.h"
 

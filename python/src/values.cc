@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "joedb/format/compact.h"
+#include "joedb/format/entry.h"
 #include "kernel/base/suggestion.h"
 #include "objects.h"
 

@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "bindings/session.h"
+#include "history/tags.h"
 #include "joedb/arrow/export.h"
 #include "joedb/base/version.h"
-#include "joedb/history/tags.h"
 
 struct joedb_db {
   std::unique_ptr<joedb::Session> session;

@@ -8,14 +8,14 @@
 #include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/replica/local_copy.h"
+#include "joedb/replica/client.h"
 #include "joedb/table/load.h"
 #include "kernel/journal/past_file.h"
 #include "text/conflict_text.h"
 
 #ifdef JOEDB_HAS_NETWORK
+#include "joedb/network/channel.h"
 #include "joedb/network/robust_connection.h"
-#include "joedb/network/tcp_connector.h"
 #endif
 
 namespace joedb {

@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "joedb/arrow/export.h"
 #include "joedb/arrow/import.h"
-#include "joedb/arrow/pins.h"
+#include "joedb/history/transaction.h"
 #include "joedb/history/undo.h"
-#include "joedb/history/values.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/replica/client.h"
 #include "joedb/table/writable_database.h"

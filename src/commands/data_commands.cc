@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "commands/commands.h"
-#include "joedb/base/time.h"
-#include "joedb/format/compact.h"
+#include "joedb/format/entry.h"
+#include "kernel/base/time.h"
 
 namespace joedb::inline v1 {
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "commands/commands.h"
-#include "joedb/base/time.h"
+#include "kernel/base/time.h"
 #include "text/display_width.h"
 #include "text/dump.h"
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "commands/interpreter.h"
-#include "joedb/history/tags.h"
+#include "history/tags.h"
 #include "joedb/io/memory_file.h"
 
 namespace joedb {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "joedb/base/time.h"
-#include "joedb/format/compact.h"
+#include "joedb/format/entry.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/time.h"
 #include "kernel/schema/value_text.h"
 
 namespace joedb {

@@ -92,8 +92,8 @@ T read_cell(const Cell& cell, std::string& buffer);
 // or "\"\"". Empty for types with another value for this: nan, null.
 const char* text_of_missing(Type_Code type);
 
-// Returns seconds since 1970, or nullopt. Takes the formats of parse_time (base/time.h), also with
-// a Z at the end.
+// Returns seconds since 1970, or nullopt. Takes the formats of parse_time (kernel/base/time.h),
+// also with a Z at the end.
 std::optional<std::int64_t> parse_cell_time(std::string_view text);
 
 // Returns, for messages, the text of the source in backquotes, shortened.

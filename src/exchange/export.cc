@@ -5,7 +5,7 @@
 
 #include "exchange/row_source.h"
 #include "exchange/value_formats.h"
-#include "joedb/base/time.h"
+#include "kernel/base/time.h"
 #include "text/dump.h"
 #include "text/text_buffer.h"
 

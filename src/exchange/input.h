@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb {
 

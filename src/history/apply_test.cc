@@ -1,4 +1,4 @@
-#include "joedb/history/apply.h"
+#include "joedb/history/undo.h"
 
 #include <gtest/gtest.h>
 

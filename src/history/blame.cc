@@ -1,11 +1,11 @@
-#include "joedb/history/blame.h"
+#include "joedb/history/changes.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "history/require_range.h"
-#include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 #include "kernel/format/run_decoder.h"
 
 namespace joedb::inline v1 {

@@ -1,4 +1,4 @@
-#include "joedb/history/blame.h"
+#include "joedb/history/changes.h"
 
 #include <gtest/gtest.h>
 

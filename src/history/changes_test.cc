@@ -1,5 +1,4 @@
 #include "joedb/history/changes.h"
-#include "joedb/history/versions.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +7,6 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
-#include "joedb/table/snapshot.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/table/record_runs.h"
 #include "sim/lab/random.h"

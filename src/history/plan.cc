@@ -3,7 +3,7 @@
 #include <set>
 
 #include "history/change_parts.h"
-#include "joedb/history/apply.h"
+#include "joedb/history/undo.h"
 #include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {

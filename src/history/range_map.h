@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

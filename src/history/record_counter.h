@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "joedb/history/apply.h"
+#include "history/tags.h"
 #include "joedb/history/changes.h"
-#include "joedb/history/tags.h"
+#include "joedb/history/undo.h"
 
 // Implements show, undo, revert, restore and tag, for the tools and for joedbi. The functions read
 // the file up to its checkpoint. All throw Exception, with a message for users, if there is no such

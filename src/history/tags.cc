@@ -1,12 +1,12 @@
-#include "joedb/history/tags.h"
+#include "history/tags.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "joedb/base/time.h"
 #include "joedb/history/changes.h"
 #include "kernel/base/json_text.h"
 #include "kernel/base/suggestion.h"
+#include "kernel/base/time.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/history/tags.h"
+#include "history/tags.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/base/time.h"
+#include "kernel/base/time.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/history/values.h"
+#include "joedb/history/transaction.h"
 
 #include <algorithm>
 

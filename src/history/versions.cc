@@ -1,4 +1,4 @@
-#include "joedb/history/versions.h"
+#include "joedb/history/changes.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 #include <memory>
 #include <set>
 
-#include "joedb/history/apply.h"
+#include "joedb/history/undo.h"
 
 namespace joedb::inline v1 {
 

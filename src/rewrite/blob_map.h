@@ -4,8 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "joedb/base/blob.h"
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

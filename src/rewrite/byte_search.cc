@@ -6,7 +6,7 @@
 #include <string>
 
 #include "joedb/base/error.h"
-#include "joedb/format/integrity.h"
+#include "joedb/format/header.h"
 
 namespace joedb::inline v1 {
 

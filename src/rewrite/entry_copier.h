@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
+#include "history/tags.h"
 #include "joedb/format/decoder.h"
-#include "joedb/history/tags.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "joedb/base/time.h"
 #include "joedb/history/changes.h"
+#include "kernel/base/time.h"
 #include "rewrite/entry_copier.h"
 #include "rewrite/pack.h"
 #include "rewrite/past_values.h"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"
 
 namespace joedb::inline v1 {

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <ctime>
 
-#include "joedb/history/tags.h"
+#include "history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
-#include "joedb/table/snapshot.h"
 #include "sql/cursor.h"
 #include "sql/values.h"
 #include "tools/compiler/index_file.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "joedb/io/file.h"
-#include "joedb/journal/moment.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
 #include "sql/register_joedb.h"

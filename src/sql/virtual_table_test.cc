@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/history/tags.h"
+#include "history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
 #include "sim/testing/sql_session.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/table/undo_log.h"
 #include "sql/sqlite_api.h"

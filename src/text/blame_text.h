@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "joedb/history/blame.h"
+#include "joedb/history/changes.h"
 #include "joedb/table/database.h"
 
 // The output of blame, for the tool and for joedbi.

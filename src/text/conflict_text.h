@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include "joedb/history/apply.h"
+#include "joedb/history/undo.h"
 
 namespace joedb::inline v1 {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/base/time.h"
+#include "kernel/base/time.h"
 #include "text/sql.h"
 
 namespace joedb::inline v1 {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "joedb/base/time.h"
+#include "kernel/base/time.h"
 #include "text/display.h"
 #include "text/display_width.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/history/tags.h"
+#include "history/tags.h"
 #include "text/change_text.h"
 
 namespace joedb::inline v1 {

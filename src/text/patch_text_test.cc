@@ -12,7 +12,7 @@
 #include "joedb/history/changes.h"
 #include "joedb/history/differences.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/journal/bare_journal.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/table/record_runs.h"

@@ -13,7 +13,7 @@
 
 #include "joedb/base/error.h"
 #include "joedb/base/log.h"
-#include "joedb/base/mutex.h"
+#include "joedb/base/threads.h"
 #include "joedb/wal/segments.h"
 #include "joedb/wal/writer.h"
 #include "wal/format.h"

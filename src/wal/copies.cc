@@ -5,8 +5,8 @@
 #include <exception>
 #include <optional>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/log.h"
+#include "joedb/base/types.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/reader.h"
 #include "wal/copy_queues.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "joedb/base/mutex.h"
+#include "joedb/base/threads.h"
 #include "wal/format.h"
 
 namespace joedb::inline v1::wal {

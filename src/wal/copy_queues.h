@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/io/file.h"
 
 namespace joedb::inline v1::wal {

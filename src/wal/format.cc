@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "kernel/base/zeros.h"
 #include "wal/checksum.h"
 

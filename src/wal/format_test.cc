@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/io/memory_file.h"
 #include "sim/testing/error_of.h"
 #include "wal/checksum.h"

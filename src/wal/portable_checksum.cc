@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/io/posix_file.h"
 #include "kernel/base/zeros.h"
 #include "wal/checksum.h"

@@ -10,9 +10,9 @@
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/io/source_file.h"
-#include "joedb/wal/recover.h"
+#include "joedb/wal/log.h"
 #include "joedb/wal/writer.h"
+#include "kernel/io/source_file.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/simulated_system.h"
 #include "sim/testing/temporary_directory.h"

@@ -1,11 +1,11 @@
-#include "joedb/wal/recover.h"
+#include "joedb/wal/log.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <vector>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/wal/reader.h"
 #include "kernel/base/zeros.h"
 #include "wal/recovery.h"

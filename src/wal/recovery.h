@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "joedb/wal/recover.h"
+#include "joedb/wal/log.h"
 #include "wal/format.h"
 #include "wal/source.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/io/directory.h"
+#include "joedb/io/file.h"
 #include "joedb/wal/log.h"
 #include "wal/format.h"
 

@@ -8,7 +8,7 @@
 
 #include "joedb/io/file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/io/read_map.h"
+#include "kernel/io/read_map.h"
 
 namespace joedb::inline v1::wal {
 

@@ -1,4 +1,4 @@
-#include "joedb/wal/text.h"
+#include "joedb/wal/log.h"
 
 #include "joedb/base/error.h"
 #include "kernel/schema/value_text.h"

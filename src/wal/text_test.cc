@@ -1,4 +1,4 @@
-#include "joedb/wal/text.h"
+#include "joedb/wal/log.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/wal/log.h"
 
 namespace joedb::inline v1::wal {

@@ -8,12 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/log.h"
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
+#include "joedb/base/types.h"
 #include "joedb/io/fail_stop_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/io/preallocator.h"
 #include "wal/checksum.h"
 #include "wal/recovery.h"
 
@@ -65,7 +64,7 @@ class Writer::Implementation {
 
   ~Implementation() { stop_timer(); }
 
-  // True in a child process (base/process_mark.h), unless the log is entirely in the memory of this
+  // True in a child process (base/threads.h), unless the log is entirely in the memory of this
   // process.
   bool is_inherited() const {
     return process_.is_inherited() && (timer_.joinable() || file_.is_inherited());

@@ -11,7 +11,7 @@
 #include "geo_2/Readonly_Interpreted_File_Database.h"
 #include "geo_2/print_table.h"
 #include "geo_2/writable.h"
-#include "joedb/io/upgradable_file.h"
+#include "joedb/io/file.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/temporary_directory.h"
 

@@ -18,7 +18,7 @@ SYNCS = 'src/kernel/journal/sync_group.cc'
 CHECKPOINTS = 'src/kernel/journal/checkpoints.cc'
 
 MAPPED = 'include/joedb/io/mapped_file.h'
-NAMED = 'include/joedb/io/named_file.h'
+NAMED = 'include/joedb/io/posix_file.h'
 SEAL = 'src/kernel/format/seal.cc'
 INTEGRITY = 'src/kernel/journal/integrity.cc'
 LOG = 'src/wal/writer.cc'
@@ -169,11 +169,11 @@ MUTANTS = [
     Mutant('an integrity entry stands behind what was asked for', 'src/kernel/journal/integrity_writer.cc',
            '  header_.set_covered(buffer_.position(), *kind_);\n',
            '  header_.set_covered(buffer_.position() + 1, *kind_);\n'),
-    Mutant('sparse integrity entries are left out before hard checkpoints', 'include/joedb/journal/integrity_writer.h',
+    Mutant('sparse integrity entries are left out before hard checkpoints', 'include/joedb/journal/writer_parts.h',
            ' || level != Checkpoint_Level::soft ||\n', ' ||\n'),
     Mutant('sparse integrity entries are left out when a file is closed', JOURNAL,
            'warn([&] { cover_rest(); });', '{}'),
-    Mutant('sparse integrity entries stand before small soft checkpoints', 'include/joedb/journal/integrity_writer.h',
+    Mutant('sparse integrity entries stand before small soft checkpoints', 'include/joedb/journal/writer_parts.h',
            'header_.covered() >= integrity_step;', 'header_.covered() >= 1;'),
     Mutant('what an integrity entry covers is not taken back by a rollback', JOURNAL,
            '  integrity_.rollback();\n  if (buffer_', '  if (buffer_'),

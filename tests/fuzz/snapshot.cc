@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "sim/lab/random.h"
 #include "sim/testing/fuzzers.h"
 

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "sim/lab/random.h"
 #include "sim/testing/fuzzers.h"
 #include "wal/format.h"

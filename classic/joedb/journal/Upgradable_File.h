@@ -1,2 +1,2 @@
 // joedb 10's path of Upgradable_File.
-#include "joedb/io/upgradable_file.h"
+#include "joedb/io/file.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

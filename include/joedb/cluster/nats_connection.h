@@ -1,12 +1,201 @@
 #ifndef JOEDB_CLUSTER_NATS_CONNECTION_H
 #define JOEDB_CLUSTER_NATS_CONNECTION_H
 
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "joedb/base/log.h"
+#include "joedb/base/threads.h"
 #include "joedb/cluster/log_connection.h"
-#include "joedb/cluster/nats_log.h"
 
 namespace joedb::inline v1 {
+
+// The address of a database on a cluster of NATS servers: the stream of JetStream that has its
+// journal.
+struct Nats_Address {
+  std::vector<std::string> servers;  // HOST:PORT, at least one; an IPv6 address is in [ ]
+  std::string user = {};             // empty: none. Without a password, it is a token
+  std::string password = {};
+  std::string database;
+  std::string stream;   // the stream to read: joedb_DATABASE, or a mirror of it
+  std::string subject;  // joedb.DATABASE; messages have joedb.DATABASE.ID
+  bool has_tls = false;
+
+  // Parses nats://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?stream=NAME], or tls://.
+  // The default port is 4222. User and password may have %XX for characters that a URL cannot have.
+  // The name of a database has letters, digits, `_` and `-`. Throws Exception if `url` is not such
+  // an address.
+  static Nats_Address parse(std::string_view url);
+
+  // Returns the stream that takes the messages, even if `stream` is a mirror.
+  std::string origin() const { return "joedb_" + database; }
+  // Returns the URL without user and password.
+  std::string url() const;
+};
+
+// How to reach NATS servers.
+struct Nats_Settings {
+  // A file of credentials (JWT and seed), by which this client authenticates itself.
+  std::string credentials_file = {};
+  // TLS: certificates of the authorities that may sign certificates of servers, as PEM. Empty: the
+  // authorities that this machine trusts. The server's certificate must be for the host of the URL.
+  std::string authority_file = {};
+  // TLS: a certificate of this client and its key, as PEM.
+  std::string certificate_file = {};
+  std::string key_file = {};
+  // Where the servers report whether they sync: a port of all of them, or URLs separated by commas,
+  // one for each server (http://HOST:PORT). Empty: no server is asked.
+  std::string monitor = "8222";
+  // Timeout of a request. It is shorter than the time in which a cluster replaces a leader (some 10
+  // s): a request to a failed leader is repeated then, perhaps with another leader.
+  System::Duration answer_time = std::chrono::seconds(2);
+  // How long to keep asking all servers for a message that the leader has counted.
+  System::Duration search_time = std::chrono::seconds(5);
+};
+
+// The state of a stream, as JetStream reports it.
+struct Nats_Stream_State {
+  struct Peer {
+    std::string name;  // of the server
+    bool is_current = false;
+    bool is_offline = false;
+    std::int64_t lag = 0;          // number of operations that it does not have yet
+    System::Duration active = {};  // time since the leader last heard from it
+  };
+
+  std::string stream;
+  std::vector<std::string> subjects;
+  std::string created;  // YYYY-MM-DDTHH:MM:SS.nnnnnnnnnZ
+  Replicated_Log::Number first = 1;
+  Replicated_Log::Number last = 0;
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+
+  int replicas = 1;
+  std::string leader;       // the name of a server; empty without a cluster
+  std::vector<Peer> peers;  // without the leader
+  std::string mirror_of;    // the name of a stream; empty: not a mirror
+  std::int64_t mirror_lag = 0;
+
+  std::int64_t max_message_size = -1;  // -1: the limit of the server
+  bool has_file_storage = false;
+  bool has_limits = false;  // of age, number or size: old messages may be dropped
+  bool is_sealed = false;
+  bool denies_delete = false;
+  bool denies_purge = false;
+  bool allows_atomic = false;  // batches: server 2.12 or later
+  bool allows_direct = false;
+  bool persists_late = false;  // an acknowledgement may come before the write
+
+  // Returns the number of messages in [first, last] that are missing.
+  std::int64_t missing() const { return last - first + 1 - messages; }
+};
+
+// Options of a new stream.
+struct Nats_Stream_Plan {
+  int replicas = 3;
+  // If true, shorten() is refused, too, for ever.
+  bool denies_purge = false;
+};
+
+// Creates and changes the stream of a database: for tools.
+//
+// Functions throw Connection_Lost if no answer arrives in time, Disconnection if the servers
+// refuse. Not thread-safe.
+class Nats_Stream {
+ public:
+  // Connects. `logger` must outlive the object. Throws Exception if a file cannot be used.
+  explicit Nats_Stream(const Nats_Address& address, const Nats_Settings& settings = {},
+                       Logger& logger = Logger::none());
+  ~Nats_Stream();
+  Nats_Stream(const Nats_Stream&) = delete;
+  Nats_Stream& operator=(const Nats_Stream&) = delete;
+
+  // Returns nullopt if there is no such stream.
+  std::optional<Nats_Stream_State> state();
+
+  // Creates the stream of the database: stored on disks, without limits; single messages cannot be
+  // deleted. Waits for the necessary servers, for half a minute. Throws Disconnection if the stream
+  // exists.
+  void create(const Nats_Stream_Plan& plan = {});
+  // Creates the stream of the address, as a mirror of the stream of the database. Throws
+  // Disconnection if both have the same name.
+  void create_mirror(int replicas = 1);
+
+  // Removes messages 1 to before - 1 on all replicas, wherever the stream ends meanwhile. A mirror
+  // keeps its own messages. Throws Disconnection if the stream denies purges, or ends before
+  // message before - 1.
+  void shorten(Replicated_Log::Number before);
+
+  // Removes the stream of the address with all messages.
+  void remove();
+
+ private:
+  class Requests;
+  const Process_Owned<Requests> requests_;
+};
+
+// A log that is a stream of NATS JetStream. Link joedb::nats.
+//
+// Each append is guarded by the expected last sequence, and by nothing else, so it is safe to
+// repeat it. Several messages are appended as one atomic batch if the stream allows that.
+//
+// If the connection is lost, reconnects to any server of the cluster, and logs it. Every function
+// returns or throws in bounded time: a request takes up to Nats_Settings::answer_time (more for
+// large batches), the search for a message up to search_time, and both start again for each server
+// that has to be asked.
+class Nats_Log final : public Replicated_Log {
+ public:
+  // `logger` must outlive the log. Throws Connection_Lost if no server can be reached, or if the
+  // leader of the stream does not answer for 15 s; Disconnection if the servers refuse, if there is
+  // no such stream (`joedb nats create` makes it), or if it may drop messages; Exception if a file
+  // cannot be used.
+  explicit Nats_Log(const Nats_Address& address, const Nats_Settings& settings = {},
+                    Logger& logger = Logger::none());
+  ~Nats_Log() override;
+
+  // Returns the URL without user and password.
+  std::string name() const override;
+  // False for a mirror. Only the mirror is read then, so messages that it does not have yet are not
+  // there.
+  bool can_append() const override;
+  // At most 512 KiB.
+  std::size_t max_message_size() const override;
+  std::size_t max_batch() const override;
+
+  Range range() override;
+  bool append(std::span<const std::string> messages, Number last) override;
+  // Never skips a missing sequence: asks the other servers for it.
+  std::optional<std::string> read(Number number, System::Duration wait) override;
+  std::optional<std::string> read_elsewhere(Number number) override;
+
+  // Returns
+  //
+  // * `power` for three or more replicas if all servers that have one sync before they acknowledge
+  //   (sync_interval: always) and say so at their monitoring port,
+  // * `machine` for three or more replicas otherwise,
+  // * `process` for fewer,
+  // * `unknown` for storage in memory, and for fewer if it is not known whether their servers sync,
+  //   or if the stream acknowledges before it writes.
+  //
+  // A mirror promises as much as it would as a log of its own. Asking the monitoring port needs
+  // libcurl; without it, no server is asked.
+  Promise promise() override;
+  std::int64_t reconnections() const override;
+
+  // Asks JetStream for the state of the stream.
+  Nats_Stream_State state();
+
+ private:
+  class Reader;
+  const Process_Owned<Reader> reader_;
+};
 
 // A journal on a cluster of NATS servers. Link joedb::nats.
 //

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "joedb/io/locked_memory_file.h"
+#include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 
 namespace joedb::inline v1 {

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <string>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/error.h"
-#include "joedb/format/compact.h"
+#include "joedb/base/types.h"
 #include "joedb/format/entry.h"
-#include "joedb/format/integrity.h"
+#include "joedb/format/header.h"
 
 // Decodes bytes into entries, strictly: whatever the bytes are, each step decodes one entry or
 // throws a Corruption_Error that names the entry and its offset. Lengths are checked against the
@@ -54,7 +53,7 @@ class Decoder_Input {
   // Copies `size` bytes to `out`. They need not be in the window.
   void read(char* out, std::size_t size);
 
-  // Takes a compact number (format/compact.h): 0 … 2^61 - 1.
+  // Takes a compact number (format/entry.h): 0 … 2^61 - 1.
   std::uint64_t take_compact() {
     const char first = *take(1);
     const std::size_t size = compact_size_from_first_byte(first);

@@ -5,8 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "joedb/base/bytes.h"
-#include "joedb/format/compact.h"
+#include "joedb/base/types.h"
 #include "joedb/format/entry.h"
 
 // Encodes entries as bytes. These are pure functions: they write to memory of the caller, return

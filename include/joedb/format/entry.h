@@ -1,12 +1,58 @@
 #ifndef JOEDB_FORMAT_ENTRY_H
 #define JOEDB_FORMAT_ENTRY_H
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "joedb/schema/type.h"
+
+// Compact numbers, most significant byte first. The three high bits of the first byte give the
+// number of bytes that follow it; its five low bits are the most significant bits of the value.
+//
+//     0 … 31          00 … 1f
+//     32 … 8191       20 20 … 3f ff
+//     8192 … 2^21-1   40 20 00 … 5f ff ff
+//     … 2^61-1        … ff ff ff ff ff ff ff ff
+
+namespace joedb::inline v1 {
+
+inline constexpr std::size_t max_compact_size = 8;
+inline constexpr std::uint64_t max_compact = (std::uint64_t{1} << 61) - 1;
+
+// Number of bytes of the shortest form. Requires value <= max_compact.
+constexpr std::size_t compact_size(std::uint64_t value) {
+  std::size_t size = 1;
+  for (std::uint64_t limit = 32; value >= limit; limit <<= 8) ++size;
+  return size;
+}
+
+// Writes the shortest form of `value` (<= max_compact) at `out` and returns its end.
+constexpr char* write_compact(char* out, std::uint64_t value) {
+  if (value < 32) {
+    *out = static_cast<char>(value);
+    return out + 1;
+  }
+  const std::size_t size = compact_size(value);
+  for (std::size_t i = size; i-- > 0; value >>= 8) out[i] = static_cast<char>(value);
+  *out = static_cast<char>(static_cast<unsigned char>(*out) | ((size - 1) << 5));
+  return out + size;
+}
+
+// Number of bytes of the number that starts with this byte: 1 … 8. Forms longer than the shortest
+// are read, too.
+constexpr std::size_t compact_size_from_first_byte(char first) {
+  return (static_cast<unsigned char>(first) >> 5) + std::size_t{1};
+}
+
+// Returns the value of the `size` bytes at `in`. `size` must be compact_size_from_first_byte(*in).
+constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
+  std::uint64_t value = static_cast<unsigned char>(*in) & 0x1fu;
+  for (std::size_t i = 1; i < size; ++i) value = value << 8 | static_cast<unsigned char>(in[i]);
+  return value;
+}
 
 // The entries of a journal, file format version 5. Each is a plain struct. A handler, which
 // consumes a journal, is called with one of them at a time (decoder.h); a writer passes them to
@@ -15,8 +61,6 @@
 //
 // A struct holds the content of an entry. Database::prepare (table/database.h) checks whether it
 // fits the tables. docs/file_format.md describes its bytes.
-
-namespace joedb::inline v1 {
 
 // Creates a table with this name. Its id is the number of Create_Table entries so far, including
 // this one.
@@ -73,7 +117,7 @@ struct Comment {
 };
 
 // The time when the entries before it were written. It does not change the tables; at_time
-// (journal/moment.h) uses it to find a past state.
+// (journal/readonly_journal.h) uses it to find a past state.
 struct Timestamp {
   std::int64_t seconds;  // since 1970, UTC
   friend bool operator==(const Timestamp&, const Timestamp&) = default;
@@ -87,7 +131,7 @@ struct Valid_Data {
 
 // Bytes stored in the journal; `blob` is their position and size in the file. Values of fields
 // refer to them by these two numbers. Handlers are not called for integrity entries
-// (format/integrity.h), unless they ask for them (decode_entry).
+// (format/header.h), unless they ask for them (decode_entry).
 struct Blob_Data {
   Blob blob;
   friend bool operator==(const Blob_Data&, const Blob_Data&) = default;

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string_view>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 // The header of a journal file, version 5:
 //
@@ -43,6 +45,94 @@ Checkpoint_Words decode_checkpoints(const std::array<char, checkpoint_words_size
 
 // Returns the offset of a word in the file.
 constexpr Offset checkpoint_word_offset(int slot, int copy) { return 8 * (2 * slot + copy); }
+
+// An integrity entry covers the bytes before it. For a reader of version 5 it is a blob that
+// nothing refers to:
+//
+//     offset  size  content
+//          0     1  opcode of a blob
+//          1     1  24, its size
+//          2     8  magic: 00 'j' 'o' 'e' 'd' 'b' c5, then the kind (Integrity)
+//         10     8  start: it covers the bytes from there to offset 0 of this entry
+//         18     8  their hash (integrity_hash)
+//
+// A journal is covered up to the end of such an entry if the bytes before its start are covered, or
+// if there are none. (The magic begins with a zero because no entry does. 26 is not a multiple of
+// the size of any number, so a damaged length is unlikely to lead from one entry into the middle of
+// this one and out at its end.)
+
+inline constexpr Offset integrity_entry_size = 26;
+inline constexpr Offset integrity_payload_size = 24;  // without opcode and size
+
+// The checkpoints before which a writer puts an integrity entry.
+enum class Integrity : std::uint8_t {
+  // Hard ones, and soft ones after integrity_step or more uncovered bytes. A soft checkpoint
+  // without an entry counts.
+  sparse = 0x55,
+  // All of them. A soft checkpoint without an entry is an error if an entry precedes the last hard
+  // checkpoint.
+  each_checkpoint = 0,
+};
+
+// Number of uncovered bytes after which the next checkpoint gets an integrity entry, even if it is
+// soft.
+inline constexpr Offset integrity_step = Offset{1} << 16;
+
+struct Integrity_Entry {
+  Offset start;
+  std::uint64_t hash;
+  Integrity kind;
+  friend bool operator==(const Integrity_Entry&, const Integrity_Entry&) = default;
+};
+
+std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry);
+// Return nullopt if these integrity_entry_size (integrity_payload_size) bytes are not such an
+// entry.
+std::optional<Integrity_Entry> decode_integrity(std::string_view bytes);
+std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes);
+// True if these integrity_entry_size (integrity_payload_size) bytes are such an entry, or differ
+// from one in only a few bits of its constant part.
+bool resembles_integrity(std::string_view bytes);
+bool resembles_integrity_payload(std::string_view bytes);
+
+// XXH3-64 of blocks of integrity_block_size bytes, the last one possibly shorter. The first block
+// is seeded with its offset, each later one with the hash of the block before it, so a long range
+// can be hashed block by block.
+inline constexpr Offset integrity_block_size = Offset{1} << 18;
+std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed);
+
+class Hash_Of_Pieces;
+
+// Computes the same hash of bytes that come in pieces, and knows their range in the file.
+class Integrity_Hasher {
+ public:
+  Integrity_Hasher();
+  ~Integrity_Hasher();
+  Integrity_Hasher(const Integrity_Hasher&) = delete;
+  Integrity_Hasher& operator=(const Integrity_Hasher&) = delete;
+
+  // Starts a hash at this offset, which is not 0. The range is empty.
+  void start_at(Offset offset) {
+    start_ = end_ = offset;
+    seed_ = static_cast<std::uint64_t>(offset);
+  }
+  void stop() { start_ = 0; }
+  bool is_running() const { return start_ != 0; }
+
+  // The following require is_running().
+  Offset start() const { return start_; }
+  Offset end() const { return end_; }
+  // Appends the bytes to the range.
+  void add(std::string_view bytes);
+  // Returns the hash of [start(), end()).
+  std::uint64_t hash() const;
+
+ private:
+  Offset start_ = 0;
+  Offset end_ = 0;
+  std::uint64_t seed_ = 0;                 // of the incomplete block at the end of the range
+  std::unique_ptr<Hash_Of_Pieces> block_;  // the bytes of that block; null before the first add()
+};
 
 }  // namespace joedb::inline v1
 

@@ -10,10 +10,8 @@
 #include <vector>
 
 #include "joedb/history/changes.h"
-#include "joedb/history/live_query.h"
 #include "joedb/history/observers.h"
 #include "joedb/history/undo.h"
-#include "joedb/history/versions.h"
 #include "joedb/table/typed.h"
 
 // Typed access to the history for generated code: changes as structs of the generated types, and
@@ -126,7 +124,7 @@ struct Typed_Version {
   std::shared_ptr<const Transaction_Info> until;
 };
 
-// All versions of a record, the oldest one first (history/versions.h).
+// All versions of a record, the oldest one first (history/changes.h).
 template <class Row>
 class Typed_Versions : public std::vector<Typed_Version<Row>> {
  public:

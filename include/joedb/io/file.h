@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "joedb/base/blob.h"
 #include "joedb/base/error.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 
@@ -218,6 +218,117 @@ class File_Lock {
  private:
   Abstract_File& file_;
   const Lock_Range range_;
+};
+
+// Reads a blob sequentially, in pieces of any size. Not thread-safe.
+//
+//     joedb::Blob_Reader reader(file, blob);
+//     while (const std::size_t n = reader.read(buffer, sizeof buffer)) out.write(buffer, n);
+class Blob_Reader {
+ public:
+  // `file` must outlive the reader. A writer must have flushed the blob to it.
+  Blob_Reader(const Abstract_File& file, Blob blob)
+      : file_(file), position_(blob.get_position()), end_(blob.get_end()) {}
+
+  // Number of bytes not yet read.
+  std::int64_t remaining() const { return end_ - position_; }
+
+  // Reads the next `size` bytes, or fewer at the end of the blob, but at most 1 GiB. Returns the
+  // number of bytes read: 0 at the end. Throws Corruption_Error if the file ends before the blob
+  // does, Io_Error.
+  std::size_t read(char* data, std::size_t size);
+
+ private:
+  const Abstract_File& file_;
+  Offset position_;
+  const Offset end_;
+};
+
+// Lets a Writable_Database open a read-only file: written bytes are discarded. A program can thus
+// read a file with an older schema, which is upgraded in memory, while the file does not change:
+//
+//     joedb::Upgradable_File<joedb::Readonly_Memory_File> file(data);
+//     city::Writable_Database db(file);
+//
+// Written bytes cannot be read back. So new blobs cannot be read, and rolling back to a checkpoint
+// that was written through this object fails.
+template <class Parent>
+class Upgradable_File : public Parent {
+ public:
+  template <class... Arguments>
+  explicit Upgradable_File(Arguments&&... arguments)
+      : Parent(std::forward<Arguments>(arguments)...) {
+    this->set_mode(Open_Mode::write_existing);
+  }
+
+  // unknown_size, because the file does not grow when bytes are written.
+  Offset get_size() const override { return Abstract_File::unknown_size; }
+  void pwrite(const char*, std::size_t, Offset) override {}
+  void store_words(std::span<const std::int64_t>, Offset) override {}
+  void sync() override {}
+  void datasync() override {}
+  bool truncate(Offset) override { return false; }
+  void exclusive_lock(Offset start, Offset size) override { this->shared_lock(start, size); }
+  bool try_exclusive_lock(Offset start, Offset size) override {
+    this->shared_lock(start, size);
+    return true;
+  }
+};
+
+// A directory, for code that creates and removes files, such as a segmented log. Derive from this
+// class to simulate a directory. Not thread-safe.
+class Abstract_Directory {
+ public:
+  virtual ~Abstract_Directory() = default;
+  virtual const std::string& get_name() const = 0;
+  // Returns the names of the files in the directory, without its path, in any order. Throws
+  // Io_Error.
+  virtual std::vector<std::string> list() const = 0;
+  // Opens a file in the directory. The name of a new file is durable after the first sync of the
+  // file. Throws Io_Error.
+  virtual std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) = 0;
+  // Like open, but a new file gets the owner and permissions of the file `model`, if this kind of
+  // directory has them and the system allows it.
+  virtual std::unique_ptr<Abstract_File> open_like(const std::string& /*model*/,
+                                                   const std::string& name, Open_Mode mode) {
+    return open(name, mode);
+  }
+  // Throws File_Replaced if the directory was removed, or if its name now refers to another
+  // directory. Does nothing for kinds of directories that cannot detect this.
+  virtual void require_not_replaced() const {}
+  // Removes a file; does nothing if there is none. The removal is not durable: a power cut may undo
+  // it. Throws Io_Error.
+  virtual void remove(const std::string& name) = 0;
+};
+
+class Descriptor;
+
+// A directory of the operating system. It is kept open: renaming it, or changing the current
+// directory of the process, does not affect this object.
+class Directory : public Abstract_Directory {
+ public:
+  // Creates the directory, and its parents, if they do not exist. Throws Io_Error.
+  static Directory make(const std::string& path);
+  // Does not throw if the directory does not exist; until it does, list, open, open_like and remove
+  // throw Io_Error.
+  explicit Directory(std::string path);
+
+  const std::string& get_name() const override { return path_; }
+  std::vector<std::string> list() const override;
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override;
+  std::unique_ptr<Abstract_File> open_like(const std::string& model, const std::string& name,
+                                           Open_Mode mode) override;
+  void require_not_replaced() const override;
+  void remove(const std::string& name) override;
+
+ private:
+  // Throws Io_Error, "ACTION NAME: …", if the directory does not exist.
+  std::shared_ptr<const Descriptor> descriptor(const char* action, const std::string& name) const;
+  std::string path_of(const std::string& name) const;
+
+  std::string path_;
+  std::string absolute_path_;                    // for require_not_replaced
+  std::shared_ptr<const Descriptor> directory_;  // null: it did not exist
 };
 
 }  // namespace joedb::inline v1

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

@@ -3,12 +3,53 @@
 
 #include <optional>
 
-#include "joedb/base/ids.h"
-#include "joedb/io/preallocator.h"
-#include "joedb/journal/checkpoints.h"
-#include "joedb/journal/recovery.h"
+#include "joedb/base/types.h"
+#include "joedb/format/header.h"
+#include "joedb/io/fail_stop_file.h"
 
 namespace joedb::inline v1 {
+
+// Which part of a file is read, and what a writer does with the rest.
+enum class Recovery {
+  // Reads up to the checkpoint. A writer refuses a file with bytes after it.
+  none,
+  // Reads everything up to the end of the file, or to zeros left by a preallocating writer.
+  ignore_header,
+  // Reads up to the checkpoint. A writer truncates the file there.
+  overwrite,
+  // Reads up to the hard checkpoint. A writer truncates the file there; it requires that no other
+  // process has the file open.
+  hard,
+  // Reads up to the checkpoint. A writer saves the bytes after it in a new file,
+  // FILE.tail-POSITION, and truncates the file.
+  keep,
+  // For readers only: like ignore_header, and the signature need not be that of a joedb file.
+  ignore_signature,
+};
+
+// How durable a checkpoint is.
+enum class Checkpoint_Level {
+  soft,  // survives a killed process
+  half,  // a hard one without its last sync
+  hard   // survives a power cut
+};
+
+// The checkpoints of a journal, as far as this process knows them.
+struct Checkpoints {
+  int hard_index = 0;  // the slot that holds the current hard checkpoint
+  int soft_index = 0;  // the copy, in the other slot, that holds the last soft one
+  Offset checkpoint = journal_start;
+  Offset hard_checkpoint = journal_start;
+
+  // The slot of the next checkpoint, soft or hard.
+  int next_slot() const { return 1 - hard_index; }
+
+  // Updates the checkpoints from the words of the header. They never go back. A word beyond
+  // `file_size` does not count; without a size (a device) every word does.
+  void read(const Checkpoint_Words& words, std::optional<Offset> file_size);
+
+  friend bool operator==(const Checkpoints&, const Checkpoints&) = default;
+};
 
 // How a journal is opened for writing. A recovery mode alone converts to options.
 //
@@ -27,8 +68,8 @@ struct Journal_Options {
   // The level that checkpoint() writes.
   Checkpoint_Level default_level = Checkpoint_Level::soft;
 
-  // Seals hard checkpoints of less than 4 MiB (format/seal.h), which takes one sync instead of two.
-  // joedb 10 does not see a sealed checkpoint before its sync has returned.
+  // Seals hard checkpoints of less than 4 MiB (docs/file_format.md), which takes one sync instead
+  // of two. joedb 10 does not see a sealed checkpoint before its sync has returned.
   bool has_seals = true;
 
   // If another program has left a transaction without an end, the first append ends it with one
@@ -37,7 +78,7 @@ struct Journal_Options {
   // the bytes of joedb 10; false for others.
   std::optional<bool> ends_transactions;
 
-  // Writes integrity entries (format/integrity.h, Integrity::sparse) to a new journal, so that
+  // Writes integrity entries (format/header.h, Integrity::sparse) to a new journal, so that
   // damaged bytes are found when they are read. A journal is new if it has no such entries and at
   // most integrity_step bytes when something is appended. A journal that has some gets more in any
   // case. Default: the value of ends_transactions.

@@ -2,17 +2,257 @@
 #define JOEDB_JOURNAL_READONLY_JOURNAL_H
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "joedb/journal/checkpoint_reader.h"
-#include "joedb/journal/replay.h"
+#include "joedb/base/error.h"
+#include "joedb/format/decoder.h"
+#include "joedb/format/header.h"
+#include "joedb/io/file.h"
+#include "joedb/journal/journal_options.h"
 
 namespace joedb::inline v1 {
 
+// Reads the header of a journal and chooses the checkpoint that counts, after comparing seals
+// (kernel/format/seal.h) and integrity entries (format/header.h) with the bytes that they cover.
+// Each reader and each writer of a journal has one.
+//
+// Not thread-safe. Other processes may write the file meanwhile.
+class Checkpoint_Reader {
+ public:
+  // `file` must outlive this object. Nothing is read before open().
+  explicit Checkpoint_Reader(const Abstract_File& file, bool checks_integrity = true)
+      : file_(file), checks_integrity_(checks_integrity) {}
+  Checkpoint_Reader(const Checkpoint_Reader&) = delete;
+  Checkpoint_Reader& operator=(const Checkpoint_Reader&) = delete;
+
+  // Reads and checks the header. Requires the head lock. Throws Corruption_Error, with the offset,
+  // if the header is not that of a joedb file of version 5, if it claims more bytes than the file
+  // has, or if an integrity entry does not fit its bytes.
+  void open(Recovery recovery, bool is_writer);
+
+  // For readers, which hold the head lock: looks for a newer checkpoint. Returns the number of
+  // bytes by which the checkpoint has advanced. If it throws, the previous checkpoint still counts.
+  Offset pull();
+
+  // For writers, which hold the tail lock: takes the checkpoints from words that were just read,
+  // then reads the size of the file and returns it. If it throws, the previous checkpoint still
+  // counts.
+  Offset update(const Checkpoint_Words& words);
+
+  const Checkpoints& checkpoints() const { return checkpoints_; }
+  Offset checkpoint() const { return checkpoints_.checkpoint; }
+  Offset hard_checkpoint() const { return checkpoints_.hard_checkpoint; }
+
+  // Called by the writer of the header: sets the checkpoints that it has just written.
+  void set(const Checkpoints& checkpoints) { checkpoints_ = checkpoints; }
+
+  // Returns the words as they are in the file.
+  Checkpoint_Words read_words() const;
+  // Replaces each seal that fits its bytes by the position that it proves. `file_size` may be
+  // unknown_size.
+  Checkpoint_Words without_seals(Checkpoint_Words words, Offset file_size);
+  // True if the last call of without_seals() has replaced a seal.
+  bool had_seal() const { return had_seal_; }
+  // Returns the seal for `position` that covers the bytes [start, position) of the file.
+  std::int64_t seal_of(Offset start, Offset position) const;
+
+  // For writers, which hold the tail lock: throws Corruption_Error if there was a checkpoint after
+  // the current one, up to `file_size`, which a flipped bit of the header hides.
+  void require_no_hidden_checkpoint(Offset file_size) const {
+    require_no_hidden_checkpoint(read_words(), file_size);
+  }
+
+  // End of the bytes that integrity entries are known to cover, after a comparison. open() and
+  // pull() compare if an entry of the kind each_checkpoint precedes the checkpoint; otherwise
+  // replay does (File_Decoder_Input).
+  Offset covered() const { return covered_; }
+  void set_covered(Offset end) { covered_ = end; }
+  void set_covered(Offset end, Integrity kind) {
+    covered_ = end;
+    kind_ = kind;
+    has_unchecked_entries_ = false;
+  }
+  // Notes an integrity entry that is not compared with its bytes (Recovery::ignore_header). If it
+  // does not fit them, readers refuse the journal until a later entry covers everything.
+  void note_unchecked_entry(Integrity kind) {
+    kind_ = kind;
+    has_unchecked_entries_ = true;
+  }
+  bool has_unchecked_entries() const { return has_unchecked_entries_; }
+  // Kind of the last integrity entry; nullopt if there is none.
+  std::optional<Integrity> integrity() const {
+    return covered_ > journal_start || has_unchecked_entries_ ? std::optional(kind_) : std::nullopt;
+  }
+  bool checks_integrity() const { return checks_integrity_; }
+  // True if an integrity entry may cover the bytes from `start` on: the bytes before `start` are
+  // covered already, or replay was resumed at or after it.
+  bool may_begin_at(Offset start) const { return start <= std::max(covered_, resumed_at_); }
+  // Called when replay starts at `position`, with the state before it taken from elsewhere, such as
+  // a snapshot. `covered` is the end of the bytes that integrity entries cover; 0 if unknown.
+  // Throws Io_Error.
+  void resume(Offset position, Offset covered);
+  // True if integrity entries cover everything before the checkpoint.
+  bool is_covered() const { return covered_ == checkpoint() && covered_ > journal_start; }
+
+  // Throws the error again, with a text that names the file. If `names_hard`, the text also names
+  // the hard checkpoint if that is before the checkpoint, and joedb_verify otherwise.
+  [[noreturn]] void fail_in_file(const Corruption_Error& error, bool names_hard) const;
+  // The same for an error that replay has found by comparing the integrity entry that ends at
+  // `end`.
+  [[noreturn]] void fail_in_replay(const Corruption_Error& error, Offset end) const;
+
+ private:
+  Checkpoint_Words stable(Checkpoint_Words words) const;
+  [[noreturn]] void fail_as_damaged(const std::string& what, Offset file_size) const;
+  // `found` is the checkpoint that was chosen from `words`.
+  void require_claimed_bytes(const Checkpoint_Words& words, Offset found, Offset file_size,
+                             Recovery recovery) const;
+  void require_no_hidden_checkpoint(const Checkpoint_Words& words, Offset file_size) const;
+  bool is_one_bit_from_seal(std::int64_t word, Offset position) const;
+  bool is_checkpoint_of_writer(Offset position) const;
+  void check_integrity();
+  void take_whole_file(const Checkpoint_Words& words, Offset file_size);
+  Offset end_of_entries(Offset file_size) const;
+  Offset end_of_whole_entries(Offset file_size) const;
+
+  const Abstract_File& file_;
+  Checkpoints checkpoints_;
+  bool had_seal_ = false;
+  bool checks_integrity_;
+  Offset covered_ = journal_start;
+  Integrity kind_ = Integrity::sparse;
+  bool has_unchecked_entries_ = false;
+  Offset resumed_at_ = journal_start;
+};
+
+// Reads the bytes of a file in blocks as they are decoded. `file` must outlive it.
+//
+// With a verifier, it compares the bytes with the integrity entries among them that are not covered
+// yet (Checkpoint_Reader::covered). Bytes that were skipped are not compared: blobs of 64 KiB or
+// more, and vectors of that size that no handler reads, unless they are in memory already.
+class File_Decoder_Input final : public Decoder_Input {
+ public:
+  explicit File_Decoder_Input(const Abstract_File& file, Checkpoint_Reader* verifier = nullptr)
+      : file_(file), verifier_(verifier) {}
+  void start(Offset offset, Offset limit);
+
+  // Called when all entries before the checkpoint were decoded. Throws Corruption_Error if the last
+  // bytes are an integrity entry that was not among them, because a damaged length led past it.
+  void require_last_entry();
+
+ private:
+  void refill(std::size_t size) override;
+  void read_at(char* out, std::size_t size, Offset offset) override;
+  void note_integrity(std::string_view payload) override;
+
+  void compare(std::string_view payload);
+  void hash_to(Offset end);
+  std::optional<std::uint64_t> hash_of(Offset start, Offset end);
+
+  const Abstract_File& file_;
+  std::vector<char> buffer_;
+  // buffer_ holds the bytes [buffer_start_, buffer_end_) of the file.
+  Offset buffer_start_ = 0;
+  Offset buffer_end_ = 0;
+
+  Checkpoint_Reader* verifier_;
+  Integrity_Hasher hasher_;  // not running if no hash is wanted, or if some bytes were skipped
+  Offset read_again_ = 0;    // number of bytes read a second time
+};
+
+// A position between two entries up to which a journal was replayed, and the context of the next
+// entry.
+struct Replay_Place {
+  Offset position = journal_start;
+  Context context = {};
+  // End of the last transaction that has an end; journal_start if there is none.
+  Offset transaction_end = journal_start;
+  // End of the bytes that integrity entries cover; 0 if unknown.
+  Offset covered = 0;
+};
+
+// Decodes the entries of a journal in order, and remembers its position.
+//
+// Not thread-safe.
+class Replay {
+ public:
+  // Both must outlive this object.
+  Replay(const Abstract_File& file, Checkpoint_Reader& header)
+      : header_(header), input_(file, &header) {}
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  // End of the entries that were replayed.
+  Offset position() const { return input_.position(); }
+  // True if all entries before the checkpoint were replayed.
+  bool is_complete() const { return !is_broken_ && position() == header_.checkpoint(); }
+
+  // The context of short forms, after the last entry that was replayed or appended.
+  Context& context() { return context_; }
+
+  // End of the last Timestamp or Valid_Data that was replayed or appended; journal_start if there
+  // is none.
+  Offset transaction_end() const { return transaction_end_; }
+  void set_transaction_end(Offset position) { transaction_end_ = position; }
+
+  // Calls handler(entry) for each entry that starts before `end`. No entry may extend past `limit`.
+  // Throws Corruption_Error if an entry is invalid, or if the handler throws Data_Error; passes on
+  // other exceptions of the handler. Earlier entries have been handled then, and later runs throw
+  // Exception until rewind().
+  template <class Handler>
+  void run(Handler& handler, Offset limit, Offset end);
+
+  // Makes the next run start at `position`, where the present context must apply.
+  void start_at(Offset position) { input_.start(position, header_.checkpoint()); }
+  Replay_Place place() const {
+    return {position(), context_, transaction_end_, std::min(header_.covered(), position())};
+  }
+  // Makes the next run start at `place`, when the state before it comes from elsewhere, such as a
+  // snapshot.
+  void resume(const Replay_Place& place);
+  // Makes the next run start at the first entry.
+  void rewind() { resume({}); }
+
+ private:
+  [[noreturn]] void fail(const char* what) {
+    header_.fail_in_file(Corruption_Error(what + input_.entry_description(), input_.entry_offset()),
+                         false);
+  }
+
+  Checkpoint_Reader& header_;
+  File_Decoder_Input input_;
+  Context context_;
+  Offset transaction_end_ = journal_start;
+  bool is_broken_ = false;
+};
+
+template <class Handler>
+void Replay::run(Handler& handler, Offset limit, Offset end) {
+  if (is_broken_) throw Exception("this journal could not be replayed");
+  if (input_.limit() != limit) input_.start(input_.position(), limit);
+  is_broken_ = true;
+  try {
+    decode_entries(input_, context_, handler, end,
+                   [this](Offset position) { transaction_end_ = position; });
+    is_broken_ = false;  // after an Io_Error of the next line, the next run tries again
+    input_.require_last_entry();
+  } catch (const Data_Error& error) {
+    is_broken_ = true;
+    fail(error.what());
+  } catch (const Corruption_Error& error) {
+    is_broken_ = true;
+    header_.fail_in_file(error, error.offset >= header_.hard_checkpoint());
+  }
+}
+
 // Reads the entries of a journal, up to its checkpoint.
 //
-// Replay compares the bytes with the integrity entries among them (format/integrity.h), except for
+// Replay compares the bytes with the integrity entries among them (format/header.h), except for
 // large blobs, which it does not read. If an entry of the kind each_checkpoint precedes the
 // checkpoint, everything is compared when the journal is opened, and new bytes when they are
 // pulled. If such an entry precedes the last hard checkpoint, a soft checkpoint without one is an
@@ -69,6 +309,29 @@ class Readonly_Journal {
 // Writes the bytes after the checkpoint of `file`, which a writer would truncate, to the beginning
 // of `tail`. `recovery` determines the checkpoint. Returns the number of bytes.
 Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail);
+
+// A moment in the history of a journal: the entries before it make one past state. Made by at() or
+// at_time(), for example to open a Readonly_Database.
+struct Moment {
+  enum class Kind { position, time };
+  Kind kind;
+  std::int64_t value;
+};
+
+// The moment when the journal had `checkpoint` bytes. Like every checkpoint, it must be between two
+// entries.
+inline Moment at(Offset checkpoint) { return {Moment::Kind::position, checkpoint}; }
+
+// The moment of the last time stamp at or before `seconds` (since 1970, UTC).
+inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, seconds}; }
+
+// Returns the position of a moment, for Readonly_Journal::replay. For a time, reads the journal
+// from its start. Throws Exception if the journal ends before the position, or has no time stamp at
+// or before the time. `recovery` determines where the journal ends.
+Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery = Recovery::none);
+
+// Throws Exception if `position` is inside an entry. Requires that `journal` was replayed up to it.
+void require_entry_end(const Readonly_Journal& journal, Offset position);
 
 }  // namespace joedb::inline v1
 

@@ -10,17 +10,12 @@
 #include <string_view>
 #include <thread>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "joedb/format/encoder.h"
 #include "joedb/io/fail_stop_file.h"
-#include "joedb/journal/append_buffer.h"
-#include "joedb/journal/checkpoint_reader.h"
-#include "joedb/journal/checkpoint_writer.h"
-#include "joedb/journal/integrity_writer.h"
 #include "joedb/journal/journal_options.h"
-#include "joedb/journal/journal_recovery.h"
-#include "joedb/journal/replay.h"
-#include "joedb/journal/sync_group.h"
+#include "joedb/journal/readonly_journal.h"
+#include "joedb/journal/writer_parts.h"
 
 namespace joedb::inline v1 {
 
@@ -139,7 +134,7 @@ class Writable_Journal {
   void append_vector(Table_Id table, Record_Id record, Field_Id field, std::int64_t size, Get get);
 
   // Appends the bytes and returns their position and size. Throws Data_Error for 24 bytes that
-  // resemble an integrity entry (format/integrity.h).
+  // resemble an integrity entry (format/header.h).
   Blob append_blob(std::string_view bytes);
   // The same in pieces: read(data, n), with n at most 65536, must fill [data, data + n), and is
   // called until there are `size` bytes. Throws Exception unless `size` is in 0 … 2^61 - 1. If
@@ -207,7 +202,7 @@ class Writable_Journal {
   // The same for a single thread, without a lock.
   void wait(Offset position);
 
-  // Writes integrity entries (format/integrity.h) from here on, before the checkpoints that `kind`
+  // Writes integrity entries (format/header.h) from here on, before the checkpoints that `kind`
   // names. The first one, for everything so far, is written at once, with a hard checkpoint. A
   // journal that already has such entries gets more without this call. Bytes that are copied from
   // another journal (copy_from) get none. Entries before each checkpoint also detect bytes that a
@@ -452,6 +447,84 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
     }
   });
 }
+
+// A journal that is written without tables in memory, for comments, blobs, and bytes of another
+// copy. Its functions are those of Writable_Database, but entries are not checked against tables:
+// an entry that does not fit makes the journal unreadable for every program that has tables.
+//
+// Functions that write throw Io_Error if the file cannot be written, Write_Disabled after such a
+// failure, and Exception if a shared file is not locked. An entry is appended whole or not at all.
+// Not thread-safe.
+class Bare_Journal {
+ public:
+  // Reads all entries, then calls recover() unless the file is shared. `file` must outlive this
+  // object. Throws what Writable_Journal and its replay throw; a file whose entries cannot be read
+  // has not changed then.
+  explicit Bare_Journal(Abstract_File& file, const Journal_Options& options = {})
+      : journal_(file, options) {
+    replay();
+    if (!journal_.is_shared()) recover();
+  }
+  // Writable_Journal::recover. The constructor has already called it, unless the file is shared.
+  void recover() { journal_.recover(); }
+
+  const Writable_Journal& get_journal() const { return journal_; }
+  Writable_Journal& get_journal() { return journal_; }
+
+  // Appends any entry of format/entry.h except Blob_Data and Update_Vector.
+  template <class Entry>
+  void write(const Entry& entry) {
+    journal_.append(entry);
+  }
+  // Appends the bytes and returns their position and size.
+  Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
+  std::string read_blob(Blob blob) { return journal_.read_blob(blob); }
+
+  // Writes the buffer to the file, without a checkpoint.
+  void flush() { journal_.flush(); }
+  // Writable_Journal::prepare_checkpoint.
+  void prepare_checkpoint(Checkpoint_Level level) { journal_.prepare_checkpoint(level); }
+  // Writable_Journal::set_copy.
+  void set_copy() { journal_.set_copy(); }
+  // After a soft checkpoint, the appended entries survive a killed process; after a hard one, also
+  // a power cut. If one throws, the previous checkpoint still counts.
+  void checkpoint(Checkpoint_Level level) { journal_.checkpoint(level); }
+  void soft_checkpoint() { journal_.soft_checkpoint(); }
+  void hard_checkpoint() { journal_.hard_checkpoint(); }
+  // Number of bytes appended since the checkpoint.
+  Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
+  // Drops everything after the checkpoint, in the file and in memory, and reads the journal again.
+  void rollback() {
+    journal_.rollback();
+    replay();
+  }
+
+  // Shared files: waits for the write lock, takes it, and reads the entries that others have
+  // written. Returns their number of bytes. If it throws, the lock is not held.
+  Offset lock_pull() {
+    return journal_.lock_pull([this] { replay(); });
+  }
+  void unlock() noexcept { journal_.unlock(); }
+  // Appends [checkpoint, end) of another journal that begins with the same bytes as this one, and
+  // makes a soft checkpoint. Requires that no bytes follow the checkpoint. If the bytes are not
+  // whole valid entries, throws Corruption_Error, and nothing has changed.
+  void copy_from(const Abstract_File& source, Offset end) {
+    journal_.copy_from(source, end);
+    try {
+      journal_.replay_copied(Ignore_Entries());
+    } catch (...) {
+      rollback();
+      throw;
+    }
+    journal_.soft_checkpoint();
+  }
+
+ private:
+  // Called before anything is appended: short forms depend on the entries before them.
+  void replay() { journal_.replay(Ignore_Entries()); }
+
+  Writable_Journal journal_;
+};
 
 }  // namespace joedb::inline v1
 

@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "joedb/base/error.h"
 
@@ -80,6 +83,99 @@ class Local_Connector final : public Connector {
 
  private:
   const std::string path_;
+};
+
+// Reads from a channel through a buffer. All functions block until their bytes have arrived, and
+// throw Connection_Lost. The channel must outlive the reader.
+class Channel_Reader {
+ public:
+  explicit Channel_Reader(Channel& channel) : channel_(channel), buffer_(std::size_t{1} << 16) {}
+
+  void read_exactly(char* data, std::size_t size);
+  char read_byte();
+  // Reads a signed 64-bit little-endian number.
+  std::int64_t read_number();
+
+ private:
+  Channel& channel_;
+  std::vector<char> buffer_;
+  std::size_t taken_ = 0;   // number of bytes of buffer_ that have been read
+  std::size_t filled_ = 0;  // number of bytes in buffer_
+};
+
+// The address of a database on a server that listens at a TCP port.
+struct Tcp_Address {
+  std::string host;
+  std::string port = "5619";
+  std::string database = "-";  // its name; "-": the only database of the server
+  bool has_tls = true;
+
+  // Parses joedb://HOST[:PORT][/DATABASE], or joedb+tcp:// for a server on this machine, without
+  // TLS. An IPv6 address is in [ ]. Throws Exception if `url` is not such an address.
+  static Tcp_Address parse(std::string_view url);
+  std::string url() const;
+};
+
+// The files by which client and server authenticate each other.
+struct Tls_Identity {
+  // Certificates of the authorities that may sign the server's certificate, as PEM. Empty: the
+  // authorities that this machine trusts. The server's certificate must be for the host of the
+  // address.
+  std::string authority_file = {};
+  // Either a file whose only line is NAME:TOKEN,
+  std::string token_file = {};
+  // or a certificate and its key, as PEM.
+  std::string certificate_file = {};
+  std::string key_file = {};
+};
+
+// Opens channels over TCP, with TLS 1.3 if the address has_tls. The system probes a connection that
+// has been idle for a minute, and drops it after another minute without an answer.
+class Tcp_Connector final : public Connector {
+ public:
+  explicit Tcp_Connector(Tcp_Address address, Tls_Identity identity = {});
+  ~Tcp_Connector() override;
+
+  // Throws Connection_Lost if the server cannot be reached, Disconnection if either side rejects
+  // the other, and Exception if a file cannot be used. Waits for at most 10 seconds for each of the
+  // connection, the handshake and the first answer.
+  std::unique_ptr<Channel> new_channel() override;
+  std::string name() const override { return address_.url(); }
+
+ private:
+  const Tcp_Address address_;
+  const Tls_Identity identity_;
+};
+
+// The address of a server's unix-domain socket on another machine, and how to log in there.
+struct Ssh_Address {
+  std::string host;                   // name, or a Host of ~/.ssh/config
+  std::string user = {};              // empty: from ~/.ssh/config, or that of this process
+  int port = 0;                       // 0: from ~/.ssh/config, or 22
+  std::string path = {};              // of the socket
+  std::string known_hosts_file = {};  // empty: ~/.ssh/known_hosts and the system's file
+  std::string identity_file = {};     // a private key; empty: the keys of ~/.ssh and of the agent
+};
+
+// Opens channels through an SSH server to a joedb_server on the same machine, which needs no port
+// and no certificate of its own. Part of the library joedb_ssh, which is built if libssh is
+// available.
+//
+// The host must be known, and the user must be able to log in with a key: no password is asked for.
+// The system probes a connection that has been idle for a minute, and drops it after another minute
+// without an answer.
+class Ssh_Connector final : public Connector {
+ public:
+  explicit Ssh_Connector(Ssh_Address address) : address_(std::move(address)) {}
+
+  // Throws Connection_Lost if the machine or the socket cannot be reached, Disconnection if either
+  // machine rejects the other. Each step waits for at most 10 seconds.
+  std::unique_ptr<Channel> new_channel() override;
+  // Returns "ssh USER@HOST:PATH".
+  std::string name() const override;
+
+ private:
+  const Ssh_Address address_;
 };
 
 }  // namespace joedb::inline v1

@@ -1,14 +1,98 @@
 #ifndef JOEDB_NETWORK_ROBUST_CONNECTION_H
 #define JOEDB_NETWORK_ROBUST_CONNECTION_H
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
 
 #include "joedb/base/log.h"
+#include "joedb/base/threads.h"
 #include "joedb/network/channel.h"
-#include "joedb/network/server_connection.h"
 #include "joedb/replica/connection.h"
 
 namespace joedb::inline v1 {
+
+// A connection to joedb_server, or to the server of joedb 10, by version 19 of the server protocol.
+//
+//     joedb::Local_Channel channel("city.joedb.sock");
+//     joedb::Server_Connection connection(channel);
+//     city::Client client(file, connection);
+//
+// Once the channel is lost, all functions throw Connection_Lost, and the server gives the lock to
+// another client; Robust_Connection reconnects. Once a reply violates the protocol, all functions
+// throw Disconnection. Any other Disconnection refuses a single request, and the connection stays
+// usable.
+//
+// Source: docs/reference/protocol.md.
+class Server_Connection final : public Connection {
+ public:
+  using Settings = Connector::Settings;
+  // Performs the handshake. `channel` and `log` must outlive the connection. Throws
+  // Connection_Lost, and Disconnection if the other side does not speak the protocol.
+  explicit Server_Connection(Channel& channel, Logger& log = Logger::none(),
+                             const Settings& settings = {});
+  // Tells the server that the session ends, unless the connection is lost.
+  ~Server_Connection() override;
+
+  bool can_push() const override { return can_push_; }
+  bool can_wait() const override { return true; }
+  // False with a server of joedb 10, or without extensions.
+  bool can_push_without_lock() const override { return has_extensions_; }
+  Offset get_checkpoint() const override { return checkpoint_; }
+  std::int64_t get_session_id() const { return session_; }
+  // True if the channel is lost. Any thread may call this.
+  bool is_lost() const {
+    const std::lock_guard lock(using_);
+    return state_ == State::lost;
+  }
+
+  // Compares a hash with the server's: of all bytes (`full`), or, from 4 MiB on, of 256 blocks
+  // (`fast`). Covers [41, end), whatever `start` is.
+  void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
+  void pull(const Pull& pull, const Receive& receive) override;
+  void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
+            After_Push after) override;
+  void unlock() noexcept override;
+
+  // As pull(), but transfers no bytes.
+  void pull_checkpoint(const Pull& pull);
+  // Reads bytes of the server's journal from `offset` into data[0, size). Returns the number of
+  // bytes read, which is less than `size` only at the checkpoint.
+  std::size_t read(char* data, std::size_t size, Offset offset);
+
+ private:
+  class Incoming;
+  enum class State { working, refused, lost };
+
+  template <class F>
+  auto request(F&& f);
+  void say_hello(bool extensions_are_wanted);
+  void ask_for_checkpoint(const Pull& pull, bool has_data);
+  char send_push(const Abstract_File& local, Offset end, char c);
+  void send_unlock();
+  void keep_alive(std::chrono::milliseconds interval);
+
+  Channel& channel_;
+  Logger& log_;
+  mutable std::mutex using_;  // guards channel_ and the members below
+  State state_ = State::working;
+  std::string failure_;
+  Channel_Reader input_;
+  std::int64_t session_ = 0;
+  Offset checkpoint_ = 0;
+  bool can_push_ = false;
+  bool has_extensions_ = false;
+  bool is_locked_ = false;
+
+  Condition stopping_;
+  bool must_stop_ = false;
+  std::chrono::steady_clock::time_point last_use_;
+  std::thread keeper_;
+  const Process_Mark process_;
+};
 
 // A Server_Connection that reconnects when the channel is lost, and repeats the interrupted
 // request. It retries without limit, with randomized exponential backoff from 0.1 s to 10 s, and

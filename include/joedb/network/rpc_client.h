@@ -6,9 +6,8 @@
 #include <mutex>
 #include <thread>
 
-#include "joedb/base/mutex.h"
-#include "joedb/base/process_mark.h"
-#include "joedb/network/channel_reader.h"
+#include "joedb/base/threads.h"
+#include "joedb/network/channel.h"
 #include "joedb/network/rpc_procedure.h"
 
 namespace joedb::inline v1::rpc {

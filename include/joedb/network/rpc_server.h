@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "joedb/base/log.h"
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "joedb/network/rpc_procedure.h"
 
 namespace joedb::inline v1::rpc {

@@ -3,8 +3,9 @@
 
 #include <functional>
 
-#include "joedb/journal/bare_journal.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/replica/client.h"
+#include "joedb/table/typed_writer.h"
 #include "joedb/table/writable_database.h"
 
 // Clients for programs without a compiled schema. The clients of generated code work in the same
@@ -169,6 +170,158 @@ class Readonly_Database_Client {
  private:
   Readonly_Journal journal_;
   Database database_;
+};
+
+// The base of the clients that joedbc generates. The contract for pulling, pushing and failures is
+// in client.h. Not thread-safe: each thread must open the file itself.
+
+// A generated Writable_Database as a client sees it (Local_Copy). Its schema is upgraded in the
+// first transaction, after the first pull, so that the copies of two programs with the same new
+// schema do not diverge.
+template <class Writer>
+class Client_Database : public Writer {
+ public:
+  Client_Database(Abstract_File& file, const Journal_Options& options)
+      : Writer(Upgraded_Later(), file, options) {}
+  using Writer::bring_up_to_date;
+  using Writer::copy_from;
+  using Writer::lock_pull;
+  using Writer::notify_observers;
+  using Writer::require_current_schema;
+  using Writer::unlock;
+  // These functions do not notify observers: the client does so after it has released its locks.
+  void checkpoint(Checkpoint_Level level) { this->checkpoint_unobserved(level); }
+  void rollback() { this->rollback_unobserved(); }
+  void write(const Valid_Data&) { this->write_valid_data(); }
+  void write(const Timestamp& entry) { this->write_timestamp(entry.seconds); }
+  void write(const Comment& entry) { this->write_comment(entry.text); }
+};
+
+// Base of the generated Client.
+template <class Writer>
+class Typed_Client : private Client_Store<Client_Database<Writer>>, public Client {
+ public:
+  // Both must outlive the client. Runs a transaction that upgrades the schema to that of the
+  // program. A client that cannot write pulls instead, and throws Out_Of_Date if the schema is
+  // older than that of the program. Throws Schema_Mismatch if the schema is incompatible, what
+  // opening the file throws, and what pulling and pushing throw.
+  explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
+                        Content_Check check = Content_Check::fast,
+                        const Journal_Options& options = {})
+      : Client_Store<Client_Database<Writer>>(file, connection, options),
+        Client(this->copy_, connection, check) {
+    const Program_Schema& schema = Writer::program_schema();
+    settings().end = schema.has_timestamps ? Transaction_Settings::End::timestamp
+                     : schema.has_no_marks ? Transaction_Settings::End::none
+                                           : Transaction_Settings::End::valid_data;
+    if (can_write()) {
+      Client::transaction([this] { this->store_.bring_up_to_date(); });
+    } else {
+      pull();
+      this->store_.require_current_schema();
+    }
+  }
+
+  // The type of the function that transaction() calls, for Group_Client.
+  using Transaction_Function = std::function<void(Writer&)>;
+
+  // The tables as of the last pull or transaction. The reference stays valid.
+  const typename Writer::Database_Type& get_database() const { return this->store_; }
+
+  // Takes the write lock, pulls, calls f(Writable_Database&), pushes and writes a checkpoint.
+  // Returns the result of f. If f throws, everything it has written is rolled back, in memory and
+  // in the file. This takes as long as opening the file, and invalidates addresses, iterators and
+  // strings of the database.
+  template <class F>
+  auto transaction(F&& f) {
+    constexpr bool takes_reference = std::is_invocable_v<F&, Writer&>;
+    static_assert(takes_reference, "the function of a transaction takes a Writable_Database&");
+    if constexpr (takes_reference)
+      return Client::transaction([&] { return f(static_cast<Writer&>(this->store_)); });
+  }
+  // The same, with a comment that gives the reason, which `joedb log` shows, and a time stamp at
+  // the end.
+  template <class F>
+  auto transaction(std::string_view why, F&& f) {
+    return transaction([&](Writer& database) {
+      explain(why);
+      return f(database);
+    });
+  }
+
+ private:
+  template <class>
+  friend class Typed_Client_Lock;
+  Writer& writer() { return this->store_; }
+};
+
+// Base of the generated File_Client: works on a file that several processes share, without a
+// connection. Creates the file if it does not exist.
+template <class Client_Type>
+class Typed_File_Client : private File_Holder<File>, public Client_Type {
+ public:
+  explicit Typed_File_Client(const std::string& file_name, const Journal_Options& options = {})
+      : File_Holder<File>(file_name, Open_Mode::shared_write),
+        Client_Type(file, Connection::dummy, Content_Check::none, options) {}
+
+ private:
+  using File_Holder<File>::file;
+};
+
+// Base of the generated Client_Lock: a transaction that the program ends explicitly. The client
+// must outlive it.
+template <class Client_Type>
+class Typed_Client_Lock : public Client_Lock {
+ public:
+  // Throws what Client_Lock throws.
+  explicit Typed_Client_Lock(Client_Type& client) : Client_Lock(client), client_(client) {}
+  // The generated Writable_Database. It must not be written to after the end of the transaction.
+  auto& get_database() const { return client_.writer(); }
+
+ private:
+  Client_Type& client_;
+};
+
+// Base of the generated Readonly_Client: follows a file that others write.
+template <class Reader>
+class Typed_Readonly_Client {
+ public:
+  // `file` must outlive the client. Throws what Readonly_Database throws, for example Out_Of_Date
+  // if the schema of the file is older than that of the program.
+  explicit Typed_Readonly_Client(Abstract_File& file) : journal_(file) {
+    for (const Index_Definition& index : Reader::program_schema().indexes)
+      content_.add_index(index);
+    load(content_, journal_);
+    require_same_schema(content_, Reader::program_schema());
+    content_.keep_dropped();
+    database_.set_file(file);
+    database_.bind(content_);
+  }
+
+  const Reader& get_database() const { return database_; }
+
+  // Reads what others have written. Returns the number of bytes. Invalidates strings of the
+  // database. Throws Exception if the schema was changed. Throws Corruption_Error if an entry is
+  // invalid: the tables then have the entries before it, and every later pull throws, too.
+  Offset pull() {
+    const Offset size = journal_.pull();
+    load(content_, journal_);
+    if (content_.schema_entries() != Reader::program_schema().entries)
+      throw Exception(std::string(Reader::program_schema().name) + ": Pulled a schema change");
+    require_same_schema(content_, Reader::program_schema());
+    database_.notify_observers(journal_.get_checkpoint());
+    return size;
+  }
+
+ private:
+  struct Bound : Reader {
+    using Reader::bind;
+    using Reader::notify_observers;
+    using Reader::set_file;
+  };
+  Readonly_Journal journal_;
+  Database content_;
+  Bound database_;
 };
 
 }  // namespace joedb::inline v1

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "joedb/base/error.h"
-#include "joedb/base/mutex.h"
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 
 namespace joedb::inline v1 {
 

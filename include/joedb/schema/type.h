@@ -7,8 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "joedb/base/blob.h"
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

@@ -6,11 +6,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "joedb/base/bytes.h"
-#include "joedb/base/string.h"
+#include "joedb/base/types.h"
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
-#include "joedb/table/snapshot_sections.h"
+#include "joedb/table/record_ids.h"
 
 namespace joedb::inline v1 {
 
@@ -70,7 +69,7 @@ class Column_Base {
   virtual bool was_cut() const = 0;
   virtual void expect_scan() const noexcept = 0;
 
-  // ---- values that stay as they are while the column changes (arrow/pins.h)
+  // ---- values that stay as they are while the column changes (arrow/export.h)
 
   // Hands over its memory, and continues with a copy of rows 0 … rows - 1, followed by default
   // values. Addresses that were taken before stay readable, and their values do not change, as long

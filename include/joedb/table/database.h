@@ -8,12 +8,47 @@
 #include <string_view>
 #include <vector>
 
+#include "joedb/base/types.h"
 #include "joedb/format/decoder.h"
 #include "joedb/format/entry.h"
-#include "joedb/table/change_observer.h"
 #include "joedb/table/table.h"
 
 namespace joedb::inline v1 {
+
+class Database;
+
+// Observes the changes of a Database (Database::set_observer). It is notified of each change before
+// the change is applied, and of the journal positions where a commit may end. The only
+// implementation is Observers (history/observers.h).
+//
+// Changes of tables that it does not observe need not be reported. A reported change may fail to
+// happen: an update, if a vector is not written after all.
+class Change_Observer {
+ public:
+  virtual ~Change_Observer() = default;
+
+  // Switches to this database. If it is a different one, the changes reported since the last cut
+  // have not happened.
+  virtual void follow(Database& database) = 0;
+  virtual bool observes(Table_Id table) const = 0;
+
+  // Report a change of records [record, record + size). The records of an update need not be in
+  // use. All throw std::bad_alloc.
+  virtual void note_insert(Table_Id table, Record_Id record, index_t size) = 0;
+  virtual void note_delete(Table_Id table, Record_Id record, index_t size) = 0;
+  virtual void note_update(Table_Id table, Field_Id field, Record_Id record, index_t size) = 0;
+  // Reports that tables or fields are about to change. The observer stops observing.
+  virtual void note_schema_change() noexcept = 0;
+
+  // Ends a batch: the changes reported since the last cut are before this position of the journal.
+  virtual void cut(Offset position) = 0;
+  // Reports a rollback: everything after `checkpoint` was dropped, and the followed database has
+  // the content of the journal up to there.
+  virtual void roll_back(Offset checkpoint) = 0;
+  // Calls the functions of users for the changes before `checkpoint`, the position of the
+  // checkpoint. Throws what they throw.
+  virtual void notify(Offset checkpoint) = 0;
+};
 
 class Snapshot_File;
 class Snapshot_Source;
@@ -147,7 +182,7 @@ class Database {
       rows_beyond_limit_ += id - size;
   }
 
-  // ---- snapshots (table/snapshot.h)
+  // ---- snapshots (table/load.h)
 
   // Returns an empty database with the same index definitions, Deleted_Values and keep_dropped().
   Database make_new() const;
@@ -173,7 +208,7 @@ class Database {
   // or std::bad_alloc; the content is unchanged then.
   void spill();
   // Throws Io_Error if the file that tables are mapped from was truncated, and Corruption_Error if
-  // its verification in the background (table/snapshot.h) found damage: values may be wrong.
+  // its verification in the background (table/load.h) found damage: values may be wrong.
   void require_intact() const {
     if (Zeroed_Memory::cut_count() != known_cuts_) [[unlikely]]
       look_for_damage();

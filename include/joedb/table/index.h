@@ -10,7 +10,7 @@
 
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
-#include "joedb/table/snapshot_sections.h"
+#include "joedb/table/record_ids.h"
 
 namespace joedb::inline v1 {
 

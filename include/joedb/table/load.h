@@ -1,11 +1,75 @@
 #ifndef JOEDB_TABLE_LOAD_H
 #define JOEDB_TABLE_LOAD_H
 
-#include "joedb/journal/moment.h"
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
-#include "joedb/table/snapshot.h"
+
+// A snapshot is a file next to a journal: FILE.snapshot, or FILE.snapshot-POSITION for a kept one.
+// It holds the content of the database at a hard checkpoint. Opening the database maps it instead
+// of replaying the journal up to there. A snapshot is a cache: one that does not match is not used,
+// it can be deleted at any time, and the journal is the only truth. docs/snapshots.md is about
+// using them.
+//
+// A snapshot of up to 1 MiB is verified when it is opened. A larger one is not, because that would
+// read all of it. Instead, if the journal has integrity entries, a thread verifies it afterwards;
+// if it finds damage, Database::require_intact throws. A snapshot is always verified before a new
+// snapshot is made of content that came from it.
+
+namespace joedb::inline v1 {
+
+// Returns the suffix of the name of a snapshot. Position 0 means the newest one, ".snapshot".
+std::string snapshot_suffix(Offset position = 0);
+// Returns the positions of the kept snapshots next to the file, in ascending order. Throws
+// Io_Error.
+std::vector<Offset> kept_snapshots(const Abstract_File& journal);
+
+// Gives a new database the content of a snapshot of `journal`: the newest one, or, if that is
+// beyond `limit` or cannot be used, the newest kept one up to `limit` that can be used. Returns the
+// place where replaying continues; nullopt if there is no such snapshot. database.snapshot_report()
+// then describes the result. Throws only if memory is exhausted. Trust::verified first reads a
+// whole snapshot, and does not use a damaged one.
+enum class Trust : std::uint8_t { fast, verified };
+std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_File& journal,
+                                             Offset limit, Trust trust = Trust::fast);
+
+// For a database with the content of the newest snapshot, or of a kept one, at this position: maps
+// the tables from the snapshot, which frees memory. Addresses of tables and columns stay valid;
+// addresses of values, and cursors, do not. No-op if the snapshot was removed, or replaced by
+// another process. Throws Corruption_Error or Io_Error; the content is unchanged then.
+void map_snapshot(Database& database, const Abstract_File& journal, Offset position,
+                  bool is_kept = false);
+
+// Returns the index definitions of the newest snapshot; empty if there is none. Throws
+// Corruption_Error or Io_Error.
+std::vector<Index_Definition> snapshot_indexes(const Abstract_File& journal);
+
+// The properties that decide which databases can use a snapshot. snapshot_form throws
+// Corruption_Error or Io_Error.
+struct Snapshot_Form {
+  Deleted_Values deleted_values = Deleted_Values::reset;
+  std::vector<Index_Definition> indexes;
+};
+Snapshot_Form snapshot_form(const Snapshot_File& snapshot);
+
+// Writes the content of the database as a snapshot of `journal`, which has been replayed up to
+// `place`. `place` must not be after the last hard checkpoint, and all bytes before it must be in
+// the file. The snapshot gets its name when it is complete and durable. It replaces a snapshot of
+// the same name, which stays intact for processes that have it open. Returns false if another
+// process is writing a snapshot, or if `journal` is a kind of file without a place for one. Throws
+// Corruption_Error if the snapshot that the database came from is damaged, or Io_Error; nothing has
+// changed then, unless syncing the directory failed.
+bool write_snapshot(const Database& database, const Abstract_File& journal,
+                    const Replay_Place& place, bool is_kept = false);
+
+// Removes all snapshots of the journal, and unfinished ones of killed processes. The removal is
+// durable on return. A snapshot that another process is writing stays. Returns the suffixes of the
+// removed files. Throws Io_Error.
+std::vector<std::string> remove_snapshots(const Abstract_File& journal);
 
 // Loads journals into tables, under the limits for untrusted journals. The observer of the
 // database, if there is one, is notified of the entries, and of the position where they end. All
@@ -13,8 +77,6 @@
 // Unique_Violation if a unique index would hold a key twice. The database then has the entries
 // before the invalid one, or all entries in the case of a Unique_Violation. If the snapshot of a
 // database was found to be damaged, loading more into it throws Corruption_Error.
-
-namespace joedb::inline v1 {
 
 // Replays the journal from its replay position to its checkpoint: everything for a new database and
 // a new journal, later only the new entries.
@@ -31,10 +93,9 @@ void load(Database& database, Writable_Journal& journal, Offset end);
 void load_verified(Database& database, Readonly_Journal& journal, Offset end);
 void load_verified(Database& database, Writable_Journal& journal);
 
-// Gives the database the content of the newest snapshot that is not beyond `limit`
-// (table/snapshot.h), if there is one, and moves the replay position of the journal to the position
-// of the snapshot. No-op unless the database and the journal are new. The functions above do this
-// themselves.
+// Gives the database the content of the newest snapshot that is not beyond `limit`, if there is
+// one, and moves the replay position of the journal to the position of the snapshot. No-op unless
+// the database and the journal are new. The functions above do this themselves.
 void begin_with_snapshot(Database& database, Readonly_Journal& journal, Offset limit,
                          Trust trust = Trust::fast);
 

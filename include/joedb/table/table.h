@@ -124,7 +124,7 @@ class Table {
       if (index->has_field(field)) index->insert(record, field);
   }
 
-  // ---- observers (table/change_observer.h)
+  // ---- observers (table/database.h)
 
   bool is_observed() const { return is_observed_; }
   void set_observed(bool value);

@@ -17,8 +17,7 @@
 #include <vector>
 
 #include "joedb/table/database.h"
-#include "joedb/table/no_narrowing.h"
-#include "joedb/table/span.h"
+#include "joedb/table/typed_values.h"
 
 // The base of the code that joedbc generates: the parts of a typed database that are the same for
 // every schema. Users see the generated functions; this header documents their behaviour.

@@ -8,7 +8,7 @@
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 #include "joedb/table/typed.h"
 #include "joedb/table/writable_database.h"
 
@@ -132,7 +132,7 @@ class Typed_Writer : public Reader {
 
   // Appends bytes to the journal, which are not kept in memory, and returns their place. Store the
   // result in a field of type blob. Throws Data_Error for 24 bytes that look like an integrity
-  // entry (format/integrity.h).
+  // entry (format/header.h).
   Blob write_blob(std::string_view bytes) { return store_.write_blob(bytes); }
   // The same in pieces: calls read(char* data, std::size_t n), with n at most 65536, which must
   // fill [data, data + n), until there are `size` bytes in total. read must not write to the

@@ -217,7 +217,7 @@ class Writable_Database {
     Writable_Database& database_;
   };
 
-  // ---- snapshots (table/snapshot.h)
+  // ---- snapshots (table/load.h)
 
   // Writes a hard checkpoint, and then a snapshot of it next to the file, and maps the tables from
   // it, which frees unused memory. Invalidates strings, iterators of indexes and other addresses of

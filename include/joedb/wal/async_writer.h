@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "joedb/wal/log.h"
 
 namespace joedb::inline v1::wal {

@@ -11,8 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/base/process_mark.h"
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/io/file.h"
 
 namespace joedb::inline v1::wal {

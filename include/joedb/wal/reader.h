@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/io/file.h"
 #include "joedb/wal/log.h"
 
@@ -34,7 +34,8 @@ class Reader {
   explicit Reader(const std::string& file);
   // Reads through a memory map, without copying. Bytes of entries keep their address as long as
   // this object lives, but change if the log is rotated meanwhile. If the file is truncated, lost
-  // bytes read as zeros, and next() throws Io_Error. Installs a SIGBUS handler (io/read_map.h).
+  // bytes read as zeros, and next() throws Io_Error. Installs a process-wide handler of SIGBUS,
+  // which acts only on such maps.
   static Reader map(const std::string& file);
 
   Reader(Reader&&) noexcept;

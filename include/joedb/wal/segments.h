@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/base/system.h"
-#include "joedb/io/directory.h"
+#include "joedb/base/threads.h"
+#include "joedb/io/file.h"
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/io/file.h"
-#include "joedb/wal/recover.h"
+#include "joedb/wal/log.h"
 
 namespace joedb::inline v1::wal {
 

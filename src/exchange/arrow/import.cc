@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "exchange/arrow/source.h"
-#include "joedb/format/compact.h"
-#include "joedb/format/integrity.h"
+#include "joedb/format/entry.h"
+#include "joedb/format/header.h"
 
 namespace joedb::inline v1 {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "exchange/arrow/arrays.h"
 #include "joedb/arrow/export.h"
-#include "joedb/format/integrity.h"
+#include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
 #include "sim/lab/database_text.h"
 #include "sim/lab/random.h"

@@ -1,4 +1,4 @@
-#include "joedb/arrow/pins.h"
+#include "joedb/arrow/export.h"
 
 namespace joedb::inline v1 {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "joedb/arrow/abi.h"
-#include "joedb/base/bytes.h"
 #include "joedb/base/error.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

@@ -1,6 +1,6 @@
 #include "exchange/arrow/utf8.h"
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "kernel/base/json_text.h"
 
 namespace joedb::inline v1 {

@@ -4,8 +4,8 @@
 #include <ctime>
 #include <string>
 
-#include "joedb/base/time.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/time.h"
 
 namespace joedb::inline v1 {
 

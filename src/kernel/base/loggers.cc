@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "joedb/base/error.h"
-#include "joedb/base/time.h"
 #include "kernel/base/standard_descriptors.h"
+#include "kernel/base/time.h"
 
 namespace joedb::inline v1 {
 

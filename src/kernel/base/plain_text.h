@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

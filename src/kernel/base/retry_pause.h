@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 
 namespace joedb::inline v1 {
 

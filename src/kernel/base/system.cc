@@ -1,4 +1,4 @@
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 
 #include <random>
 #include <thread>

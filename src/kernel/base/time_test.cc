@@ -1,4 +1,4 @@
-#include "joedb/base/time.h"
+#include "kernel/base/time.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "joedb/format/compact.h"
+#include "joedb/format/entry.h"
 
 #include <gtest/gtest.h>
 

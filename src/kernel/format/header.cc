@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

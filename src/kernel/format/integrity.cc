@@ -1,8 +1,8 @@
-#include "joedb/format/integrity.h"
+#include "joedb/format/header.h"
 
 #include <cstring>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/format/entry.h"
 #include "kernel/format/hash.h"
 

@@ -1,4 +1,4 @@
-#include "joedb/io/blob_reader.h"
+#include "joedb/io/file.h"
 
 #include <algorithm>
 

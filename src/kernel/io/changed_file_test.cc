@@ -10,11 +10,11 @@
 #include <optional>
 
 #include "joedb/base/loggers.h"
-#include "joedb/io/directory.h"
+#include "joedb/io/file.h"
 #include "joedb/io/mapped_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/io/read_map.h"
 #include "kernel/io/new_file.h"
+#include "kernel/io/read_map.h"
 #include "kernel/io/temporary_file.h"
 #include "sim/testing/child_process.h"
 #include "sim/testing/error_of.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/io/directory.h"
+#include "joedb/io/file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -80,7 +80,7 @@ void Abstract_File::rename_beside(const std::string&, const std::string&) const 
 void Abstract_File::remove_beside(const std::string&) const {}
 std::vector<std::string> Abstract_File::list_beside(const std::string&) const { return {}; }
 
-// Words in a file are little-endian, like the machine (base/bytes.h).
+// Words in a file are little-endian, like the machine (base/types.h).
 void Abstract_File::store_words(std::span<const std::int64_t> words, Offset offset) {
   pwrite(reinterpret_cast<const char*>(words.data()), words.size_bytes(), offset);
 }

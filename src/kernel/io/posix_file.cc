@@ -15,7 +15,7 @@
 #include <limits>
 #include <utility>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "kernel/io/descriptor.h"
 
 namespace joedb::inline v1 {

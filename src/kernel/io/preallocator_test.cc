@@ -1,4 +1,4 @@
-#include "joedb/io/preallocator.h"
+#include "joedb/io/fail_stop_file.h"
 
 #include <gtest/gtest.h>
 

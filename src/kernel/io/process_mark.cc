@@ -1,4 +1,4 @@
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-#include "joedb/io/read_map.h"
+#include "kernel/io/read_map.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

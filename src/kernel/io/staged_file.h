@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "joedb/io/source_file.h"
+#include "kernel/io/source_file.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/io/stream_file.h"
+#include "joedb/io/memory_file.h"
 
 #include <cerrno>
 #include <ios>

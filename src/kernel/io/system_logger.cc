@@ -1,4 +1,4 @@
-#include "joedb/io/system_logger.h"
+#include "joedb/base/loggers.h"
 
 #include <syslog.h>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/io/source_file.h"
+#include "kernel/io/source_file.h"
 #include "kernel/io/temporary_file.h"
 
 namespace joedb::inline v1 {

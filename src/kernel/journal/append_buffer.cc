@@ -1,4 +1,4 @@
-#include "joedb/journal/append_buffer.h"
+#include "joedb/journal/writer_parts.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "joedb/journal/checkpoint_reader.h"
+#include "joedb/journal/readonly_journal.h"
 
 #include <algorithm>
 #include <array>
@@ -8,10 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "joedb/format/seal.h"
-#include "joedb/io/preallocator.h"
-#include "joedb/journal/integrity.h"
-#include "joedb/journal/replay.h"
+#include "joedb/io/fail_stop_file.h"
+#include "kernel/format/seal.h"
+#include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/checkpoint_writer.h"
+#include "joedb/journal/writer_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "joedb/format/seal.h"
+#include "kernel/format/seal.h"
 
 // The header has two slots of two words. These invariants hold at every instant between two writes:
 //
@@ -26,8 +26,8 @@
 // true at every instant, readers read them before the size of the file, and the words never return
 // to an earlier state.
 //
-// A sealed hard checkpoint at X (format/seal.h): the entries and (X, seal) are written, then synced
-// once, in any order. Then:
+// A sealed hard checkpoint at X (kernel/format/seal.h): the entries and (X, seal) are written, then
+// synced once, in any order. Then:
 //
 // 6. The seal covers the bytes from a hard checkpoint that is known to be on disk to X. So if it
 //    fits, everything before X is as it was written, whatever the sync had done when the power

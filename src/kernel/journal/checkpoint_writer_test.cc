@@ -1,8 +1,8 @@
-#include "joedb/journal/checkpoint_writer.h"
+#include "joedb/journal/writer_parts.h"
 
 #include <gtest/gtest.h>
 
-#include "joedb/format/seal.h"
+#include "kernel/format/seal.h"
 #include "sim/lab/sim_file.h"
 #include "sim/testing/error_of.h"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "joedb/format/seal.h"
+#include "kernel/format/seal.h"
 #include "sim/testing/journal_process.h"
 
 // The words that checkpoints write to the header, and the order of the writes to the file.

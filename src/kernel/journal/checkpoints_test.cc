@@ -1,4 +1,4 @@
-#include "joedb/journal/checkpoints.h"
+#include "joedb/journal/journal_options.h"
 
 #include <gtest/gtest.h>
 

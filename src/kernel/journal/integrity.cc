@@ -1,9 +1,9 @@
-#include "joedb/journal/integrity.h"
+#include "kernel/journal/integrity.h"
 
 #include <algorithm>
 
 #include "joedb/format/header.h"
-#include "joedb/journal/replay.h"
+#include "joedb/journal/readonly_journal.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/integrity.h"
+#include "kernel/journal/integrity.h"
 
 #include <gtest/gtest.h>
 

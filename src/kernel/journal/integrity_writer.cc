@@ -1,6 +1,6 @@
-#include "joedb/journal/integrity_writer.h"
+#include "joedb/journal/writer_parts.h"
 
-#include "joedb/journal/integrity.h"
+#include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
 

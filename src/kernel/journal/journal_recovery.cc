@@ -1,4 +1,4 @@
-#include "joedb/journal/journal_recovery.h"
+#include "joedb/journal/writer_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "joedb/base/log.h"
-#include "joedb/journal/integrity.h"
+#include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
 

@@ -1,6 +1,6 @@
-#include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 
-#include "joedb/base/time.h"
+#include "kernel/base/time.h"
 
 namespace joedb::inline v1 {
 

@@ -1,9 +1,9 @@
-#include "joedb/journal/replay.h"
+#include "joedb/journal/readonly_journal.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "joedb/journal/integrity.h"
+#include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
 

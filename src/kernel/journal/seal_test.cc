@@ -1,4 +1,4 @@
-#include "joedb/format/seal.h"
+#include "kernel/format/seal.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/sync_group.h"
+#include "joedb/journal/writer_parts.h"
 
 #include <cassert>
 #include <utility>

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "joedb/base/log.h"
-#include "joedb/journal/integrity.h"
+#include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/io/stream_file.h"
+#include "joedb/io/memory_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 
 #include <sstream>
 
-#include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
 #include "sim/testing/temporary_directory.h"

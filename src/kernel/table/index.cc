@@ -10,8 +10,8 @@
 #include <limits>
 #include <new>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/error.h"
+#include "joedb/base/types.h"
 #include "joedb/table/column.h"
 #include "joedb/table/table.h"
 #include "kernel/schema/value_text.h"

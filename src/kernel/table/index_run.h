@@ -14,7 +14,6 @@
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/table/index.h"
 #include "joedb/table/record_ids.h"
-#include "joedb/table/snapshot_sections.h"
 
 namespace joedb::inline v1 {
 

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/error.h"
+#include "joedb/base/types.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/table/database.h"
 #include "sim/testing/property.h"

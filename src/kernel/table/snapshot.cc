@@ -1,4 +1,4 @@
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/format/header.h"
 #include "kernel/format/hash.h"
 #include "kernel/table/snapshot_header.h"

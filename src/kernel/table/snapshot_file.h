@@ -9,8 +9,8 @@
 
 #include "joedb/format/header.h"
 #include "joedb/io/file.h"
-#include "joedb/journal/replay.h"
-#include "joedb/table/snapshot_sections.h"
+#include "joedb/journal/readonly_journal.h"
+#include "joedb/table/record_ids.h"
 #include "kernel/io/file_identity.h"
 
 namespace joedb::inline v1 {

@@ -7,8 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "joedb/base/mutex.h"
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "kernel/table/snapshot_file.h"
 
 namespace joedb::inline v1 {

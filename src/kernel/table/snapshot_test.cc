@@ -1,4 +1,4 @@
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,8 +9,8 @@
 #include <limits>
 #include <thread>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/log.h"
+#include "joedb/base/types.h"
 #include "joedb/format/encoder.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "joedb/base/log.h"
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 #include "kernel/io/process_memory.h"
 #include "kernel/table/snapshot_source.h"
 

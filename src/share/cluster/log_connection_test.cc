@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "joedb/io/memory_file.h"
-#include "joedb/journal/bare_journal.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/replica/clients.h"
 #include "share/cluster/record.h"
 #include "sim/lab/simulated_log.h"

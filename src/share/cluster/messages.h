@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "joedb/base/log.h"
-#include "joedb/cluster/replicated_log.h"
+#include "joedb/cluster/log_connection.h"
 #include "share/cluster/record.h"
 
 namespace joedb::inline v1 {

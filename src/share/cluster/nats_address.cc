@@ -1,4 +1,4 @@
-#include "joedb/cluster/nats_address.h"
+#include "joedb/cluster/nats_connection.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "joedb/cluster/nats_log.h"
+#include "joedb/cluster/nats_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

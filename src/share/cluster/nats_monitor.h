@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 
 namespace joedb::inline v1 {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <mutex>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "kernel/base/standard_descriptors.h"
 
 namespace joedb::inline v1 {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "joedb/base/log.h"
-#include "joedb/cluster/nats_stream.h"
+#include "joedb/cluster/nats_connection.h"
 
 namespace joedb::inline v1 {
 

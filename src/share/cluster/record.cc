@@ -1,6 +1,6 @@
 #include "share/cluster/record.h"
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "kernel/format/hash.h"
 
 namespace joedb::inline v1 {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "joedb/cluster/replicated_log.h"
+#include "joedb/cluster/log_connection.h"
 #include "share/cluster/prefix_hash.h"
 
 // A message of a replicated log that carries a journal. Numbers are little-endian:

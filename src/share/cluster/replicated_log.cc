@@ -1,4 +1,4 @@
-#include "joedb/cluster/replicated_log.h"
+#include "joedb/cluster/log_connection.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/network/channel_reader.h"
+#include "joedb/network/channel.h"
 
 #include <algorithm>
 

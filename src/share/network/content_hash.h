@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::network {
 

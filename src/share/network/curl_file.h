@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "share/network/remote_file.h"
 
 namespace joedb::inline v1 {

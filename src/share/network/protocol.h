@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "joedb/base/bytes.h"
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 // The encoding of the server protocol of joedb 10, version 19, shared by client and server. All
 // numbers are 64-bit, signed, little-endian. The server sends one reply to each request of the
@@ -50,7 +49,7 @@ constexpr bool is_pull(char c) { return c >= code::pull_first && c <= code::pull
 constexpr bool pulls_lock(char c) { return ((c - code::pull_first) & 1) != 0; }
 constexpr bool pulls_data(char c) { return ((c - code::pull_first) & 2) != 0; }
 
-// The bytes of a number are in the order of this machine, which is little-endian (base/bytes.h).
+// The bytes of a number are in the order of this machine, which is little-endian (base/types.h).
 inline void append_number(std::string& out, std::int64_t number) {
   out.append(reinterpret_cast<const char*>(&number), sizeof number);
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/io/source_file.h"
+#include "kernel/io/source_file.h"
 
 namespace joedb::inline v1 {
 

@@ -1,9 +1,9 @@
-#include "joedb/network/server_connection.h"
+#include "joedb/network/robust_connection.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "joedb/io/source_file.h"
+#include "kernel/io/source_file.h"
 #include "share/network/content_hash.h"
 #include "share/network/protocol.h"
 

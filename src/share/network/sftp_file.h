@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "joedb/base/process_mark.h"
-#include "joedb/network/ssh_connector.h"
+#include "joedb/base/threads.h"
+#include "joedb/network/channel.h"
 #include "share/network/remote_file.h"
 
 namespace joedb::inline v1 {

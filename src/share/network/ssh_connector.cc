@@ -1,9 +1,9 @@
-#include "joedb/network/ssh_connector.h"
+#include "joedb/network/channel.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "share/network/ssh_session.h"
 
 namespace joedb::inline v1 {

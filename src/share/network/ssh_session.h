@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "joedb/base/process_mark.h"
-#include "joedb/network/ssh_connector.h"
+#include "joedb/base/threads.h"
+#include "joedb/network/channel.h"
 
 namespace joedb::inline v1 {
 

@@ -1,4 +1,4 @@
-#include "joedb/network/tcp_connector.h"
+#include "joedb/network/channel.h"
 
 #include <asio.hpp>
 #include <asio/ssl.hpp>

@@ -6,7 +6,7 @@
 
 #include "history/explanation.h"
 #include "joedb/base/log.h"
-#include "joedb/io/source_file.h"
+#include "kernel/io/source_file.h"
 
 namespace joedb::inline v1 {
 

@@ -12,7 +12,7 @@
 #include "joedb/history/changes.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/journal/bare_journal.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/replica/clients.h"
 #include "joedb/table/writable_database.h"
 #include "sim/testing/temporary_directory.h"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "joedb/base/log.h"
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "kernel/io/staged_file.h"
 #include "share/server/served_journal.h"
 

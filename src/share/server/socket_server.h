@@ -7,7 +7,7 @@
 #include <string>
 
 #include "joedb/base/log.h"
-#include "joedb/base/process_mark.h"
+#include "joedb/base/threads.h"
 #include "share/server/access.h"
 #include "share/server/served_journal.h"
 #include "share/server/server_core.h"

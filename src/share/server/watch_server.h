@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "joedb/base/log.h"
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/network/channel.h"
 
 namespace joedb::server {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "joedb/format/compact.h"
+#include "joedb/format/entry.h"
 
 namespace joedb::testing::network_lab {
 

@@ -18,9 +18,9 @@
 
 #include "joedb/base/error.h"
 #include "joedb/base/log.h"
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 #include "joedb/format/header.h"
-#include "joedb/io/locked_memory_file.h"
+#include "joedb/io/memory_file.h"
 #include "joedb/network/channel.h"
 #include "joedb/replica/client.h"
 #include "share/server/server_core.h"

@@ -10,7 +10,7 @@
 #include "joedb/format/encoder.h"
 #include "joedb/io/mapped_file.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/journal/bare_journal.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/replica/clients.h"
 #include "rewrite/pack.h"
 #include "sim/lab/database_text.h"

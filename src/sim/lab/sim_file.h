@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/io/named_file.h"
+#include "joedb/io/posix_file.h"
 #include "kernel/io/file_identity.h"
 #include "sim/lab/sim_folder.h"
 #include "sim/lab/sim_state.h"

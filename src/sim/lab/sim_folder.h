@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/io/named_file.h"
+#include "joedb/io/posix_file.h"
 #include "sim/lab/sim_state.h"
 
 namespace joedb::testing {

@@ -5,7 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/format/header.h"
 
 namespace joedb::testing {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 #include "sim/lab/random.h"
 
 // State of simulated files: history, effects of a power cut, faults, and killed processes.

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/cluster/replicated_log.h"
+#include "joedb/cluster/log_connection.h"
 
 namespace joedb::testing {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/io/mapped_file.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/table/snapshot_file.h"
 #include "kernel/table/snapshot_header.h"

@@ -6,7 +6,7 @@
 
 #include "sim/lab/crash_lab.h"
 
-// The laboratory of snapshots (table/snapshot.h). Processes, one after the other and nested in each
+// The laboratory of snapshots (table/load.h). Processes, one after the other and nested in each
 // other, change a database on a simulated disk, write snapshots of it, and are killed; the power is
 // cut; the disk fails; and snapshots and journals are changed from outside.
 //

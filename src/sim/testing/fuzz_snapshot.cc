@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "joedb/base/bytes.h"
 #include "joedb/base/log.h"
+#include "joedb/base/types.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/format/hash.h"
 #include "kernel/table/snapshot_file.h"

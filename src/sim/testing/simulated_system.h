@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "joedb/base/system.h"
+#include "joedb/base/threads.h"
 
 namespace joedb::testing {
 

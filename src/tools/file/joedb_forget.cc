@@ -4,9 +4,8 @@
 #include <iostream>
 #include <optional>
 
-#include "joedb/journal/integrity.h"
 #include "joedb/table/load.h"
-#include "joedb/table/snapshot.h"
+#include "kernel/journal/integrity.h"
 #include "rewrite/forget.h"
 #include "text/history_text.h"
 #include "tools/frame/command.h"

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "joedb/table/load.h"
-#include "joedb/table/snapshot.h"
 #include "kernel/table/snapshot_file.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "joedb/io/posix_file.h"
-#include "joedb/journal/integrity.h"
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/base/shell_word.h"
+#include "kernel/journal/integrity.h"
 #include "kernel/table/content_difference.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"

@@ -10,18 +10,16 @@
 #include <thread>
 
 #include "joedb/base/loggers.h"
-#include "joedb/base/time.h"
 #include "joedb/commands/interpreted_file.h"
-#include "joedb/io/locked_memory_file.h"
+#include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/io/system_logger.h"
+#include "joedb/network/channel.h"
 #include "joedb/network/server_file.h"
-#include "joedb/network/tcp_connector.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/time.h"
 #include "tools/frame/exact_connection.h"
 #include "tools/frame/standard_input.h"
 #ifdef JOEDB_HAS_SSH
-#include "joedb/network/ssh_connector.h"
 #endif
 
 namespace joedb {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "joedb/base/time.h"
 #include "joedb/table/load.h"
+#include "kernel/base/time.h"
 #include "text/entry_text.h"
 #include "tools/frame/output.h"
 

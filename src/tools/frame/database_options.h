@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/history/tags.h"
+#include "history/tags.h"
 #include "joedb/table/table.h"
 #include "tools/compiler/index_file.h"
 #include "tools/compiler/options.h"

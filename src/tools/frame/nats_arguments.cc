@@ -8,7 +8,7 @@
 #include "tools/frame/source.h"
 #include "tools/frame/standard_input.h"
 #ifdef JOEDB_HAS_NATS
-#include "joedb/cluster/nats_log.h"
+#include "joedb/cluster/nats_connection.h"
 #endif
 
 namespace joedb {

@@ -7,7 +7,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/cluster/log_connection.h"
-#include "joedb/cluster/nats_stream.h"
+#include "joedb/cluster/nats_connection.h"
 #include "tools/frame/parser.h"
 
 namespace joedb {

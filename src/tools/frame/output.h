@@ -6,7 +6,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/journal/writable_journal.h"
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 #include "kernel/io/new_file.h"
 #include "kernel/io/temporary_file.h"
 #include "tools/frame/parser.h"

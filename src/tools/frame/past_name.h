@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb {
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "joedb/io/posix_file.h"
-#include "joedb/io/source_file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
+#include "kernel/io/source_file.h"
 
 namespace joedb {
 

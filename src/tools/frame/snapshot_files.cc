@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "joedb/table/snapshot.h"
+#include "joedb/table/load.h"
 
 namespace joedb {
 

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <optional>
 
-#include "joedb/base/time.h"
 #include "joedb/io/posix_file.h"
+#include "kernel/base/time.h"
 #include "tools/frame/lock_notice.h"
 #include "tools/frame/stop_signal.h"
 

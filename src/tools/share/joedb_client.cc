@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "commands/interpreter.h"
-#include "joedb/journal/bare_journal.h"
+#include "joedb/journal/writable_journal.h"
 #include "joedb/table/load.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"

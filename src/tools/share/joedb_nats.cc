@@ -3,8 +3,7 @@
 #include <optional>
 
 #include "joedb/cluster/log_connection.h"
-#include "joedb/cluster/nats_log.h"
-#include "joedb/cluster/nats_stream.h"
+#include "joedb/cluster/nats_connection.h"
 #include "joedb/journal/readonly_journal.h"
 #include "share/cluster/log_verifier.h"
 #include "tools/frame/arguments.h"

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "joedb/io/directory.h"
+#include "joedb/io/file.h"
 #include "joedb/io/posix_file.h"
+#include "joedb/wal/log.h"
 #include "joedb/wal/reader.h"
-#include "joedb/wal/recover.h"
 #include "joedb/wal/segments.h"
-#include "joedb/wal/text.h"
 #include "joedb/wal/writer.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/json_output.h"

@@ -7,7 +7,7 @@
 #include <exception>
 #include <thread>
 
-#include "joedb/base/bytes.h"
+#include "joedb/base/types.h"
 #include "joedb/wal/async_writer.h"
 #include "tools/frame/stop_signal.h"
 #include "tools/wal/joedb_wal.h"

@@ -1,15 +1,15 @@
-#ifndef JOEDB_JOURNAL_INTEGRITY_H
-#define JOEDB_JOURNAL_INTEGRITY_H
+#ifndef JOEDB_SRC_JOURNAL_INTEGRITY_H
+#define JOEDB_SRC_JOURNAL_INTEGRITY_H
 
 #include <string>
 #include <string_view>
 
-#include "joedb/format/integrity.h"
+#include "joedb/format/header.h"
 #include "joedb/io/file.h"
 
 namespace joedb::inline v1 {
 
-// Finds integrity entries (format/integrity.h) in a file and compares them with their bytes. It
+// Finds integrity entries (format/header.h) in a file and compares them with their bytes. It
 // needs no decoding, except in find_good_end: it steps from the end of an entry to the start of the
 // bytes that it covers, where the previous entry ends.
 class Integrity_Reader {

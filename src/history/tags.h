@@ -1,5 +1,5 @@
-#ifndef JOEDB_HISTORY_TAGS_H
-#define JOEDB_HISTORY_TAGS_H
+#ifndef JOEDB_SRC_HISTORY_TAGS_H
+#define JOEDB_SRC_HISTORY_TAGS_H
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "joedb/history/transaction.h"
-#include "joedb/journal/moment.h"
+#include "joedb/journal/readonly_journal.h"
 
 // Names of positions. A tag is a comment in the journal, "tag: v1 = 137": it is copied with the
 // journal, and a program that does not know tags reads it as any other comment. A later tag with
@@ -84,8 +84,8 @@ struct When {
   std::optional<Moment> moment;  // nullopt: the text is the name of a tag
 };
 
-// Parses a place. A number is a position. A text that parse_time (base/time.h) accepts, with `now`,
-// is a time. Any other text that can be the name of a tag is one. Returns nullopt otherwise.
+// Parses a place. A number is a position. A text that parse_time (kernel/base/time.h) accepts, with
+// `now`, is a time. Any other text that can be the name of a tag is one. Returns nullopt otherwise.
 std::optional<When> parse_when(std::string_view text, std::int64_t now);
 
 // Returns the moment itself, or the position of the tag. Throws Exception if the file has no such

@@ -1,11 +1,11 @@
-#ifndef JOEDB_IO_READ_MAP_H
-#define JOEDB_IO_READ_MAP_H
+#ifndef JOEDB_SRC_IO_READ_MAP_H
+#define JOEDB_SRC_IO_READ_MAP_H
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
 

@@ -1,10 +1,10 @@
-#ifndef JOEDB_FORMAT_SEAL_H
-#define JOEDB_FORMAT_SEAL_H
+#ifndef JOEDB_SRC_FORMAT_SEAL_H
+#define JOEDB_SRC_FORMAT_SEAL_H
 
 #include <cstdint>
 #include <string_view>
 
-#include "joedb/base/ids.h"
+#include "joedb/base/types.h"
 
 // A seal is a checksum in the second copy of a slot. It proves that the bytes before the position X
 // in the first copy were written together with X. So one sync makes these bytes and X durable, and

@@ -1,5 +1,5 @@
-#ifndef JOEDB_IO_SOURCE_FILE_H
-#define JOEDB_IO_SOURCE_FILE_H
+#ifndef JOEDB_SRC_IO_SOURCE_FILE_H
+#define JOEDB_SRC_IO_SOURCE_FILE_H
 
 #include <string>
 
