@@ -6,7 +6,7 @@
 
 #include "joedb/base/time.h"
 #include "joedb/format/compact.h"
-#include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 #include "kernel/schema/value_text.h"
 
 namespace joedb {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "exchange/sqlite.h"
-#include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 #include "text/dump.h"
 #include "text/sql.h"
 

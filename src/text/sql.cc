@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 #include "text/dump.h"
 #include "text/text_buffer.h"
 

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "kernel/base/json_text.h"
 #include "kernel/base/plain_text.h"
+#include "kernel/base/utf8.h"
 
 namespace joedb::inline v1 {
 
