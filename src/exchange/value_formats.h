@@ -61,7 +61,7 @@ class Csv_Values {
     if (!has_space && !has_mark && std::none_of(text.begin(), text.end(), is_special))
       out += text;
     else
-      append_with_quotes(out, text);
+      append_doubled(out, text, '"');
   }
   void bytes(std::string& out, std::string_view bytes) const {
     out += bytes.empty() ? "\"\"" : absl::Base64Escape({bytes.data(), bytes.size()});
@@ -73,17 +73,6 @@ class Csv_Values {
       append_finite(out, value);
     else
       out += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  }
-  static void append_with_quotes(std::string& out, std::string_view text) {
-    out += '"';
-    for (;;) {
-      const std::size_t quote = text.find('"');
-      out += text.substr(0, quote);
-      if (quote == text.npos) break;
-      out += "\"\"";
-      text.remove_prefix(quote + 1);
-    }
-    out += '"';
   }
 
   const char separator_;

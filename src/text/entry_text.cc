@@ -228,8 +228,9 @@ void Sql_Writer::print(const Add_Field& e) {
     require_new_field_name(*table, {}, e.name);
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" ADD ");
   add_new_name(e.name);
-  out_.add(' ', sql_type(e.type.code));
-  if (e.type.code == Type_Code::reference) out_.add(" \"", names_.table(e.type.referenced), '"');
+  out_.add(' ', sql_type(e.type.code, Sql_Types::shared));
+  if (e.type.code == Type_Code::reference)
+    out_.add(" REFERENCES \"", names_.table(e.type.referenced), '"');
   out_.add(';');
   out_.end_line();
 }
