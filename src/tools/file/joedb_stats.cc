@@ -191,21 +191,19 @@ void print_tables(const Statistics& statistics) {
 
 void print_tables_as_json(const Statistics& statistics) {
   const auto sizes = [](const Line& line) {
-    return "\"bytes\": " + std::to_string(line.size.bytes) +
-           ", \"garbage\": " + std::to_string(line.garbage()) +
-           ", \"entries\": " + std::to_string(line.size.entries);
+    return json_members({{"bytes", line.size.bytes},
+                         {"garbage", line.garbage()},
+                         {"entries", static_cast<std::int64_t>(line.size.entries)}});
   };
   std::string out = "{\"tables\": [";
   for (const Line& line : statistics.tables) {
-    out += &line == &statistics.tables.front() ? "\n  {\"name\": \"" : ",\n  {\"name\": \"";
-    append_json_text(out, line.name);
-    out += "\", \"rows\": " + std::to_string(line.rows) + ", " + sizes(line) + "}";
+    out += &line == &statistics.tables.front() ? "\n  {" : ",\n  {";
+    out += json_members({{"name", line.name}, {"rows", line.rows}}) + ", " + sizes(line) + '}';
   }
-  out += "],\n \"dropped\": {" + sizes(statistics.dropped) +
-         "},\n \"blobs\": " + std::to_string(statistics.blobs.bytes) +
-         ",\n \"other\": " + std::to_string(statistics.other.bytes) +
-         ",\n \"total\": {\"rows\": " + std::to_string(statistics.total.rows) + ", " +
-         sizes(statistics.total) + "}}\n";
+  out += "],\n \"dropped\": {" + sizes(statistics.dropped) + "},\n " +
+         json_members({{"blobs", statistics.blobs.bytes}}) + ",\n " +
+         json_members({{"other", statistics.other.bytes}}) + ",\n \"total\": {" +
+         json_members({{"rows", statistics.total.rows}}) + ", " + sizes(statistics.total) + "}}\n";
   std::cout << out;
 }
 
