@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <vector>
 
 #include "commands/commands.h"
 #include "kernel/base/time.h"
-#include "text/display_width.h"
+#include "text/columns.h"
 #include "text/dump.h"
 
 namespace joedb::inline v1 {
@@ -33,33 +32,20 @@ std::string index_text(const Index& index, const Table& table) {
   return text + ')';
 }
 
-// A text table in which each column is as wide as its widest cell. The first row is the heading.
-class Grid {
- public:
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-  void print(std::ostream& out, const Display& display) const {
-    std::vector<std::size_t> widths(rows_.front().size());
-    for (const auto& row : rows_)
-      for (std::size_t i = 0; i < row.size(); ++i)
-        widths[i] = std::max(widths[i], display_width(row[i]));
-    for (const auto& row : rows_) {
-      display.check();
-      std::string line;
-      for (std::size_t i = 0; i < row.size(); ++i)
-        line.append(row[i]).append(widths[i] - display_width(row[i]) + 2, ' ');
-      line.erase(line.find_last_not_of(' ') + 1);
-      const bool is_heading = display.has_colours && &row == &rows_.front();
-      if (is_heading) out << colour::heading;
-      out << line;
-      if (is_heading) out << colour::end;
-      out << '\n';
-    }
+// Prints a table whose first row is the heading.
+void print_grid(std::ostream& out, const std::vector<std::vector<std::string>>& rows,
+                const Display& display) {
+  Text_Columns grid{std::vector<Text_Columns::Column>(rows.front().size())};
+  for (const auto& row : rows) grid.fit(row);
+  for (const auto& row : rows) {
+    display.check();
+    const bool is_heading = display.has_colours && &row == &rows.front();
+    if (is_heading) out << colour::heading;
+    out << grid.line(row);
+    if (is_heading) out << colour::end;
+    out << '\n';
   }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
+}
 
 }  // namespace
 
@@ -68,16 +54,15 @@ void describe(std::ostream& out, const Database& database, const Display& displa
   if (tables.empty()) {
     out << "no tables\n";
   } else {
-    Grid grid;
-    grid.add({"table", "records", "fields"});
+    std::vector<std::vector<std::string>> rows{{"table", "records", "fields"}};
     for (const Table* table : tables) {
       std::string fields;
       for_each_live_field(*table, [&](Field_Id, const Field& field) {
         fields.append(fields.empty() ? "" : ", ").append(field.name);
       });
-      grid.add({table->name(), std::to_string(table->records().used_count()), fields});
+      rows.push_back({table->name(), std::to_string(table->records().used_count()), fields});
     }
-    grid.print(out, display);
+    print_grid(out, rows, display);
   }
   if (database.timestamps())
     out << "time stamps: from " << time_text(database.timestamps()->first) << " to "
@@ -90,12 +75,11 @@ void describe(std::ostream& out, const Database& database, const Table& table,
   out << table.name() << ": " << counted(records.used_count(), "record");
   if (records.size() != records.used_count()) out << ", ids below " << records.size();
   out << '\n';
-  Grid grid;
-  grid.add({"field", "type"});
+  std::vector<std::vector<std::string>> rows{{"field", "type"}};
   for_each_live_field(table, [&](Field_Id, const Field& field) {
-    grid.add({field.name, type_text(field.column->type(), database)});
+    rows.push_back({field.name, type_text(field.column->type(), database)});
   });
-  grid.print(out, display);
+  print_grid(out, rows, display);
   for (const auto& index : table.indexes()) out << "index: " << index_text(*index, table) << '\n';
   for (const Table* other : live_tables(database))
     for_each_live_field(*other, [&](Field_Id, const Field& field) {

@@ -6,7 +6,7 @@
 
 #include "commands/commands.h"
 #include "kernel/schema/line_reader.h"
-#include "text/display_width.h"
+#include "text/columns.h"
 #include "text/dump.h"
 
 namespace joedb::inline v1 {
@@ -125,11 +125,13 @@ class Table_Commands {
     });
     if (table_.records().used_count() == 0) return;
     const std::vector<std::string> title = make_title();
-    widths_.resize(title.size());
-    note_widths(title);
-    for_each_record([&](index_t id) { note_widths(words_of_record(id)); });
-    print_line(title);
-    for_each_record([&](index_t id) { print_line(words_of_record(id)); });
+    Text_Columns layout{std::vector<Text_Columns::Column>(title.size())};
+    layout.fit(title);
+    for_each_record([&](index_t id) { layout.fit(words_of_record(id)); });
+    for (Text_Columns::Column& column : layout.columns)
+      column.width = std::min(widest, column.width);
+    out_ += layout.line(title) + '\n';
+    for_each_record([&](index_t id) { out_ += layout.line(words_of_record(id)) + '\n'; });
   }
 
  private:
@@ -151,26 +153,12 @@ class Table_Commands {
       for (index_t id = first; id < first + size; ++id) f(id);
     });
   }
-  void note_widths(const std::vector<std::string>& words) {
-    for (std::size_t i = 0; i < words.size(); ++i)
-      widths_[i] = std::max(widths_[i], std::min(widest, display_width(words[i])));
-  }
-  void print_line(const std::vector<std::string>& words) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      out_ += words[i];
-      if (i + 1 == words.size()) break;
-      const std::size_t width = display_width(words[i]);
-      out_.append(2 + (width < widths_[i] ? widths_[i] - width : 0), ' ');
-    }
-    out_ += '\n';
-  }
 
   const Database& database_;
   const Table& table_;
   std::string& out_;
   std::vector<const Column_Base*> columns_;
   std::vector<std::string> names_;
-  std::vector<std::size_t> widths_;
 };
 
 }  // namespace

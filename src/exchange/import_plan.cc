@@ -5,6 +5,7 @@
 
 #include "exchange/import.h"
 #include "exchange/type_guess.h"
+#include "text/columns.h"
 #include "text/dump.h"
 
 namespace joedb {
@@ -282,25 +283,13 @@ std::string Import_Plan::Column::type_text() const {
 
 std::string Import_Plan::text() const {
   std::string result = (is_new_table ? "new table " : "table ") + table + '\n';
-  std::size_t name_width = id_source ? id_column_name.size() : 0;
-  std::size_t type_width = 0;
+  Text_Columns layout{std::vector<Text_Columns::Column>(3)};
+  const std::string id_name(id_column_name);
+  if (id_source) layout.fit({id_name});
+  for (const Column& column : columns) layout.fit({column.field, column.type_text()});
+  if (id_source) result += "  " + layout.line({id_name, "identifies the record"}) + '\n';
   for (const Column& column : columns) {
-    name_width = std::max(name_width, column.field.size());
-    type_width = std::max(type_width, column.type_text().size());
-  }
-  const auto add = [](std::string& line, const std::string& text, std::size_t width) {
-    line += "  " + text + std::string(width - text.size(), ' ');
-  };
-  if (id_source) {
-    std::string line;
-    add(line, std::string(id_column_name), name_width);
-    result += line + "  identifies the record\n";
-  }
-  for (const Column& column : columns) {
-    std::string line;
-    add(line, column.field, name_width);
-    add(line, column.type_text(), type_width);
-    line += "  " + absl::StrJoin(column.examples, ", ");
+    std::string line = absl::StrJoin(column.examples, ", ");
     if (column.empty_count > 0)
       line += (column.examples.empty() ? "" : "; ") + std::to_string(column.empty_count) + " empty";
     if (column.is_new && !is_new_table) line += " (a new field)";
@@ -310,8 +299,7 @@ std::string Import_Plan::text() const {
       line += " (would be written otherwise as " + type + "; --type " + column.field + "=" + type +
               " makes it of them)";
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    result += line + '\n';
+    result += "  " + layout.line({column.field, column.type_text(), line}) + '\n';
   }
   return result;
 }

@@ -5,53 +5,15 @@
 #include <cstring>
 
 #include "exchange/sqlite.h"
-#include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 #include "text/dump.h"
 #include "text/sql.h"
 
 namespace joedb {
 
-const char* sqlite_type(Type_Code code) {
-  switch (code) {
-    case Type_Code::string:
-      return "TEXT";
-    case Type_Code::int8:
-      return "TINYINT";
-    case Type_Code::int16:
-      return "SMALLINT";
-    case Type_Code::int32:
-    case Type_Code::reference:
-      return "INTEGER";
-    case Type_Code::int64:
-      return "BIGINT";
-    case Type_Code::boolean:
-      return "BOOLEAN";
-    case Type_Code::float32:
-      return "FLOAT";
-    case Type_Code::float64:
-      return "REAL";
-    case Type_Code::blob:
-      return "BLOB";
-    case Type_Code::none:
-      break;
-  }
-  return "";
-}
-
 namespace {
 
 // ---- values -------------------------------------------------------------------------------------
-
-// True for UTF-8 without zero bytes.
-bool is_text(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const std::size_t size = byte < 0x80 ? byte != 0 : utf8_sequence_size(text.substr(i));
-    if (size == 0) return false;
-    i += size;
-  }
-  return true;
-}
 
 // A parameter of a statement, and the column with its values.
 class Parameter {
@@ -74,7 +36,8 @@ class Typed_Parameter final : public Parameter {
   void bind(Sqlite_Statement& statement, index_t id) override {
     const auto value = static_cast<const Column<T>&>(column_).get(id);
     if constexpr (std::is_same_v<T, std::string_view>) {
-      is_text(value) ? statement.bind_text(number_, value) : statement.bind_bytes(number_, value);
+      const bool is_text = is_utf8(value) && value.find('\0') == value.npos;
+      is_text ? statement.bind_text(number_, value) : statement.bind_bytes(number_, value);
     } else if constexpr (std::is_floating_point_v<T>) {
       statement.bind(number_, static_cast<double>(value));
     } else if constexpr (std::is_same_v<T, Record_Id>) {
@@ -95,18 +58,6 @@ class Typed_Parameter final : public Parameter {
 };
 
 // ---- tables -------------------------------------------------------------------------------------
-
-std::string definition(const Database& database, const Table& table) {
-  std::string sql = "CREATE TABLE " + sql_name(table.name()) + '(' + sql_name(sqlite_id_column) +
-                    " INTEGER PRIMARY KEY";
-  for_each_live_field(table, [&](Field_Id, const Field& field) {
-    const Type& type = field.column->type();
-    sql += ", " + sql_name(field.name) + ' ' + sqlite_type(type.code);
-    if (const Table* const referenced = database.find_table(type.referenced))
-      sql += " REFERENCES " + sql_name(referenced->name());
-  });
-  return sql + ')';
-}
 
 class Table_Export {
  public:
@@ -165,7 +116,8 @@ void Sqlite_Export::write(const std::string& path, const std::string& name) cons
   require_sql_names(database);
   Sqlite out(path, name, Sqlite::Use::fill);
   out.run("PRAGMA application_id = " + std::to_string(sqlite_application_id));
-  for (const Table* table : live_tables(database)) out.run(definition(database, *table));
+  for (const Table* table : live_tables(database))
+    out.run(sql_definition(database, *table, Sql_Types::exact));
   constexpr index_t step = 1000;
   index_t rows = 0;
   for (const Table* table : live_tables(database)) {

@@ -13,10 +13,10 @@ namespace joedb {
 // Writes a database as one of SQLite: one table per table, one column per field, and the record id
 // as INTEGER PRIMARY KEY "__id".
 //
-// The declared types of columns are those of the command sql of joedbi, but here each type has one
-// of its own, so that an import restores the fields. A null reference or blob is NULL, and so is
-// nan, for which SQLite has no value; -0 becomes 0. A string that is not UTF-8, or has zero bytes,
-// where most functions of SQLite would end it, becomes a BLOB.
+// The declared types of columns are Sql_Types::exact, so that an import restores the fields. A null
+// reference or blob is NULL, and so is nan, for which SQLite has no value; -0 becomes 0. A string
+// that is not UTF-8, or has zero bytes, where most functions of SQLite would end it, becomes a
+// BLOB.
 struct Sqlite_Export {
   const Database& database;
   const Abstract_File& file;  // has the bytes of blobs
@@ -28,9 +28,6 @@ struct Sqlite_Export {
   // cannot be opened; then the file is useless.
   void write(const std::string& path, const std::string& name) const;
 };
-
-// Returns the declared type of a column, without REFERENCES.
-const char* sqlite_type(Type_Code code);
 
 }  // namespace joedb
 

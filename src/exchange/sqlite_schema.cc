@@ -216,7 +216,7 @@ static Type_Code declared_code(std::string_view declared, bool is_exact) {
   if (is_exact)
     for (int code = 1; code <= type_count; ++code)
       if (const auto type = static_cast<Type_Code>(code);
-          type != Type_Code::reference && is_same_name(declared, sqlite_type(type)))
+          type != Type_Code::reference && is_same_name(declared, sql_type(type, Sql_Types::exact)))
         return type;
   const auto has = [&](std::string_view word) { return contains(declared, word); };
   if (has("INT")) {

@@ -1,8 +1,6 @@
 #ifndef JOEDB_EXCHANGE_VALUE_FORMATS_H
 #define JOEDB_EXCHANGE_VALUE_FORMATS_H
 
-#include <absl/strings/escaping.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,6 +17,12 @@ inline void append_finite(std::string& out, auto value) {
   const std::size_t start = out.size();
   append_value(out, value);
   if (out.find_first_not_of("-0123456789", start) == out.npos) out += ".0";
+}
+
+// Appends nan, inf or -inf in quotes, another float as append_finite does.
+inline void append_any_float(std::string& out, auto value, std::string_view quote) {
+  if (std::isfinite(value)) return append_finite(out, value);
+  out.append(quote).append(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf").append(quote);
 }
 
 // Writes values as CSV (RFC 4180): a nan is nan, bytes are base64.
@@ -47,8 +51,8 @@ class Csv_Values {
   void value(std::string& out, T value) const {
     append_value(out, value);
   }
-  void value(std::string& out, float value) const { append_float(out, value); }
-  void value(std::string& out, double value) const { append_float(out, value); }
+  void value(std::string& out, float value) const { append_any_float(out, value, ""); }
+  void value(std::string& out, double value) const { append_any_float(out, value, ""); }
   void value(std::string& out, std::string_view text) const {
     if (text.empty()) {
       if (quotes_.quotes_empty) out += "\"\"";
@@ -61,31 +65,14 @@ class Csv_Values {
     if (!has_space && !has_mark && std::none_of(text.begin(), text.end(), is_special))
       out += text;
     else
-      append_with_quotes(out, text);
+      append_doubled(out, text, '"');
   }
   void bytes(std::string& out, std::string_view bytes) const {
-    out += bytes.empty() ? "\"\"" : absl::Base64Escape({bytes.data(), bytes.size()});
+    if (bytes.empty()) out += "\"\"";
+    append_base64(out, bytes);
   }
 
  private:
-  static void append_float(std::string& out, auto value) {
-    if (std::isfinite(value))
-      append_finite(out, value);
-    else
-      out += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  }
-  static void append_with_quotes(std::string& out, std::string_view text) {
-    out += '"';
-    for (;;) {
-      const std::size_t quote = text.find('"');
-      out += text.substr(0, quote);
-      if (quote == text.npos) break;
-      out += "\"\"";
-      text.remove_prefix(quote + 1);
-    }
-    out += '"';
-  }
-
   const char separator_;
   const Quotes quotes_;
   std::array<bool, 256> needs_quotes_{};
@@ -96,9 +83,9 @@ class Csv_Values {
 class Json_Values {
  public:
   static std::string prefix(std::string_view name, bool is_first) {
-    std::string text = is_first ? "\"" : ", \"";
-    append_json_text(text, name);
-    return text + "\": ";
+    std::string text = is_first ? "" : ", ";
+    append_json_string(text, name);
+    return text + ": ";
   }
   static void begin_record(std::string& out) { out += '{'; }
   static void end_record(std::string& out) { out += '}'; }
@@ -108,28 +95,18 @@ class Json_Values {
   static void value(std::string& out, T value) {
     append_value(out, value);
   }
-  static void value(std::string& out, float value) { append_float(out, value); }
-  static void value(std::string& out, double value) { append_float(out, value); }
+  static void value(std::string& out, float value) { append_any_float(out, value, "\""); }
+  static void value(std::string& out, double value) { append_any_float(out, value, "\""); }
   static void value(std::string& out, std::string_view text) {
     const std::size_t start = out.size();
-    out += '"';
-    if (append_json_text(out, text)) {
-      out += '"';
-    } else {
-      out.resize(start);
-      bytes(out, text);
-    }
+    if (append_json_string(out, text)) return;
+    out.resize(start);
+    bytes(out, text);
   }
   static void bytes(std::string& out, std::string_view bytes) {
-    out += "{\"base64\": \"" + absl::Base64Escape({bytes.data(), bytes.size()}) + "\"}";
-  }
-
- private:
-  static void append_float(std::string& out, auto value) {
-    if (std::isfinite(value))
-      append_finite(out, value);
-    else
-      out += std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
+    out += "{\"base64\": \"";
+    append_base64(out, bytes);
+    out += "\"}";
   }
 };
 

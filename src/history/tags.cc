@@ -7,6 +7,7 @@
 #include "kernel/base/json_text.h"
 #include "kernel/base/suggestion.h"
 #include "kernel/base/time.h"
+#include "kernel/base/utf8.h"
 
 namespace joedb::inline v1 {
 

@@ -15,6 +15,7 @@
 #include "sim/testing/sql_session.h"
 #include "sim/testing/temporary_directory.h"
 #include "sql/values.h"
+#include "text/sql.h"
 
 // Random tables of all types, as joedb tables and as SQLite's own, and random SELECTs, which must
 // return the same rows for both.
@@ -175,8 +176,8 @@ class World {
         const bool has_null =
             kind == Kind::real || kind == Kind::blob || type.code == Type_Code::reference;
         const char* const value = kind == Kind::text ? "''" : kind == Kind::real ? "0.0" : "0";
-        create += ", " + name + " " + std::string(column_type(type.code)) + " DEFAULT " +
-                  (has_null && kind != Kind::real ? "NULL" : value);
+        create += ", " + name + " " + std::string(sql_type(type.code, Sql_Types::shared)) +
+                  " DEFAULT " + (has_null && kind != Kind::real ? "NULL" : value);
       }
       native(create + ")");
     }

@@ -26,9 +26,9 @@ namespace {
 
 // Returns an argument of the module in single quotes; it is not an expression.
 std::string argument_text(std::string_view text) {
-  std::string result = "'";
-  for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
-  return result + '\'';
+  std::string result;
+  append_doubled(result, text, '\'');
+  return result;
 }
 
 void run(sqlite3* connection, const std::string& sql) { Statement(connection, sql).step(); }

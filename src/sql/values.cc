@@ -22,10 +22,6 @@ Kind kind_of(Type_Code code) {
   }
 }
 
-std::string_view column_type(Type_Code code) {
-  return code == Type_Code::reference ? "INTEGER" : sql_type(code);
-}
-
 std::string_view text_of(sqlite3_value* value) {
   const void* const bytes = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value)
                                                                      : sqlite3_value_text(value);

@@ -23,9 +23,6 @@ namespace joedb {
 enum class Kind { integer, real, text, blob };
 Kind kind_of(Type_Code code);
 
-// Returns the name of a type that SQLite knows, with the affinity of the kind.
-std::string_view column_type(Type_Code code);
-
 // Returns the bytes of a text or blob, which may contain zeros. Throws std::bad_alloc. Valid until
 // the value changes.
 std::string_view text_of(sqlite3_value* value);

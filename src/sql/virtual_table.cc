@@ -28,7 +28,7 @@ Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> f
 std::string Virtual_Table::declaration() const {
   std::string sql = "CREATE TABLE x(";
   for (const Field_Column& column : columns_)
-    (((sql += sql_name(column.name)) += ' ') += column_type(column.code)) += ", ";
+    (((sql += sql_name(column.name)) += ' ') += sql_type(column.code, Sql_Types::shared)) += ", ";
   // A table must have a column that is not hidden.
   return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER" + (columns_.empty() ? ")" : " HIDDEN)");
 }

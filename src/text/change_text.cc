@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 #include "kernel/schema/value_text.h"
 #include "text/display.h"
 

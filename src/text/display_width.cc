@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 #include "kernel/schema/value_text.h"
 
 namespace joedb::inline v1 {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/base/time.h"
+#include "kernel/base/utf8.h"
 #include "text/sql.h"
 
 namespace joedb::inline v1 {
@@ -21,8 +22,6 @@ std::string_view Entry_Names::field(Table_Id table_id, Field_Id id) const {
 }
 
 namespace {
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 // Appends the name in an entry. It may be invalid, because it is printed before it is checked.
 void append_name(std::string& out, std::string_view name) {
@@ -229,8 +228,9 @@ void Sql_Writer::print(const Add_Field& e) {
     require_new_field_name(*table, {}, e.name);
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" ADD ");
   add_new_name(e.name);
-  out_.add(' ', sql_type(e.type.code));
-  if (e.type.code == Type_Code::reference) out_.add(" \"", names_.table(e.type.referenced), '"');
+  out_.add(' ', sql_type(e.type.code, Sql_Types::shared));
+  if (e.type.code == Type_Code::reference)
+    out_.add(" REFERENCES \"", names_.table(e.type.referenced), '"');
   out_.add(';');
   out_.end_line();
 }

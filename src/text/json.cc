@@ -17,18 +17,6 @@ namespace joedb::inline v1 {
 
 namespace {
 
-void append_base64(std::string& out, std::string_view bytes) {
-  static constexpr char digits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t n = std::min<std::size_t>(bytes.size() - i, 3);
-    unsigned bits = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      bits = bits << 8 | (j < n ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j) out += j <= n ? digits[bits >> (18 - 6 * j) & 63] : '=';
-  }
-}
-
 class Json_Writer {
  public:
   Json_Writer(const Database& database, std::ostream& out, bool base64,

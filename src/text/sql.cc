@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 #include "text/dump.h"
 #include "text/text_buffer.h"
 
@@ -12,21 +12,24 @@ namespace joedb::inline v1 {
 
 // ---- values -------------------------------------------------------------------------------------
 
-std::string_view sql_type(Type_Code code) {
+std::string_view sql_type(Type_Code code, Sql_Types types) {
+  const bool is_exact = types == Sql_Types::exact;
   switch (code) {
     case Type_Code::string:
       return "TEXT";
+    case Type_Code::boolean:
+      return is_exact ? "BOOLEAN" : "SMALLINT";
+    case Type_Code::int8:
+      return is_exact ? "TINYINT" : "SMALLINT";
+    case Type_Code::int16:
+      return "SMALLINT";
     case Type_Code::int32:
+    case Type_Code::reference:
       return "INTEGER";
     case Type_Code::int64:
       return "BIGINT";
-    case Type_Code::reference:
-      return "INTEGER REFERENCES";
-    case Type_Code::boolean:
-    case Type_Code::int8:
-    case Type_Code::int16:
-      return "SMALLINT";
     case Type_Code::float32:
+      return is_exact ? "FLOAT" : "REAL";
     case Type_Code::float64:
       return "REAL";
     case Type_Code::blob:
@@ -35,6 +38,17 @@ std::string_view sql_type(Type_Code code) {
       break;
   }
   return "";
+}
+
+std::string sql_definition(const Database& database, const Table& table, Sql_Types types) {
+  std::string sql = "CREATE TABLE " + sql_name(table.name()) + "(\"__id\" INTEGER PRIMARY KEY";
+  for_each_live_field(table, [&](Field_Id, const Field& field) {
+    const Type& type = field.column->type();
+    sql.append(", ").append(sql_name(field.name)).append(" ").append(sql_type(type.code, types));
+    if (const Table* const referenced = database.find_table(type.referenced))
+      sql += " REFERENCES " + sql_name(referenced->name());
+  });
+  return sql + ')';
 }
 
 template <std::floating_point T>
@@ -71,28 +85,14 @@ void append_sql_bytes(std::string& out, std::string_view bytes) {
   out += '\'';
 }
 
-// True for UTF-8 without control characters.
-static bool is_printable(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const std::size_t size = byte < 0x80 ? 1 : utf8_sequence_size(text.substr(i));
-    if (byte < 0x20 || byte == 0x7f || size == 0) return false;
-    i += size;
-  }
-  return true;
-}
-
 void append_sql_text(std::string& out, std::string_view text) {
-  if (!is_printable(text)) {
+  if (!is_utf8(text) || std::ranges::any_of(text, is_control)) {
     out += "CAST(";
     append_sql_bytes(out, text);
     out += " AS TEXT)";
     return;
   }
-  out += '\'';
-  for (std::size_t quote; (quote = text.find('\'')) != text.npos; text.remove_prefix(quote + 1))
-    out.append(text.substr(0, quote)).append("''");
-  out.append(text) += '\'';
+  append_doubled(out, text, '\'');
 }
 
 std::string sql_text(std::string_view text) {
@@ -102,69 +102,38 @@ std::string sql_text(std::string_view text) {
 }
 
 std::string sql_name(std::string_view name) {
-  std::string quoted = "\"";
-  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted += '"';
+  std::string quoted;
+  append_doubled(quoted, name, '"');
+  return quoted;
 }
 
 // ---- tables -------------------------------------------------------------------------------------
 
-namespace {
-
-// Prints one table. Its names are identifiers, and need no escapes.
-class Sql_Table {
- public:
-  Sql_Table(const Database& database, const Table& table, Text_Buffer& out)
-      : database_(database), table_(table), out_(out) {}
-
-  void print() {
-    print_definition();
-    for_each_run(table_, [&](index_t first, index_t size) {
-      for (index_t id = first; id < first + size; ++id) print_row(id);
-    });
-  }
-
- private:
-  void print_definition() {
-    out_.add("CREATE TABLE \"", table_.name(), "\"(\"__id\" INTEGER PRIMARY KEY");
-    for_each_live_field(table_, [&](Field_Id, const Field& field) {
-      const Type& type = field.column->type();
-      out_.add(", \"", field.name, "\" ");
-      const Table* const referenced = database_.find_table(type.referenced);
-      if (type.code == Type_Code::reference && referenced == nullptr)
-        out_.add("INTEGER");  // the table was dropped
-      else
-        out_.add(sql_type(type.code));
-      if (referenced != nullptr) out_.add(" \"", referenced->name(), '"');
-    });
-    out_.add(");");
-    out_.end_line();
-  }
-
-  void print_row(index_t id) {
-    out_.add("INSERT INTO \"", table_.name(), "\" VALUES(", id);
-    for_each_live_field(table_, [&](Field_Id, const Field& field) {
-      out_.add(',');
+static void print_sql(const Database& database, const Table& table, Text_Buffer& out) {
+  out.add(sql_definition(database, table, Sql_Types::shared), ';');
+  out.end_line();
+  const std::string insertion = "INSERT INTO " + sql_name(table.name()) + " VALUES(";
+  const auto print_row = [&](index_t id) {
+    out.add(insertion, id);
+    for_each_live_field(table, [&](Field_Id, const Field& field) {
+      out.add(',');
       visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
         const auto& column = static_cast<const Column<T>&>(*field.column);
         if constexpr (std::is_same_v<T, Blob>)
-          out_.add("NULL");
+          out.add("NULL");
         else if constexpr (std::is_same_v<T, std::string_view>)
-          append_sql_text(out_.text(), column.get(id));
+          append_sql_text(out.text(), column.get(id));
         else
-          append_sql(out_.text(), column.get(id));
+          append_sql(out.text(), column.get(id));
       });
     });
-    out_.add(");");
-    out_.end_line();
-  }
-
-  const Database& database_;
-  const Table& table_;
-  Text_Buffer& out_;
-};
-
-}  // namespace
+    out.add(");");
+    out.end_line();
+  };
+  for_each_run(table, [&](index_t first, index_t size) {
+    for (index_t id = first; id < first + size; ++id) print_row(id);
+  });
+}
 
 // Returns the name as SQL compares it: without upper-case ASCII letters.
 static std::string lower_case(std::string_view name) {
@@ -241,7 +210,7 @@ void write_sql(const Database& database, std::ostream& stream) {
   Text_Buffer out(stream);
   out.add("BEGIN TRANSACTION;");
   out.end_line();
-  for (const Table* table : live_tables(database)) Sql_Table(database, *table, out).print();
+  for (const Table* table : live_tables(database)) print_sql(database, *table, out);
   out.add("COMMIT;");
   out.end_line();
   out.flush();

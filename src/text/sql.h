@@ -2,6 +2,7 @@
 #define JOEDB_INTERPRETER_SQL_H
 
 #include <concepts>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -13,8 +14,16 @@
 
 namespace joedb::inline v1 {
 
-// Returns the type of a column. For a reference, the caller appends the name of the table.
-std::string_view sql_type(Type_Code code);
+// The declared types of columns. shared: as joedb 10 writes them, one for several types of fields.
+// exact: each type but references has its own, from which an import restores it.
+enum class Sql_Types : std::uint8_t { shared, exact };
+
+// Returns the declared type of a column. For a reference, REFERENCES and the table follow it.
+std::string_view sql_type(Type_Code code, Sql_Types types);
+
+// Returns the CREATE TABLE of a table, without a semicolon: a column "__id" for the record id, then
+// one for each field. A reference to a dropped table is only an INTEGER.
+std::string sql_definition(const Database& database, const Table& table, Sql_Types types);
 
 // Append a number. SQL has no literals for some of them: nan becomes NULL, as in SQLite, and
 // infinity becomes 9e999.

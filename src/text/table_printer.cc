@@ -9,8 +9,6 @@ namespace joedb::inline v1 {
 
 namespace {
 
-constexpr std::string_view ellipsis = "\u2026";
-
 // Smallest width to which columns are shrunk to fit the screen.
 constexpr std::size_t smallest_width = 8;
 
@@ -22,32 +20,6 @@ void append_cell(std::string& out, const Column_Base& column, index_t id) {
 
 Record_Id reference_in(const Field& field, index_t id) {
   return static_cast<const Column<Record_Id>&>(*field.column).get(id);
-}
-
-// Appends as much of a text as fits, padded with spaces to `width` on the right if is_left, else on
-// the left.
-void append_padded(std::string& out, std::string_view text, std::size_t width, bool is_left) {
-  std::size_t used = 0;
-  std::size_t kept = 0;
-  bool is_cut = false;
-  while (kept < text.size()) {
-    const Character next = first_character(text.substr(kept));
-    const std::size_t total = used + static_cast<std::size_t>(next.width);
-    const bool is_last = kept + next.size == text.size();
-    // Leaves a column for the ellipsis, unless the text ends here.
-    if (total > width || (total == width && !is_last)) {
-      is_cut = true;
-      ++used;
-      break;
-    }
-    used = total;
-    kept += next.size;
-  }
-  const std::size_t padding = width > used ? width - used : 0;
-  if (!is_left) out.append(padding, ' ');
-  out.append(text.substr(0, kept));
-  if (is_cut) out.append(ellipsis);
-  if (is_left) out.append(padding, ' ');
 }
 
 // Makes the text in `out` from `begin` on dim.
@@ -118,7 +90,7 @@ void Table_Printer::print(std::ostream& stream) {
   index_t counter = 0;
   for_each_record([&](index_t id) {
     check(counter);
-    append_padded(out.text(), std::to_string(id), id_width_, false);
+    append_fitted(out.text(), std::to_string(id), {id_width_, false});
     for (const Shown_Column& column : columns_) add_cell(out, column, id);
     out.end_line();
   });
@@ -134,7 +106,7 @@ void Table_Printer::add_columns() {
     if (!field.column) continue;
     const bool is_text = field.column->type().code == Type_Code::string;
     const bool is_left = is_text || is_named(field);
-    columns_.push_back({&field, width_of(field), is_left, is_left});
+    columns_.push_back({{width_of(field), is_left}, &field});
   }
   if (style_.screen_width > 0) fit();
 }
@@ -151,7 +123,7 @@ void Table_Printer::fit() {
   for (const Shown_Column& column : columns_) cap = std::max(cap, column.width);
   for (; cap > smallest_width && total_width() > style_.screen_width; --cap)
     for (Shown_Column& column : columns_)
-      if (column.can_shrink) column.width = std::min(column.width, cap - 1);
+      if (column.is_left) column.width = std::min(column.width, cap - 1);
   std::size_t width = total_width();
   while (columns_.size() > 1 && width > style_.screen_width) {
     width -= 1 + columns_.back().width;
@@ -202,7 +174,7 @@ void Table_Printer::add_heading(Text_Buffer& out) const {
   out.text().append(id_width_, ' ');
   for (const Shown_Column& column : columns_) {
     out.add(' ');
-    append_padded(out.text(), column.field->name, column.width, column.is_left);
+    append_fitted(out.text(), column.field->name, column);
   }
   if (style_.has_colours) out.add(colour::end);
 }
@@ -212,7 +184,7 @@ void Table_Printer::add_cell(Text_Buffer& out, const Shown_Column& column, index
   out.add(' ');
   const std::size_t begin = out.text().size();
   const std::string_view text = text_of(*column.field, id);
-  append_padded(out.text(), text, column.width, column.is_left);
+  append_fitted(out.text(), text, column);
   if (!style_.has_colours || column.field->column->type().code != Type_Code::reference) return;
   if (reference_in(*column.field, id).is_null()) return make_dim(out.text(), begin);
   const std::size_t name = text.find(' ');

@@ -8,6 +8,7 @@
 
 #include "joedb/table/database.h"
 #include "joedb/text/table_text.h"
+#include "text/columns.h"
 #include "text/display.h"
 #include "text/reference_names.h"
 #include "text/text_buffer.h"
@@ -48,11 +49,8 @@ class Table_Printer {
   const Rest& rest() const { return rest_; }
 
  private:
-  struct Shown_Column {
+  struct Shown_Column : Text_Columns::Column {
     const Field* field;
-    std::size_t width;
-    bool is_left;
-    bool can_shrink;
   };
 
   bool is_named(const Field& field) const {

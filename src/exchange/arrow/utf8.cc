@@ -2,24 +2,9 @@
 
 #include "joedb/base/types.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 
 namespace joedb::inline v1 {
-
-// Returns the number of bytes at the start of a text that are UTF-8.
-static std::size_t utf8_size(std::string_view text) {
-  constexpr std::uint64_t high_bits = 0x8080808080808080;
-  constexpr std::size_t step = sizeof(std::uint64_t);
-  std::size_t i = 0;
-  while (true) {
-    while (i + step <= text.size() && (load<std::uint64_t>(text.data() + i) & high_bits) == 0)
-      i += step;
-    while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
-    if (i == text.size()) return i;
-    const std::size_t sequence = utf8_sequence_size(text.substr(i));
-    if (sequence == 0) return i;
-    i += sequence;
-  }
-}
 
 bool is_ascii(std::string_view text) {
   constexpr std::size_t block = 4096;
@@ -32,8 +17,6 @@ bool is_ascii(std::string_view text) {
   }
   return true;
 }
-
-bool is_utf8(std::string_view text) { return utf8_size(text) == text.size(); }
 
 std::string replaced_utf8(std::string_view text) {
   std::string result;

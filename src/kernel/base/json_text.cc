@@ -1,27 +1,11 @@
 #include "kernel/base/json_text.h"
 
+#include <algorithm>
+
 #include "kernel/base/plain_text.h"
+#include "kernel/base/utf8.h"
 
 namespace joedb::inline v1 {
-
-std::size_t utf8_sequence_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
-  const unsigned first = byte(0);
-  const unsigned second = byte(1);
-  if (first < 0xc2 || first > 0xf4 || !continues(1)) return 0;
-  if (first < 0xe0) return 2;
-  if (first < 0xf0) {
-    const bool is_overlong = first == 0xe0 && second < 0xa0;
-    const bool is_surrogate = first == 0xed && second >= 0xa0;
-    return !is_overlong && !is_surrogate && continues(2) ? 3 : 0;
-  }
-  const bool is_overlong = first == 0xf0 && second < 0x90;
-  const bool is_too_large = first == 0xf4 && second >= 0x90;
-  return !is_overlong && !is_too_large && continues(2) && continues(3) ? 4 : 0;
-}
 
 static void append_json_escape(std::string& out, char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -49,6 +33,39 @@ bool append_json_text(std::string& out, std::string_view text) {
     if (static_cast<unsigned char>(text[size]) >= 0x80) return false;
     append_json_escape(out, text[size]);
     text.remove_prefix(size + 1);
+  }
+}
+
+bool append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  const bool is_utf8_text = append_json_text(out, text);
+  out += '"';
+  return is_utf8_text;
+}
+
+std::string json_members(const std::vector<Log_Field>& members) {
+  std::string out;
+  for (const Log_Field& member : members) {
+    if (!out.empty()) out += ", ";
+    append_json_string(out, member.name);
+    out += ": ";
+    if (const auto* const number = std::get_if<std::int64_t>(&member.value))
+      out += std::to_string(*number);
+    else
+      append_json_string(out, std::get<std::string_view>(member.value));
+  }
+  return out;
+}
+
+void append_base64(std::string& out, std::string_view bytes) {
+  static constexpr char digits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t n = std::min<std::size_t>(bytes.size() - i, 3);
+    unsigned bits = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      bits = bits << 8 | (j < n ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    for (std::size_t j = 0; j < 4; ++j) out += j <= n ? digits[bits >> (18 - 6 * j) & 63] : '=';
   }
 }
 

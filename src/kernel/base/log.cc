@@ -30,21 +30,14 @@ Logger* destructor_logger = &standard_error_logger;
 
 }  // namespace
 
-// Quoted, because texts from others could otherwise forge lines of the log.
-static void append_quoted(std::string& line, std::string_view text) {
-  line += '"';
-  append_json_text(line, text);
-  line += '"';
-}
-
 void Logger::event(std::string_view event, std::span<const Log_Field> fields) {
   std::string line(event);
   for (const Log_Field& field : fields) {
     line.append(" ").append(field.name) += '=';
     if (const auto* const number = std::get_if<std::int64_t>(&field.value))
       line += std::to_string(*number);
-    else
-      append_quoted(line, std::get<std::string_view>(field.value));
+    else  // quoted, because texts from others could otherwise forge lines of the log
+      append_json_string(line, std::get<std::string_view>(field.value));
   }
   log(line);
 }

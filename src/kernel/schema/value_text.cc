@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "kernel/base/json_text.h"
 #include "kernel/base/plain_text.h"
+#include "kernel/base/utf8.h"
 
 namespace joedb::inline v1 {
 
@@ -55,18 +55,22 @@ void append_quoted(std::string& out, std::string_view text) {
     out.append(text, start, i - start);
     if (i == text.size()) break;
     const char c = text[i];
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
+    if (is_control(c) || static_cast<unsigned char>(c) >= 0x80) {
       append_octal(out, c);
-    } else if (byte < 0x80) {
+    } else {
       if (c != '?' || (i > 0 && text[i - 1] == '?')) out += '\\';
       out += c;
-    } else {
-      append_octal(out, c);
     }
     ++i;
   }
   out += '"';
+}
+
+void append_doubled(std::string& out, std::string_view text, char quote) {
+  out += quote;
+  for (std::size_t size; (size = text.find(quote)) != text.npos; text.remove_prefix(size + 1))
+    out.append(text.substr(0, size)).append(2, quote);
+  out.append(text) += quote;
 }
 
 void append_value(std::string& out, std::int8_t value) { append_integer(out, value); }

@@ -17,6 +17,9 @@ namespace joedb::inline v1 {
 // a backslash and three octal digits. Other UTF-8 text is unchanged.
 void append_quoted(std::string& out, std::string_view text);
 
+// Appends the text between two quotes, with each quote in it doubled, as SQL and CSV have it.
+void append_doubled(std::string& out, std::string_view text, char quote);
+
 // Appends one byte as a backslash and three octal digits.
 void append_octal(std::string& out, char c);
 

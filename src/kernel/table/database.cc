@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "joedb/format/encoder.h"
+#include "kernel/base/utf8.h"
 #include "kernel/format/run_decoder.h"
 #include "kernel/io/temporary_file.h"
 #include "kernel/schema/value_text.h"
@@ -93,7 +94,6 @@ void Database::set_observer(Change_Observer* observer) {
 // Returns `name` as it can be shown on a terminal: quoted if it has control characters, because it
 // may come from a damaged or hostile file.
 static std::string visible(std::string_view name) {
-  const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
   if (std::none_of(name.begin(), name.end(), is_control)) return std::string(name);
   std::string text;
   append_quoted(text, name);

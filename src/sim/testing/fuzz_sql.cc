@@ -382,8 +382,8 @@ class World {
       for (const std::string& name : {table.name, past_name(table)}) {
         std::string sql = "CREATE TABLE " + sql_name(name) + "(\"__id\" INTEGER PRIMARY KEY";
         for (const Sql_Table::Field& field : table.fields)
-          sql += ", " + sql_name(field.name) + " " + std::string(sql_type(field.type.code)) +
-                 (field.type.code == Type_Code::reference ? " INTEGER" : "");
+          sql += ", " + sql_name(field.name) + " " +
+                 std::string(sql_type(field.type.code, Sql_Types::shared));
         if (!native_->run(sql + ")").error.empty()) is_comparable_ = false;
       }
     }

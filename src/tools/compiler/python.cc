@@ -7,7 +7,7 @@
 #include <span>
 
 #include "joedb/format/decoder.h"
-#include "kernel/base/json_text.h"
+#include "kernel/base/utf8.h"
 #include "kernel/schema/value_text.h"
 #include "kernel/table/schema_text.h"
 #include "tools/compiler/names.h"
@@ -40,16 +40,6 @@ bool contains(Names names, std::string_view name) {
 }
 
 // ---- values -------------------------------------------------------------------------------------
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const bool is_ascii = static_cast<unsigned char>(text[0]) < 0x80;
-    const std::size_t size = is_ascii ? 1 : utf8_sequence_size(text);
-    if (size == 0) return false;
-    text.remove_prefix(size);
-  }
-  return true;
-}
 
 // Bytes that are not UTF-8 become lone surrogates, as in the package joedb.
 std::string python_literal(std::string_view text) {

@@ -216,34 +216,24 @@ standard input.
 }  // namespace
 
 void print_counts(const std::string& table, const Import_Counts& counts, bool is_json) {
-  const std::pair<const char*, std::int64_t> all[] = {{"inserted", counts.inserted},
-                                                      {"updated", counts.updated},
-                                                      {"unchanged", counts.unchanged},
-                                                      {"deleted", counts.deleted},
-                                                      {"created", counts.created}};
-  std::string text = is_json ? "{\"table\": \"" + table + '"' : table + ':';
-  const char* separator = is_json ? ", " : " ";
-  for (const auto& [name, count] : all) {
-    const std::string number = std::to_string(count);
-    if (is_json)
-      text += std::string(separator) + '"' + name + "\": " + number;
-    else if (&name != &all[4].first || count > 0)
-      text += std::string(separator) + name + ' ' + number;
-    separator = ", ";
+  if (is_json) {
+    std::cout << '{'
+              << json_members({{"table", table},
+                               {"inserted", counts.inserted},
+                               {"updated", counts.updated},
+                               {"unchanged", counts.unchanged},
+                               {"deleted", counts.deleted},
+                               {"created", counts.created}});
+    std::vector<Log_Field> missing;
+    for (const auto& [field, rows] : counts.missing) missing.push_back({field, rows});
+    if (!missing.empty()) std::cout << ", \"missing\": {" << json_members(missing) << '}';
+    std::cout << "}\n";
+    return;
   }
-  if (is_json && !counts.missing.empty()) {
-    separator = ", \"missing\": {";
-    for (const auto& [field, rows] : counts.missing) {
-      text += separator + ('"' + field) + "\": " + std::to_string(rows);
-      separator = ", ";
-    }
-    text += '}';
-  }
-  if (is_json)
-    text += '}';
-  else if (counts.created > 0)
-    text += " in referenced tables";
-  std::cout << text << '\n';
+  std::cout << table << ": inserted " << counts.inserted << ", updated " << counts.updated
+            << ", unchanged " << counts.unchanged << ", deleted " << counts.deleted;
+  if (counts.created > 0) std::cout << ", created " << counts.created << " in referenced tables";
+  std::cout << '\n';
 }
 
 int import_csv(std::vector<std::string> arguments) {

@@ -86,11 +86,8 @@ Sqlite_Plan make_plan(const Arguments& arguments, const Sqlite& in) {
 }
 
 void print_notes(const Sqlite_Plan& plan, bool is_json) {
-  for (const std::string& note : plan.notes) {
-    std::string text;
-    append_json_text(text, note);
-    std::cout << (is_json ? "{\"note\": \"" + text + "\"}" : note) << '\n';
-  }
+  for (const std::string& note : plan.notes)
+    std::cout << (is_json ? '{' + json_members({{"note", note}}) + '}' : note) << '\n';
 }
 
 void print_tables(const Sqlite_Plan& plan) {

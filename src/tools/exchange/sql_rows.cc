@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "exchange/value_formats.h"
+#include "kernel/base/utf8.h"
 #include "text/display_width.h"
 #include "text/sql.h"
 
@@ -32,8 +33,7 @@ std::string_view bytes_of(sqlite3_stmt* statement, int column) {
 // Replaces control characters by ?: a terminal would obey them, or they would break the line.
 std::string visible(std::string_view text) {
   std::string result(text);
-  for (char& c : result)
-    if ((c >= 0 && c < ' ') || c == 0x7f) c = '?';
+  std::ranges::replace_if(result, is_control, '?');
   return result;
 }
 
@@ -66,7 +66,9 @@ Sql_Rows::Sql_Rows(sqlite3_stmt* statement, Row_Format format, std::ostream& out
       format_(format),
       out_(out),
       display_(display),
-      columns_(sqlite3_column_count(statement)) {}
+      columns_(sqlite3_column_count(statement)),
+      layout_{std::vector<Text_Columns::Column>(static_cast<std::size_t>(columns_), {0, false}),
+              1} {}
 
 int Sql_Rows::run() {
   if (columns_ == 0) {
@@ -132,10 +134,10 @@ int Sql_Rows::run_json() {
 
 Sql_Rows::Row Sql_Rows::read_table_row() {
   Row row;
-  are_texts_.resize(static_cast<std::size_t>(columns_));
   for (int i = 0; i < columns_; ++i) {
     const int type = sqlite3_column_type(statement_, i);
-    if (type == SQLITE_TEXT || type == SQLITE_BLOB) are_texts_[static_cast<std::size_t>(i)] = true;
+    if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+      layout_.columns[static_cast<std::size_t>(i)].is_left = true;
     switch (type) {
       case SQLITE_NULL:
         row.emplace_back(format_ == Row_Format::table ? "NULL" : "");
@@ -172,18 +174,15 @@ int Sql_Rows::run_table() {
 void Sql_Rows::write_heading(const Rows& first_rows) {
   Row names;
   for (int i = 0; i < columns_; ++i) names.push_back(visible(name_of(statement_, i)));
-  are_texts_.resize(names.size());
   if (format_ == Row_Format::markdown) {
     write_markdown_rows({names});
     out_ << '|';
-    for (const bool is_text : are_texts_) out_ << (is_text ? "---|" : "--:|");
+    for (const auto& column : layout_.columns) out_ << (column.is_left ? "---|" : "--:|");
     out_ << '\n';
     return;
   }
-  for (const std::string& name : names) widths_.push_back(display_width(name));
-  for (const Row& row : first_rows)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths_[i] = std::max(widths_[i], display_width(row[i]));
+  layout_.fit(names);
+  for (const Row& row : first_rows) layout_.fit(row);
   write_line();
   if (display_.has_colours) out_ << colour::heading;
   write_table_rows({names});
@@ -191,24 +190,10 @@ void Sql_Rows::write_heading(const Rows& first_rows) {
   write_line();
 }
 
-void Sql_Rows::write_line() {
-  std::size_t width = widths_.size() - 1;
-  for (const std::size_t w : widths_) width += w;
-  out_ << std::string(width, '-') << '\n';
-}
+void Sql_Rows::write_line() { out_ << std::string(layout_.width(), '-') << '\n'; }
 
 void Sql_Rows::write_table_rows(const Rows& rows) {
-  std::string line;
-  for (const Row& row : rows) {
-    line.clear();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths_[i] - std::min(display_width(row[i]), widths_[i]), ' ');
-      if (i > 0) line += ' ';
-      line += are_texts_[i] ? row[i] + padding : padding + row[i];
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out_ << line << '\n';
-  }
+  for (const Row& row : rows) out_ << layout_.line(row) << '\n';
 }
 
 void Sql_Rows::write_markdown_rows(const Rows& rows) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/columns.h"
 #include "text/display.h"
 
 struct sqlite3;
@@ -51,8 +52,7 @@ class Sql_Rows {
   std::ostream& out_;
   const Display& display_;
   const int columns_;
-  std::vector<std::size_t> widths_;
-  std::vector<bool> are_texts_;  // columns that are left-aligned
+  Text_Columns layout_;  // texts are left-aligned
 };
 
 // From now on, statements of the connection end with SQLITE_INTERRUPT when the display is stopped.

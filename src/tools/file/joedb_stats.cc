@@ -7,7 +7,7 @@
 #include "kernel/base/json_text.h"
 #include "rewrite/pack.h"
 #include "text/change_text.h"
-#include "text/display_width.h"
+#include "text/columns.h"
 #include "text/dump.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -152,23 +152,14 @@ Statistics make_statistics(const Database& database, const Sizes& sizes) {
 
 // ---- text ---------------------------------------------------------------------------------------
 
-// The first cell of a row is aligned to the left, the others to the right.
 using Row = std::vector<std::string>;
 
+// The first cell of a row is aligned to the left, the others to the right.
 void print_rows(const std::vector<Row>& rows, std::size_t least_width) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], display_width(row[i]) + (i == 0 ? 0 : 2));
-  }
-  for (const Row& row : rows) {
-    std::string line = row[0];
-    line.append(widths[0] - display_width(row[0]), ' ');
-    for (std::size_t i = 1; i < row.size(); ++i)
-      line.append(std::max(widths[i], least_width) - row[i].size(), ' ').append(row[i]);
-    std::cout << line << '\n';
-  }
+  Text_Columns layout{std::vector<Text_Columns::Column>(rows.front().size(), {least_width, false})};
+  layout.columns[0] = {};
+  for (const Row& row : rows) layout.fit(row);
+  for (const Row& row : rows) std::cout << layout.line(row) << '\n';
 }
 
 void print_tables(const Statistics& statistics) {
@@ -185,27 +176,25 @@ void print_tables(const Statistics& statistics) {
     add({"(blobs)", 0, statistics.blobs, statistics.blobs.bytes}, false);
   if (statistics.other.bytes > 0) add({"(other)", 0, statistics.other, 0}, false);
   add(statistics.total, true);
-  constexpr std::size_t width = 14;
+  constexpr std::size_t width = 12;
   print_rows(rows, width);
 }
 
 void print_tables_as_json(const Statistics& statistics) {
   const auto sizes = [](const Line& line) {
-    return "\"bytes\": " + std::to_string(line.size.bytes) +
-           ", \"garbage\": " + std::to_string(line.garbage()) +
-           ", \"entries\": " + std::to_string(line.size.entries);
+    return json_members({{"bytes", line.size.bytes},
+                         {"garbage", line.garbage()},
+                         {"entries", static_cast<std::int64_t>(line.size.entries)}});
   };
   std::string out = "{\"tables\": [";
   for (const Line& line : statistics.tables) {
-    out += &line == &statistics.tables.front() ? "\n  {\"name\": \"" : ",\n  {\"name\": \"";
-    append_json_text(out, line.name);
-    out += "\", \"rows\": " + std::to_string(line.rows) + ", " + sizes(line) + "}";
+    out += &line == &statistics.tables.front() ? "\n  {" : ",\n  {";
+    out += json_members({{"name", line.name}, {"rows", line.rows}}) + ", " + sizes(line) + '}';
   }
-  out += "],\n \"dropped\": {" + sizes(statistics.dropped) +
-         "},\n \"blobs\": " + std::to_string(statistics.blobs.bytes) +
-         ",\n \"other\": " + std::to_string(statistics.other.bytes) +
-         ",\n \"total\": {\"rows\": " + std::to_string(statistics.total.rows) + ", " +
-         sizes(statistics.total) + "}}\n";
+  out += "],\n \"dropped\": {" + sizes(statistics.dropped) + "},\n " +
+         json_members({{"blobs", statistics.blobs.bytes}}) + ",\n " +
+         json_members({{"other", statistics.other.bytes}}) + ",\n \"total\": {" +
+         json_members({{"rows", statistics.total.rows}}) + ", " + sizes(statistics.total) + "}}\n";
   std::cout << out;
 }
 

@@ -49,31 +49,14 @@ class Json_Logger final : public Logger {
   void event(std::string_view event, std::span<const Log_Field> fields) override {
     std::string time = time_text(std::time(nullptr));  // "YYYY-MM-DD HH:MM:SS GMT"
     time.replace(10, 1, "T").replace(19, 4, "Z");
-    std::string line = "{";
-    append(line, {"time", time});
-    if (!tag_.empty()) append(line, {"tag", tag_});
-    append(line, {"event", event});
-    for (const Log_Field& field : fields) append(line, field);
-    line += "}\n";
-    std::clog << line << std::flush;
+    std::vector<Log_Field> members{{"time", time}};
+    if (!tag_.empty()) members.push_back({"tag", tag_});
+    members.push_back({"event", event});
+    members.insert(members.end(), fields.begin(), fields.end());
+    std::clog << '{' + json_members(members) + "}\n" << std::flush;
   }
 
  private:
-  static void append(std::string& line, const Log_Field& field) {
-    if (line.size() > 1) line += ", ";
-    append_text(line, field.name);
-    line += ": ";
-    if (const auto* const number = std::get_if<std::int64_t>(&field.value))
-      line += std::to_string(*number);
-    else
-      append_text(line, std::get<std::string_view>(field.value));
-  }
-  static void append_text(std::string& line, std::string_view text) {
-    line += '"';
-    append_json_text(line, text);
-    line += '"';
-  }
-
   const std::string tag_;
 };
 

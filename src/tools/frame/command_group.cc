@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "text/columns.h"
 #include "tools/frame/command.h"
 #include "tools/frame/output.h"
 #include "tools/frame/parser.h"
@@ -22,13 +23,10 @@ std::string suggested_command(std::string_view name, std::span<const Command> co
 static void print_help(const Group_Help& help, std::span<const Command> commands) {
   std::cout << help.summary << "\n\nusage: " << help.name
             << " COMMAND [argument...]\n\nCommands:\n";
-  std::size_t width = 0;
+  Text_Columns layout{std::vector<Text_Columns::Column>(2)};
+  for (const Command& command : commands) layout.fit({command.name});
   for (const Command& command : commands)
-    width = std::max(width, std::string_view(command.name).size());
-  for (const Command& command : commands) {
-    const std::string_view name = command.name;
-    std::cout << "  " << name << std::string(width + 2 - name.size(), ' ') << command.help << '\n';
-  }
+    std::cout << "  " << layout.line({command.name, command.help}) << '\n';
   std::cout << '\n' << help.notes << "See " << help.name << " COMMAND --help for details.\n";
   finish_standard_output();
 }

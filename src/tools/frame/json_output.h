@@ -3,21 +3,30 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tools/frame/parser.h"
 
 namespace joedb {
 
-// The type of --json output, which is one line. Members keep their order.
+// The type of --json output, which is one line. Members keep their order. Output that is larger
+// than a line, or has spaces, is written with kernel/base/json_text.h.
 using Json = nlohmann::ordered_json;
 
 inline void add_json_option(Options& options, bool& is_json) {
   options.add_flag("--json", is_json, "print a JSON object instead of text");
 }
 
-// Prints one line. Bytes that are not UTF-8, as in a file name, become U+FFFD.
-inline void print_json(const Json& json) {
-  std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+// Returns a value of nlohmann as one line, without its end. Bytes that are not UTF-8, as in a file
+// name, become U+FFFD.
+template <class Value>
+std::string json_text(const Value& json) {
+  return json.dump(-1, ' ', false, Value::error_handler_t::replace);
+}
+
+// Prints the line.
+inline void print_json(const Json& json, std::ostream& out = std::cout) {
+  out << json_text(json) << '\n';
 }
 
 }  // namespace joedb

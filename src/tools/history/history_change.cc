@@ -11,7 +11,6 @@
 #include "tools/frame/json_output.h"
 #include "tools/frame/output.h"
 #include "tools/frame/standard_input.h"
-#include "tools/history/history_json.h"
 #include "tools/history/history_output.h"
 
 namespace joedb {
@@ -139,7 +138,7 @@ class Changer {
   // not written.
   void make_text() {
     if (command_.is_json) {
-      text_ << result().dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+      print_json(result(), text_);
       return;
     }
     if (plan_.changes.empty()) {

@@ -1,7 +1,5 @@
 #include "tools/history/history_output.h"
 
-#include "tools/history/history_json.h"
-
 namespace joedb {
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -100,17 +98,13 @@ static Json json_of(const Transaction_Summary& summary) {
   return json;
 }
 
-static void write(std::ostream& out, const Json& json) {
-  out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
-}
-
 void History_Output::print_json(const Transaction& transaction) {
   Json json = json_of(static_cast<const Transaction_Info&>(transaction));
   if (settings_.style.tags != nullptr) json["tags"] = text_.tags_of(transaction);
   json["changes"] = Json::array();
   for (const Change& change : transaction.changes)
     json["changes"].push_back(json_of(change, settings_.style.record));
-  write(out_, json);
+  joedb::print_json(json, out_);
 }
 
 // ---- JSON or text -------------------------------------------------------------------------------
@@ -119,7 +113,7 @@ void History_Output::print(const Transaction_Summary& summary) {
   if (!settings_.is_json) return text_.print(summary);
   Json json = json_of(summary);
   if (settings_.style.tags != nullptr) json["tags"] = text_.tags_of(summary);
-  write(out_, json);
+  joedb::print_json(json, out_);
 }
 
 void History_Output::print(const Transaction& transaction) {
@@ -143,7 +137,7 @@ void History_Output::print_difference(const State& from, const State& to,
     for (const Change& change : changes)
       json["changes"].push_back(json_of(change, settings_.style.record));
   }
-  write(out_, json);
+  joedb::print_json(json, out_);
 }
 
 }  // namespace joedb

@@ -6,10 +6,18 @@
 #include <vector>
 
 #include "text/history_text.h"
+#include "tools/frame/json_output.h"
 
 // Prints transactions as text or as JSON.
 
 namespace joedb {
+
+// A null reference becomes null, a blob [position, size].
+Json json_of(const Value& value);
+// Position, time, author and comments of a transaction, without its changes.
+Json json_of(const Transaction_Info& info);
+// The part of `change` about one record; with a null `record`, all of it.
+Json json_of(const Change& change, Record_Id record);
 
 class History_Output {
  public:

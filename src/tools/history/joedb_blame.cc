@@ -9,7 +9,7 @@
 #include "tools/frame/output.h"
 #include "tools/frame/pager.h"
 #include "tools/frame/standard_input.h"
-#include "tools/history/history_json.h"
+#include "tools/history/history_output.h"
 
 namespace joedb {
 
@@ -31,7 +31,7 @@ void print_json_line(std::ostream& out, const Blame_Line& line) {
     json["value"] = json_of(line.value[0]);
   }
   json["transaction"] = line.writer == nullptr ? Json(nullptr) : json_of(*line.writer);
-  out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  print_json(json, out);
 }
 
 void print_blame(Abstract_File& file, const Blame_Command& command, std::ostream& out) {

@@ -8,6 +8,7 @@
 
 #include "joedb/base/version.h"
 #include "joedb/format/header.h"
+#include "kernel/base/json_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "tools/frame/command.h"
 #include "tools/frame/parser.h"
@@ -120,8 +121,10 @@ static int run_help(std::vector<std::string> words) {
 
 static int print_version(bool is_json) {
   if (is_json)
-    std::printf("{\"program\": \"joedb\", \"version\": \"%s\", \"file_format\": %d}\n", version,
-                static_cast<int>(format_version));
+    std::printf("{%s}\n", json_members({{"program", "joedb"},
+                                        {"version", version},
+                                        {"file_format", std::int64_t{format_version}}})
+                              .c_str());
   else
     std::printf("joedb %s\n", version);
   return 0;

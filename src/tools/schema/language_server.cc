@@ -212,7 +212,7 @@ class Language_Server {
 
   static void send(Message message) {
     message["jsonrpc"] = "2.0";
-    const std::string text = message.dump(-1, ' ', false, Message::error_handler_t::replace);
+    const std::string text = json_text(message);
     std::cout << "Content-Length: " << text.size() << "\r\n\r\n" << text << std::flush;
   }
 

@@ -1,0 +1,35 @@
+#ifndef JOEDB_TEXT_COLUMNS_H
+#define JOEDB_TEXT_COLUMNS_H
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace joedb::inline v1 {
+
+// Lays out cells in columns for a terminal. Widths are in terminal columns.
+struct Text_Columns {
+  struct Column {
+    std::size_t width = 0;
+    bool is_left = true;  // false: blanks precede the text
+  };
+
+  std::vector<Column> columns;
+  std::size_t gap = 2;  // blanks between columns
+
+  // Widens the columns to fit a row, which may have fewer cells than there are columns.
+  void fit(const std::vector<std::string>& cells);
+  std::size_t width() const;
+  // Returns a row, without blanks at its end. Wider cells are not cut.
+  std::string line(const std::vector<std::string>& cells) const;
+};
+
+// Appends the text, and blanks up to the width of the column. If it is wider, append_padded appends
+// all of it, and append_fitted cuts it and puts an ellipsis at its end.
+void append_padded(std::string& out, std::string_view text, const Text_Columns::Column& column);
+void append_fitted(std::string& out, std::string_view text, const Text_Columns::Column& column);
+
+}  // namespace joedb::inline v1
+
+#endif
