@@ -8,7 +8,7 @@
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/snapshot.h"
 #include "kernel/io/new_file.h"
-#include "kernel/io/temporary_file.h"
+#include "kernel/io/unnamed_file.h"
 #include "tools/frame/parser.h"
 #include "tools/frame/source.h"
 
@@ -73,7 +73,7 @@ void write_new_file(const std::string& name, bool force, Fill&& fill) {
     fill_new_file(name, existing, write);
   } else {
     fill_new_file(name, existing, [&](File& archive) {
-      Temporary_File file(name);
+      Unnamed_File file(name);
       write(file);
       write_packed(file, archive);
     });
