@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "joedb/commands/interpreted_file.h"
+#include "kernel/io/new_file.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/output.h"
 
@@ -98,7 +99,8 @@ void change_file(const File_Argument& file, const Transaction_Options& options,
                       file.mode != Open_Mode::write_existing &&
                       !std::filesystem::exists(file.name, ignored);
   if (is_new) {
-    fill_new_file(file.name, [&](File& new_file) { change_in(new_file, options, change); });
+    fill_new_file(file.name, New_File::Existing::refuse,
+                  [&](File& made) { change_in(made, options, change); });
     return;
   }
   Tool_Log log(Log_Options{});
