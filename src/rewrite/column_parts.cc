@@ -1,110 +1,95 @@
-#include "rewrite/past_values.h"
+#include "rewrite/column_parts.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "kernel/table/record_runs.h"
 #include "text/dump.h"
 
 namespace joedb::inline v1 {
 
-// Handler that stores the values of the current part. The entries have been checked.
-class Past_Values::Loader : public Ignore_Entries {
- public:
-  explicit Loader(Past_Values& values) : values_(values) {}
-
-  using Ignore_Entries::operator();
-  template <Field_Value T>
-  void operator()(const Update<T>& e) {
-    if (Part* const part = find(e.table, e.field)) set(*part, e.record.value(), e.value);
-  }
-  template <Field_Value T>
-  void operator()(const Update_Vector<T>& e) {
-    Part* const part = find(e.table, e.field);
-    if (part == nullptr) return;
-    for (index_t row = e.record.value(); e.values.remaining() > 0; ++row)
-      set(*part, row, e.values.next());
-  }
-
- private:
-  Part* find(Table_Id table, Field_Id field) {
-    if (table.value() >= values_.columns_.size()) return nullptr;
-    auto& fields = values_.columns_[table.value()];
-    if (field.value() >= fields.size()) return nullptr;
-    Part& part = fields[field.value()];
-    return part.values == nullptr ? nullptr : &part;
-  }
-  template <Field_Value T>
-  static void set(Part& part, index_t row, T value) {
-    if (row < part.begin || row >= part.end || part.values->type().code != code_of<T>) return;
-    auto& column = static_cast<Column<T>&>(*part.values);
-    column.prepare(value);
-    column.set(row, value);
-  }
-
-  Past_Values& values_;
-};
-
-Past_Values::Part& Past_Values::at(Table_Id table, Field_Id field) {
-  if (columns_.size() <= table.value()) columns_.resize(table.value() + std::size_t{1});
-  auto& fields = columns_[table.value()];
-  if (fields.size() <= field.value()) fields.resize(field.value() + std::size_t{1});
-  return fields[field.value()];
-}
+static constexpr Table_Id behind_all_tables(0xffff);
 
 // Estimates the size of rows, as if all texts of a column had the same size.
-void Past_Values::estimate() {
+void Column_Parts::estimate() {
   for (const Table* table : live_tables(shape_)) {
     const auto rows = static_cast<double>(std::max<index_t>(table->records().size(), 1));
     std::uint16_t number = 0;
     for (const Field& field : table->fields()) {
-      Part& part = at(table->id(), Field_Id(++number));
+      const Field_Id id(++number);
       if (!field.column) continue;
-      const double size = visit_type(field.column->type().code, []<class T>(std::type_identity<T>) {
-        return static_cast<double>(std::is_same_v<T, std::string_view> ? sizeof(String_Handle)
-                                                                       : sizeof(T));
-      });
-      part.row_size = size + part.text_bytes / rows;
+      std::size_t text_size = 0;
+      for (const Text_Sizes& sizes : text_sizes_) text_size += sizes.find(table->id(), id);
+      const std::size_t size =
+          visit_type(field.column->type().code, []<class T>(std::type_identity<T>) {
+            return std::is_same_v<T, std::string_view> ? sizeof(String_Handle) : sizeof(T);
+          });
+      columns_[table->id().value()][id.value()].row_size =
+          static_cast<double>(size) + static_cast<double>(text_size) / rows;
     }
   }
 }
 
-// Loads the values from this one on, as many as fit, and at least this one.
-Past_Values::Part& Past_Values::load(Table_Id table, Field_Id field, index_t row) {
-  for (auto& fields : columns_)
-    for (Part& part : fields) {
-      part.values.reset();
-      part.begin = part.end = 0;
-    }
+void Column_Parts::start_part(const Place& begin) {
+  begin_ = begin;
+  for (const Table* table : live_tables(shape_))
+    for (std::size_t i = 1; i <= table->fields().size(); ++i)
+      columns_[table->id().value()][i].values.reset();
+  end_ = end_of_part(begin);
+}
+
+// Returns the end of the part that begins at a place. A part has at least one value.
+Column_Parts::Place Column_Parts::end_of_part(const Place& begin) const {
   double room = memory_;
-  bool is_full = false;
-  for (const Table* const t : live_tables(shape_)) {
-    const index_t rows = t->records().size();
-    std::uint16_t number = 0;
-    for (const Field& f : t->fields()) {
-      const Field_Id id(++number);
-      const bool is_first = t->id() == table && id == field;
-      const bool is_before =
-          t->id().value() < table.value() || (t->id() == table && id.value() < field.value());
-      if (!f.column || is_before || is_full) continue;
-      Part& part = at(t->id(), id);
-      part.begin = is_first ? row : 0;
-      const double wanted = static_cast<double>(rows - part.begin);
-      const double possible = std::max(room / part.row_size, is_first ? 1.0 : 0.0);
-      is_full = possible < wanted;
-      part.end = is_full ? part.begin + static_cast<index_t>(possible) : rows;
-      room -= wanted * part.row_size;
-      if (part.begin == part.end) continue;
-      const Type& type = f.column->type();
-      visit_type(type.code, [&]<class T>(std::type_identity<T>) {
-        part.values = std::make_unique<Column<T>>(type);
-      });
-      part.values->grow(static_cast<std::size_t>(rows), false);
-    }
+  bool is_first = true;
+  for (const Table* const table : live_tables(shape_)) {
+    if (table->id().value() < begin.table.value()) continue;
+    const bool is_first_table = table->id() == begin.table;
+    std::optional<Place> end;
+    const auto add_run = [&](index_t first, index_t n) {
+      std::uint16_t number = 0;
+      for (const Field& field : table->fields()) {
+        const Field_Id id(++number);
+        if (!field.column || end) continue;
+        const bool is_in_first_run = is_first_table && first == begin.run_first;
+        if (is_in_first_run && id.value() < begin.field.value()) continue;
+        const index_t row = is_in_first_run && id == begin.field ? begin.row : first;
+        const double size = columns_.find(table->id().value())->find(id.value())->row_size;
+        const double rows = std::max(room / size, is_first ? 1.0 : 0.0);
+        is_first = false;
+        if (rows < static_cast<double>(first + n - row))
+          end = Place{table->id(), first, first + n, id, row + static_cast<index_t>(rows)};
+        room -= size * static_cast<double>(first + n - row);
+      }
+    };
+    const index_t size = table->records().size();
+    if (order_ == Order::by_field)
+      add_run(0, size);
+    else
+      for_each_run(table->records(), is_first_table ? begin.run_first : 0, size, add_run);
+    if (end) return *end;
   }
-  // Integrity entries were checked when the file was first read.
-  Readonly_Journal journal(source_.file, source_.recovery, false);
-  Loader loader(*this);
-  journal.replay(loader, source_.end);
-  return at(table, field);
+  return {behind_all_tables, 0, 0, {}, 0};
+}
+
+Column_Base* Column_Parts::find(Table_Id table, Field_Id field, index_t row) {
+  const Table* const found = shape_.find_table(table);
+  const bool exists = found != nullptr && found->find_field(field) != nullptr && row >= 0 &&
+                      row < found->records().size();
+  return exists && is_loaded(table, field, row) ? &column(table, field) : nullptr;
+}
+
+Column_Base& Column_Parts::column(Table_Id table, Field_Id field) {
+  Part& part = columns_[table.value()][field.value()];
+  if (!part.values) [[unlikely]] {
+    const Table& shape = *shape_.find_table(table);
+    const Type& type = shape.find_field(field)->column->type();
+    visit_type(type.code, [&]<class T>(std::type_identity<T>) {
+      part.values = std::make_unique<Column<T>>(type);
+    });
+    part.values->grow(static_cast<std::size_t>(shape.records().size()), false);
+  }
+  return *part.values;
 }
 
 }  // namespace joedb::inline v1
