@@ -170,15 +170,10 @@ void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read
     in.require_end();
     if (blob == Blob()) return;
     const std::string bytes = read(blob);
-    if (name.empty()) {
-      std::string text;
-      append_quoted(text, bytes);
-      out << text << '\n';
-    } else {
-      New_File file(name, New_File::Existing::refuse);
-      file.pwrite(bytes.data(), bytes.size(), 0);
-      file.publish();
-    }
+    if (!name.empty()) return write_new_file(name, New_File::Existing::refuse, bytes);
+    std::string text;
+    append_quoted(text, bytes);
+    out << text << '\n';
   };
   loop.add_group(
       {"Blob Reader", {{"read_blob", "read_blob <blob> [<output_file_name>]", read_blob}}});

@@ -1,35 +1,12 @@
 #include "rewrite/pack_in_parts.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "kernel/table/schema_text.h"
 #include "rewrite/pack.h"
 #include "text/dump.h"
 
 namespace joedb::inline v1 {
-
-namespace {
-
-constexpr Table_Id behind_all_tables(0xffff);
-
-std::size_t row_size(Type_Code code) {
-  return visit_type(code, []<class T>(std::type_identity<T>) {
-    return std::is_same_v<T, std::string_view> ? sizeof(String_Handle) : sizeof(T);
-  });
-}
-
-template <class T>
-T& at(std::vector<std::vector<T>>& all, Table_Id table, Field_Id field) {
-  if (all.size() <= table.value()) all.resize(table.value() + std::size_t{1});
-  auto& fields = all[table.value()];
-  if (fields.size() <= field.value()) fields.resize(field.value() + std::size_t{1});
-  return fields[field.value()];
-}
-
-}  // namespace
-
-Part_Packer::~Part_Packer() = default;
 
 // ---- which records there are --------------------------------------------------------------------
 
@@ -44,10 +21,7 @@ void Part_Packer::add(const std::string& name, Source source) {
     added.sizes.push_back(table == nullptr ? 0 : table->records().size());
   }
   add_records(loader, added);
-  for (std::size_t t = 0; t < loader.text_sizes().size(); ++t)
-    for (std::size_t f = 0; f < loader.text_sizes()[t].size(); ++f)
-      at(text_sizes_, Table_Id(static_cast<std::uint16_t>(t)),
-         Field_Id(static_cast<std::uint16_t>(f))) += loader.text_sizes()[t][f];
+  values_.add_texts(loader.text_sizes());
   added_.push_back(std::move(added));
 }
 
@@ -78,27 +52,12 @@ void Part_Packer::add_records(const Database& from, const Added& added) {
 // ---- writing ------------------------------------------------------------------------------------
 
 void Part_Packer::write(Writable_Journal& journal) {
-  estimate_sizes();
+  values_.estimate();
   pack_schema(shape_, journal);
   for (const Table* table : live_tables(shape_))
     for_each_run(table->records(),
                  [&](index_t first, index_t size) { pack_run(*table, first, size, journal); });
   require_readable(shape_, journal.get_position());
-}
-
-// Estimates the size of rows, as if all texts of a column had the same size.
-void Part_Packer::estimate_sizes() {
-  for (const Table* table : live_tables(shape_)) {
-    const auto rows = static_cast<double>(std::max<index_t>(table->records().size(), 1));
-    std::uint16_t number = 0;
-    for (const Field& field : table->fields()) {
-      const Field_Id id(++number);
-      if (!field.column) continue;
-      at(columns_, table->id(), id).row_size =
-          static_cast<double>(row_size(field.column->type().code)) +
-          static_cast<double>(at(text_sizes_, table->id(), id)) / rows;
-    }
-  }
 }
 
 void Part_Packer::pack_run(const Table& table, index_t first, index_t size,
@@ -113,38 +72,20 @@ void Part_Packer::pack_run(const Table& table, index_t first, index_t size,
     const Field_Id id(++number);
     if (!field.column) continue;
     visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-      Place place{table.id(), first, first + size, id, first};
+      const auto value = [&](index_t i) {
+        return values_.get<T>({table.id(), first, first + size, id, first + i}, [&] { load(); });
+      };
       if (size == 1)
-        journal.append(Update<T>{table.id(), record, id, value<T>(place)});
+        journal.append(Update<T>{table.id(), record, id, value(0)});
       else
-        journal.append_vector<T>(table.id(), record, id, size, [&](index_t i) {
-          place.row = first + i;
-          return value<T>(place);
-        });
+        journal.append_vector<T>(table.id(), record, id, size, value);
     });
   }
 }
 
-template <Field_Value T>
-T Part_Packer::value(const Place& place) {
-  if (!is_before(place.table, place.field, place.row, end_)) [[unlikely]]
-    load_from(place);
-  return static_cast<Column<T>&>(column_of(place.table, place.field)).get(place.row);
-}
-
 // ---- parts --------------------------------------------------------------------------------------
 
-bool Part_Packer::is_before(Table_Id table, Field_Id field, index_t row, const Place& place) {
-  if (table != place.table) return table.value() < place.table.value();
-  if (row < place.run_first || row >= place.run_end) return row < place.run_first;
-  return field != place.field ? field.value() < place.field.value() : row < place.row;
-}
-
-void Part_Packer::load_from(const Place& begin) {
-  begin_ = begin;
-  for (auto& fields : columns_)
-    for (Column_Part& column : fields) column.values.reset();
-  end_ = end_of_part(begin);
+void Part_Packer::load() {
   for (const Added& added : added_) {
     if (!takes_part(added)) continue;
     Value_Loader loader(*this, added);
@@ -156,66 +97,19 @@ void Part_Packer::load_from(const Place& begin) {
   }
 }
 
-// Returns the end of the part that begins at `place`. A part has at least one value.
-Part_Packer::Place Part_Packer::end_of_part(Place place) const {
-  double room = memory_;
-  bool is_first = true;
-  for (const Table* const table : live_tables(shape_)) {
-    if (table->id().value() < place.table.value()) continue;
-    const bool is_first_table = table->id() == place.table;
-    const index_t begin = is_first_table ? place.run_first : 0;
-    std::optional<Place> end;
-    for_each_run(table->records(), begin, table->records().size(), [&](index_t first, index_t n) {
-      std::uint16_t number = 0;
-      for (const Field& field : table->fields()) {
-        const Field_Id id(++number);
-        if (!field.column || end) continue;
-        const bool is_in_first_run = is_first_table && first == place.run_first;
-        if (is_in_first_run && id.value() < place.field.value()) continue;
-        const index_t row = is_in_first_run && id == place.field ? place.row : first;
-        const double size = columns_[table->id().value()][id.value()].row_size;
-        const double rows = std::max(room / size, is_first ? 1.0 : 0.0);
-        is_first = false;
-        if (rows < static_cast<double>(first + n - row))
-          end = Place{table->id(), first, first + n, id, row + static_cast<index_t>(rows)};
-        room -= size * static_cast<double>(first + n - row);
-      }
-    });
-    if (end) return *end;
-  }
-  return {behind_all_tables, 0, 0, {}, 0};
-}
-
 // Returns false if no record of this source is in the current part.
 bool Part_Packer::takes_part(const Added& added) const {
-  if (begin_.table != end_.table) return true;
-  const std::size_t index = begin_.table.value() - std::size_t{1};
-  const bool is_one_column = begin_.run_first == end_.run_first && begin_.field == end_.field;
-  const index_t first = is_one_column ? begin_.row : begin_.run_first;
-  const index_t end = is_one_column ? end_.row : end_.run_end;
-  return added.shifts[index] < end && added.shifts[index] + added.sizes[index] > first;
-}
-
-Column_Base& Part_Packer::column_of(Table_Id table, Field_Id field) {
-  Column_Part& column = columns_[table.value()][field.value()];
-  if (!column.values) [[unlikely]] {
-    const Table& t = shape_.table(table);
-    const Type& type = t.find_field(field)->column->type();
-    visit_type(type.code, [&]<class T>(std::type_identity<T>) {
-      column.values = std::make_unique<Column<T>>(type);
-    });
-    const index_t rows = total_size(table.value() - std::size_t{1});
-    column.values->grow(static_cast<std::size_t>(rows), false);
-  }
-  return *column.values;
+  const Column_Parts::Place& begin = values_.begin();
+  const Column_Parts::Place& end = values_.end();
+  if (begin.table != end.table) return true;
+  const std::size_t index = begin.table.value() - std::size_t{1};
+  const bool is_one_column = begin.run_first == end.run_first && begin.field == end.field;
+  const index_t first_row = is_one_column ? begin.row : begin.run_first;
+  const index_t end_row = is_one_column ? end.row : end.run_end;
+  return added.shifts[index] < end_row && added.shifts[index] + added.sizes[index] > first_row;
 }
 
 // ---- loading ------------------------------------------------------------------------------------
-
-void Value_Loader::note_text(Table_Id table, Field_Id field, std::string_view text) {
-  if (text.size() > String_Handle::max_inline_size)
-    at(text_sizes_, table, field) += text.size() + 1;
-}
 
 void Value_Loader::start_again(Table_Id id, index_t first, index_t size) {
   if (packer_ == nullptr || packer_->deleted_values_ == Deleted_Values::keep) return;
@@ -225,31 +119,25 @@ void Value_Loader::start_again(Table_Id id, index_t first, index_t size) {
   for (std::size_t i = 1; i <= from.fields().size(); ++i) {
     const Field_Id field(static_cast<std::uint16_t>(i));
     for (index_t row = first; row < end; ++row)
-      if (const auto packed = packed_row(id, field, row))
-        packer_->column_of(id, field).reset(*packed);
+      if (const index_t packed = packed_row(id, row);
+          Column_Base* const column = packer_->values_.find(id, field, packed))
+        column->reset(packed);
   }
 }
 
-std::optional<index_t> Value_Loader::packed_row(Table_Id table, Field_Id field, index_t row) const {
-  const Table* const to = packer_->shape_.find_table(table);
-  if (to == nullptr || to->find_field(field) == nullptr) return {};  // dropped later in the journal
+// Returns -1 for a row that the source had not when it was added: then load() will throw.
+index_t Value_Loader::packed_row(Table_Id table, index_t row) const {
   const std::size_t index = table.value() - std::size_t{1};
-  if (row >= from_->sizes[index]) return {};  // the source has changed: load_from() throws
-  row += from_->shifts[index];
-  if (Part_Packer::is_before(table, field, row, packer_->begin_) ||
-      !Part_Packer::is_before(table, field, row, packer_->end_))
-    return {};
-  return row;
+  return index < from_->sizes.size() && row < from_->sizes[index] ? row + from_->shifts[index] : -1;
 }
 
 template <Field_Value T>
 void Value_Loader::store(Table_Id table, Field_Id field, index_t from_row, T value) {
-  const auto packed = packed_row(table, field, from_row);
-  if (!packed) return;
-  const index_t row = *packed;
-  auto& column = static_cast<Column<T>&>(packer_->column_of(table, field));
+  const index_t row = packed_row(table, from_row);
+  Column_Base* const column = packer_->values_.find(table, field, row);
+  if (column == nullptr) return;
   if constexpr (std::is_same_v<T, Record_Id>) {
-    const Table_Id referenced = column.type().referenced;
+    const Table_Id referenced = column->type().referenced;
     if (packer_->loose_ == Part_Packer::Loose_References::make_null && !value.is_null() &&
         packer_->shape_.find_table(referenced) != nullptr) {
       const std::size_t i = referenced.value() - std::size_t{1};
@@ -258,8 +146,7 @@ void Value_Loader::store(Table_Id table, Field_Id field, index_t from_row, T val
     }
   }
   if constexpr (std::is_same_v<T, std::string_view>) require_size(value);
-  column.prepare(value);
-  column.set(row, value);
+  Column_Parts::set(*column, row, value);
 }
 
 template void Value_Loader::store(Table_Id, Field_Id, index_t, std::string_view);

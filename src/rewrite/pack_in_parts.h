@@ -2,13 +2,12 @@
 #define JOEDB_INTERPRETER_PACK_IN_PARTS_H
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
+#include "rewrite/column_parts.h"
 
 namespace joedb::inline v1 {
 
@@ -32,8 +31,9 @@ class Part_Packer {
   // `memory`: approximate number of bytes of the values in memory at a time.
   Part_Packer(std::size_t memory, Loose_References loose,
               Deleted_Values deleted_values = Deleted_Values::reset)
-      : memory_(static_cast<double>(memory)), loose_(loose), deleted_values_(deleted_values) {}
-  ~Part_Packer();
+      : loose_(loose),
+        deleted_values_(deleted_values),
+        values_(shape_, Column_Parts::Order::by_run, memory) {}
   Part_Packer(const Part_Packer&) = delete;
   Part_Packer& operator=(const Part_Packer&) = delete;
 
@@ -48,25 +48,6 @@ class Part_Packer {
  private:
   friend class Value_Loader;
 
-  // Place of a value in the packed journal. Places are ordered as the values in that journal. The
-  // end of all values is in table 0xffff.
-  struct Place {
-    Table_Id table;
-    index_t run_first, run_end;
-    Field_Id field;
-    index_t row;
-  };
-  static bool is_before(Table_Id table, Field_Id field, index_t row, const Place& place);
-
-  // A column of the packed tables.
-  struct Column_Part {
-    double row_size = 0;  // bytes per row in memory
-    std::unique_ptr<Column_Base> values;
-  };
-  // Indexed by table id and field id.
-  template <class T>
-  using By_Field = std::vector<std::vector<T>>;
-
   struct Added {
     std::string name;
     Source source;
@@ -75,29 +56,21 @@ class Part_Packer {
 
   void take_schema(const std::string& name, const Database& added);
   void add_records(const Database& from, const Added& added);
-  void estimate_sizes();
   void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal);
-  template <Field_Value T>
-  T value(const Place& place);
-  void load_from(const Place& begin);
-  Place end_of_part(Place begin) const;
+  void load();
   bool takes_part(const Added& added) const;
-  Column_Base& column_of(Table_Id table, Field_Id field);
   // Returns the number of record ids that a table has in all journals together.
   index_t total_size(std::size_t table_index) const {
     return added_.empty() ? 0
                           : added_.back().shifts[table_index] + added_.back().sizes[table_index];
   }
 
-  const double memory_;
   const Loose_References loose_;
   const Deleted_Values deleted_values_;
   Database shape_;  // tables and records, without values
   std::string first_name_;
   std::vector<Added> added_;
-  By_Field<std::size_t> text_sizes_;  // bytes of all texts that do not fit into a row
-  By_Field<Column_Part> columns_;
-  Place begin_{}, end_{};  // range of the values in memory
+  Column_Parts values_;
 };
 
 // Checks the entries of a journal, as a Database does. Stores those of its values that are in the
@@ -135,7 +108,7 @@ class Value_Loader : public Database {
       take(e.table, e.field, id, e.values.next());
   }
 
-  const Part_Packer::By_Field<std::size_t>& text_sizes() const { return text_sizes_; }
+  const Text_Sizes& text_sizes() const { return text_sizes_; }
 
  private:
   template <Field_Value T>
@@ -143,19 +116,18 @@ class Value_Loader : public Database {
     if (packer_ != nullptr)
       store(table, field, row, value);
     else if constexpr (std::is_same_v<T, std::string_view>)
-      note_text(table, field, value);
+      text_sizes_.note(table, field, value);
   }
-  void note_text(Table_Id table, Field_Id field, std::string_view text);
   // Resets the old values of ids in which records are about to be inserted.
   void start_again(Table_Id table, index_t first, index_t size);
-  // Returns the row of the value in the packed tables; nullopt if it is not in the current part.
-  std::optional<index_t> packed_row(Table_Id table, Field_Id field, index_t row) const;
+  // Returns the row of the record in the packed tables.
+  index_t packed_row(Table_Id table, index_t row) const;
   template <Field_Value T>
   void store(Table_Id table, Field_Id field, index_t row, T value);
 
   Part_Packer* const packer_ = nullptr;
   const Part_Packer::Added* const from_ = nullptr;
-  Part_Packer::By_Field<std::size_t> text_sizes_;
+  Text_Sizes text_sizes_;
 };
 
 // Passes entries on to a loader. Throws for blobs: their positions would be wrong in the new file.

@@ -6,9 +6,9 @@
 
 #include "joedb/history/changes.h"
 #include "kernel/base/time.h"
+#include "rewrite/column_parts.h"
 #include "rewrite/entry_copier.h"
 #include "rewrite/pack.h"
-#include "rewrite/past_values.h"
 #include "rewrite/record_order.h"
 #include "text/dump.h"
 
@@ -28,20 +28,6 @@ void set_bits(Bits& bits, index_t first, index_t size, bool value) {
 bool has_bit(const Bits& bits, index_t id) {
   return static_cast<std::size_t>(id) < bits.size() && bits[static_cast<std::size_t>(id)];
 }
-
-// Items by the id of a table or field, created on first access.
-template <class T>
-class By_Id {
- public:
-  T& operator[](std::size_t id) {
-    if (items_.size() <= id) items_.resize(id + 1);
-    return items_[id];
-  }
-  const T* find(std::size_t id) const { return id < items_.size() ? &items_[id] : nullptr; }
-
- private:
-  std::vector<T> items_;
-};
 
 // A database of tables and records without values.
 class Shape : public Database {
@@ -67,9 +53,16 @@ class Shape : public Database {
 // have default values, and the record is in no index that such a field triggers (table/index.h).
 class Past : public Shape {
  public:
-  explicit Past(Past_Values::Source source, std::size_t memory) : values_(source, *this, memory) {}
+  explicit Past(std::size_t memory) : values_(*this, Column_Parts::Order::by_field, memory) {}
 
-  Past_Values& values() { return values_; }
+  // Call this when all entries of the state have been passed.
+  void estimate_sizes() {
+    values_.add_texts(std::move(text_sizes_));
+    values_.estimate();
+  }
+  // A value is the last one written to its id, even if that record was deleted since. Do not ask
+  // for unwritten fields.
+  Column_Parts& values() { return values_; }
   const Blob_Map& blobs() const { return blobs_; }
   Blob_Map& blobs() { return blobs_; }
   bool has_valid_data() const { return has_valid_data_; }
@@ -132,14 +125,41 @@ class Past : public Shape {
   void note_text(Table_Id table, Field_Id field, T value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
       require_size(value);
-      values_.note_text(table, field, value);
+      text_sizes_.note(table, field, value);
     }
   }
 
   Field_Bits unwritten_;
-  Past_Values values_;
+  Text_Sizes text_sizes_;
+  Column_Parts values_;
   Blob_Map blobs_;
   bool has_valid_data_ = false;
+};
+
+// Handler that loads the values of the current part. The entries have been checked.
+class Part_Loader : public Ignore_Entries {
+ public:
+  explicit Part_Loader(Column_Parts& values) : values_(values) {}
+
+  using Ignore_Entries::operator();
+  template <Field_Value T>
+  void operator()(const Update<T>& e) {
+    set(e.table, e.field, e.record.value(), e.value);
+  }
+  template <Field_Value T>
+  void operator()(const Update_Vector<T>& e) {
+    for (index_t row = e.record.value(); e.values.remaining() > 0; ++row)
+      set(e.table, e.field, row, e.values.next());
+  }
+
+ private:
+  template <Field_Value T>
+  void set(Table_Id table, Field_Id field, index_t row, T value) {
+    Column_Base* const column = values_.find(table, field, row);
+    if (column != nullptr) Column_Parts::set(*column, row, value);
+  }
+
+  Column_Parts& values_;
 };
 
 // Handler that marks the blobs of the past to which the kept entries refer.
@@ -170,7 +190,7 @@ class Packer {
         options_(options),
         packed_(packed),
         since_(find_moment(file, options.since, options.recovery)),
-        past_({file, options.recovery, since_}, options.memory),
+        past_(options.memory),
         journal_(file, options.recovery) {
     if (options.end > journal_.get_checkpoint() || since_ > options.end)
       throw Exception("position " + std::to_string(since_) + " is behind the end, " +
@@ -187,7 +207,7 @@ class Packer {
     past_.limit_to_journal_of(journal_.get_checkpoint());
     journal_.replay(past_, since_);
     require_entry_end(journal_, since_);
-    past_.values().estimate();
+    past_.estimate_sizes();
     const Replay_Place place = journal_.get_replay_place();
     Needs needs(past_);
     journal_.replay(needs, options_.end);
@@ -240,7 +260,7 @@ class Packer {
         if constexpr (std::is_same_v<T, Blob>)
           for (index_t id = 0; id < table->records().size(); ++id)
             if (table->records().is_used(id) && !has_bit(unwritten, id))
-              needs.add(past_.values().get<Blob>(table->id(), field, id));
+              needs.add(value<Blob>(*table, field, id));
       });
     }
     for (std::size_t i = 0; i < past_.blobs().size(); ++i)
@@ -258,12 +278,22 @@ class Packer {
     });
   }
 
+  // Returns a value of the past. Replays the journal for each part.
+  template <Field_Value T>
+  T value(const Table& table, Field_Id field, index_t row) {
+    return past_.values().get<T>({table.id(), 0, table.records().size(), field, row}, [&] {
+      // Integrity entries were checked when the file was first read.
+      Readonly_Journal journal(file_, options_.recovery, false);
+      journal.replay(Part_Loader(past_.values()), since_);
+    });
+  }
+
   // Appends the values of the ids for which has(id) is true, one entry per run of ids.
   template <Field_Value T, class Has>
   void write_values(const Table& table, Field_Id field, Has has) {
     const index_t rows = table.records().size();
     const auto value = [&](index_t id) {
-      const T found = past_.values().get<T>(table.id(), field, id);
+      const T found = this->value<T>(table, field, id);
       if constexpr (std::is_same_v<T, Blob>)
         return past_.blobs().moved(found);
       else

@@ -26,7 +26,7 @@ struct Pack_Since {
 // changed to the new positions of the others. Values that only deleted records had are left out.
 // Writes no checkpoint.
 //
-// Takes the memory of Past_Values, 24 bytes per blob, one bit per record and field, and up to 40
+// Takes the memory of Column_Parts, 24 bytes per blob, one bit per record and field, and up to 40
 // bytes per record of tables whose ids were not only appended.
 //
 // Throws what find_moment and a replay throw; Exception if `since` or `end` is inside an entry, or

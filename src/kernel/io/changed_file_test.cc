@@ -15,7 +15,7 @@
 #include "joedb/io/posix_file.h"
 #include "kernel/io/new_file.h"
 #include "kernel/io/read_map.h"
-#include "kernel/io/temporary_file.h"
+#include "kernel/io/unnamed_file.h"
 #include "sim/testing/child_process.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/temporary_directory.h"
@@ -77,7 +77,7 @@ TEST_F(Changed_File, FilesNeverGetStandardDescriptors) {
   EXPECT_EQ(all, after_closing([&] { File(name, Open_Mode::create_new); }));
   EXPECT_EQ(all, after_closing([&] { Directory(directory.path()).list(); }));
   EXPECT_EQ(all, after_closing([&] { Read_Map map(directory.file("b.joedb")); }));
-  EXPECT_EQ(all, after_closing([&] { Temporary_File file("temporary"); }));
+  EXPECT_EQ(all, after_closing([&] { Unnamed_File file("temporary"); }));
   EXPECT_EQ(all, after_closing([&] { Temporary_Text text(".txt", "text"); }));
   EXPECT_EQ(all, after_closing([&] { File_Logger logger(directory.file("log")); }));
 }
@@ -219,7 +219,7 @@ TEST_F(Changed_File, OwnChangesAreNoChangesByOthers) {
 }
 
 TEST_F(Changed_File, FilesWithoutANameAreNotLookedFor) {
-  Temporary_File file(name);
+  Unnamed_File file(name);
   write(file, text(), 0);
   EXPECT_EQ("no error", error_of([&] { file.sync(); }));
   New_File made(name, New_File::Existing::refuse);

@@ -177,13 +177,27 @@ void New_File::publish() {
   sync_name();
 }
 
+void fill_new_file(const std::string& name, New_File::Existing existing,
+                   const std::function<void(New_File&)>& fill) {
+  New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
+  fill(file);
+  file.publish();
+}
+
+void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text) {
+  fill_new_file(name, existing, [&](New_File& file) { file.pwrite(text.data(), text.size(), 0); });
+}
+
 // ---- a text -------------------------------------------------------------------------------------
 
-Temporary_Text::Temporary_Text(const std::string& suffix, std::string_view text) {
+static std::string new_text_path(const std::string& suffix) {
   std::random_device random;
   const std::string name = "joedb-" + std::to_string(::getpid()) + '-' + std::to_string(random());
-  path_ = std::make_unique<Temporary_Path>(
-      (std::filesystem::temp_directory_path() / (name + suffix)).string());
+  return (std::filesystem::temp_directory_path() / (name + suffix)).string();
+}
+
+Temporary_Text::Temporary_Text(const std::string& suffix, std::string_view text)
+    : Temporary_Path(new_text_path(suffix)) {
   // Not a File, which would take locks.
   const int file = open_descriptor(AT_FDCWD, path().c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (file < 0) throw_io_error("opening", path(), -1, errno);
@@ -201,7 +215,7 @@ Temporary_Text::Temporary_Text(const std::string& suffix, std::string_view text)
 }
 
 void Temporary_Text::remove() {
-  path_->keep();
+  keep();
   ::unlink(path().c_str());
 }
 

@@ -1,7 +1,7 @@
 #ifndef JOEDB_SRC_IO_NEW_FILE_H
 #define JOEDB_SRC_IO_NEW_FILE_H
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -76,34 +76,24 @@ std::string file_to_replace(const std::string& name);
 // Creates a file and calls fill(file). The file appears under its name when it is complete and
 // synced: after a failure, or a signal that ends the process, the name is unchanged. Throws
 // Io_Error (EEXIST) if the file exists and must not be replaced.
-template <class Fill>
-void fill_new_file(const std::string& name, New_File::Existing existing, Fill&& fill) {
-  New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
-  fill(file);
-  file.publish();
-}
-template <class Fill>
-void fill_new_file(const std::string& name, Fill&& fill) {
-  fill_new_file(name, New_File::Existing::refuse, fill);
-}
+void fill_new_file(const std::string& name, New_File::Existing existing,
+                   const std::function<void(New_File&)>& fill);
+// The same for a file that contains only `text`.
+void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text);
 
 // A temporary text file for another program to edit, readable only by this user. It is removed
 // unless keep() is called.
-class Temporary_Text {
+class Temporary_Text : private Temporary_Path {
  public:
   // Creates the file in the directory for temporary files; its name ends with `suffix`. Throws
   // Io_Error.
   Temporary_Text(const std::string& suffix, std::string_view text);
 
-  const std::string& path() const { return path_->path(); }
+  using Temporary_Path::keep;  // until remove() is called
+  using Temporary_Path::path;
   // Returns the current content. Throws Io_Error.
   std::string read() const;
-  // Keeps the file until remove() is called.
-  void keep() { path_->keep(); }
   void remove();
-
- private:
-  std::unique_ptr<Temporary_Path> path_;
 };
 
 // Creates a directory in the directory for temporary files, accessible only to this user. Throws

@@ -107,7 +107,7 @@ void Unpacked_File::go_back() const {
 
 void Unpacked_File::keep_temporary() const {
   go_back();
-  temporary_ = std::make_unique<Temporary_File>("a temporary file for " + get_name());
+  temporary_ = std::make_unique<Unnamed_File>("a temporary file for " + get_name());
   unpack_all();
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernel/io/source_file.h"
-#include "kernel/io/temporary_file.h"
+#include "kernel/io/unnamed_file.h"
 
 namespace joedb::inline v1 {
 
@@ -88,7 +88,7 @@ class Unpacked_File final : public Source_File {
   mutable std::vector<char> window_;  // the bytes unpacked last
   mutable Offset window_start_ = 0;
   mutable int restarts_ = 0;
-  mutable std::unique_ptr<Temporary_File> temporary_;
+  mutable std::unique_ptr<Unnamed_File> temporary_;
 };
 
 }  // namespace joedb::inline v1

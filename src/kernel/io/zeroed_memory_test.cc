@@ -9,7 +9,7 @@
 #include <string>
 
 #include "joedb/io/posix_file.h"
-#include "kernel/io/temporary_file.h"
+#include "kernel/io/unnamed_file.h"
 #include "sim/lab/random.h"
 #include "sim/testing/temporary_directory.h"
 
@@ -135,7 +135,7 @@ TEST(Spilled_Memory, HasTheSameContentWhereverItBegan) {
   source.pwrite(bytes.data(), bytes.size(), 0);
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     testing::Random random(seed);
-    Temporary_File file("a temporary file");
+    Unnamed_File file("a temporary file");
     Zeroed_Memory memory;
     std::string model;
     if (seed % 3 == 0) {
@@ -163,7 +163,7 @@ TEST_F(Zeroed_Memory_Of_File, SurvivesThatSomebodyCutsTheFileAlsoWhenItWasSpille
   Zeroed_Memory memory;
   File file(path(), Open_Mode::write_existing);
   memory.begin_with(file, 4096, 300'000);
-  Temporary_File spill("a temporary file");
+  Unnamed_File spill("a temporary file");
   memory.spill(spill, 300'000);
   file.truncate(0);
   EXPECT_EQ(memory.data()[1000], byte_at(1000));
@@ -176,7 +176,7 @@ TEST_F(Zeroed_Memory_Of_File, SurvivesThatSomebodyCutsTheFileAlsoWhenItWasSpille
 }
 
 TEST(Spilled_Memory, IsBehindWhatAWriteThatFailedHasLeft) {
-  Temporary_File file("a temporary file");
+  Unnamed_File file("a temporary file");
   file.pwrite("part", 4, 0);
   Zeroed_Memory memory;
   memory.grow(1 << 20);
@@ -187,7 +187,7 @@ TEST(Spilled_Memory, IsBehindWhatAWriteThatFailedHasLeft) {
 }
 
 TEST(Spilled_Memory, IsWrittenOnce) {
-  Temporary_File file("a temporary file");
+  Unnamed_File file("a temporary file");
   Zeroed_Memory memory;
   memory.grow(1 << 22);
   memory.spill(file, 1 << 20);

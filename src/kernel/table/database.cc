@@ -8,7 +8,7 @@
 #include "joedb/format/encoder.h"
 #include "kernel/base/utf8.h"
 #include "kernel/format/run_decoder.h"
-#include "kernel/io/temporary_file.h"
+#include "kernel/io/unnamed_file.h"
 #include "kernel/schema/value_text.h"
 #include "kernel/table/snapshot_file.h"
 #include "kernel/table/snapshot_source.h"
@@ -375,12 +375,12 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
 // the old run and tree.
 void Database::spill() {
   require_intact();
-  if (!spill_file_) spill_file_ = std::make_shared<Temporary_File>("a temporary file");
+  if (!spill_file_) spill_file_ = std::make_shared<Unnamed_File>("a temporary file");
   for (const auto& table : tables_)
     if (table) table->spill(*spill_file_);
   for (Index* const index : indexes_) {
     if (index->is_on_disk()) continue;
-    auto file = std::make_unique<Temporary_File>("a temporary file");
+    auto file = std::make_unique<Unnamed_File>("a temporary file");
     Snapshot_Writer out(*file);
     out.begin_group("index");
     index->save(out);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "joedb/base/error.h"
-#include "kernel/io/temporary_file.h"
+#include "kernel/io/unnamed_file.h"
 
 namespace joedb::inline v1 {
 
@@ -19,7 +19,7 @@ Log_Reader::Log_Reader(const Log_State& state, Prefix_Hash hash)
 std::unique_ptr<Staged_File> Log_Reader::stage() const {
   constexpr std::size_t most_in_memory = std::size_t{1} << 26;
   return std::make_unique<Staged_File>("what was pulled", state_.journal.end, most_in_memory, [] {
-    return std::make_unique<Temporary_File>("what was pulled");
+    return std::make_unique<Unnamed_File>("what was pulled");
   });
 }
 

@@ -11,7 +11,7 @@
 
 #include "joedb/base/version.h"
 #include "kernel/base/standard_descriptors.h"
-#include "kernel/io/temporary_file.h"
+#include "kernel/io/unnamed_file.h"
 
 namespace joedb::inline v1 {
 
@@ -333,7 +333,7 @@ class Curl_File::Transfer {
     if (answer_.length < 0 && !answer_.has_end)
       refuse("the server does not say how many bytes the file has");
     require_allowed(answer_.length);
-    whole_ = std::make_unique<Temporary_File>("a temporary file for " + name_);
+    whole_ = std::make_unique<Unnamed_File>("a temporary file for " + name_);
   }
 
   [[noreturn]] void has_changed() const {
@@ -389,7 +389,7 @@ class Curl_File::Transfer {
 
   Offset size_ = -1;  // before the first answer
   Answer first_;
-  std::unique_ptr<Temporary_File> whole_;
+  std::unique_ptr<Unnamed_File> whole_;
 
   // State of the current request.
   char* data_ = nullptr;

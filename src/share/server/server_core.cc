@@ -1,12 +1,10 @@
 #include "share/server/server_core.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "joedb/base/error.h"
-#include "joedb/io/posix_file.h"
+#include "kernel/io/unnamed_file.h"
 #include "share/network/content_hash.h"
 #include "share/network/protocol.h"
 
@@ -21,17 +19,10 @@ static constexpr Offset block_size = Offset{1} << 16;
 // A push of more bytes is staged in a file.
 static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
 
-// The file is created at `path` and unlinked at once: its name is not needed.
 static std::shared_ptr<Staged_File> stage_push(Offset start, std::string path) {
-  return std::make_shared<Staged_File>(
-      "push", start, most_in_memory, [path = std::move(path)]() -> std::unique_ptr<Abstract_File> {
-        std::error_code ignored;
-        // Left by a server that was killed between the two calls.
-        std::filesystem::remove(path, ignored);
-        auto file = std::make_unique<File>(path, Open_Mode::create_new);
-        std::filesystem::remove(path, ignored);
-        return file;
-      });
+  return std::make_shared<Staged_File>("push", start, most_in_memory, [path = std::move(path)] {
+    return Unnamed_File::make_at(path);
+  });
 }
 
 Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,

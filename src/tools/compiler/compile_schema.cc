@@ -54,8 +54,7 @@ void require_own(const std::filesystem::path& path) {
 void write_file(const std::filesystem::path& path, const std::string& content) {
   if (std::filesystem::exists(path) && read_text(file_to_replace(path.string())) == content) return;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
-  fill_new_file(path.string(), New_File::Existing::replace,
-                [&](File& file) { file.pwrite(content.data(), content.size(), 0); });
+  write_new_file(path.string(), New_File::Existing::replace, content);
 }
 
 struct Compiled_Schema {

@@ -3,6 +3,7 @@
 #include <streambuf>
 
 #include "exchange/export.h"
+#include "kernel/io/new_file.h"
 #include "text/dump.h"
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "kernel/io/new_file.h"
 #include "kernel/io/run_program.h"
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"

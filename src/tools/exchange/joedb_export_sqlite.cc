@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "exchange/sqlite.h"
+#include "kernel/io/new_file.h"
 #include "tools/exchange/exchange_formats.h"
 #include "tools/exchange/sqlite_output.h"
 #include "tools/frame/arguments.h"

@@ -3,6 +3,7 @@
 #include "exchange/sqlite_import.h"
 #include "exchange/sqlite_rows.h"
 #include "kernel/base/json_text.h"
+#include "kernel/io/new_file.h"
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
@@ -108,8 +109,7 @@ void print_tables(const Sqlite_Plan& plan) {
 void write_options_file(const Arguments& arguments, const std::string& text) {
   const auto existing =
       arguments.is_replacing ? New_File::Existing::replace : New_File::Existing::refuse;
-  fill_new_file(arguments.new_options_file, existing,
-                [&](File& file) { file.pwrite(text.data(), text.size(), 0); });
+  write_new_file(arguments.new_options_file, existing, text);
 }
 
 void import_into(const File_Argument& file, const Arguments& arguments, const Sqlite& in,

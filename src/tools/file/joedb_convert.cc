@@ -4,6 +4,7 @@
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
+#include "tools/frame/new_database_file.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
 
@@ -40,7 +41,7 @@ int run_convert(std::vector<std::string> arguments) {
   const std::string out = words->take_last_name();
   if (!is_classic()) require_other_file(out, in);
   const auto file = open_source(in, source);
-  write_new_file(out, force, [&](Writable_Journal& to) {
+  write_new_database(out, force, [&](Writable_Journal& to) {
     name_file_in_errors(file->get_name(), [&] {
       Readonly_Journal journal(*file, reading.get_recovery());
       Tag_Positions tags;

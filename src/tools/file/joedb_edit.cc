@@ -255,36 +255,13 @@ void say_if_waiting(const std::string& name, const std::string& text = "") {
   std::cerr << '\n';
 }
 
-class Write_Lock {
- public:
-  explicit Write_Lock(Writable_Database& database) : database_(database) {
-    new_bytes_ = database.lock_pull();
-  }
-  ~Write_Lock() { database_.unlock(); }
-  Write_Lock(const Write_Lock&) = delete;
-  Write_Lock& operator=(const Write_Lock&) = delete;
-  // Returns true if others have written since this program last held the lock.
-  bool has_news() const { return new_bytes_ > 0; }
-
- private:
-  Writable_Database& database_;
-  Offset new_bytes_ = 0;
-};
-
 Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& database) {
-  try {
+  Edit_Summary summary;
+  run_in_transaction(database, [&] {
     Change_Sink sink(database);
-    const Edit_Summary summary = edited.apply(sink);
-    end_transaction(database);
-    database.hard_checkpoint();
-    return summary;
-  } catch (...) {
-    try {
-      database.rollback();
-    } catch (const Exception&) {  // report the first error
-    }
-    throw;
-  }
+    summary = edited.apply(sink);
+  });
+  return summary;
 }
 
 void write_changes(const Edit_Options& options) {

@@ -10,7 +10,8 @@
 #include "text/history_text.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
-#include "tools/frame/replaced_file.h"
+#include "tools/frame/new_database_file.h"
+#include "tools/frame/output.h"
 #include "tools/frame/snapshot_files.h"
 
 namespace joedb {
@@ -252,7 +253,7 @@ int forget_to_output(const std::string& name, const Forget_Command& command) {
   const auto file = open_source(name, command.source);
   std::optional<Forgetting> forgetting;
   name_file_in_errors(file->get_name(), [&] { forgetting.emplace(*file, command); });
-  write_new_file(command.output, command.force, [&](Writable_Journal& journal) {
+  write_new_database(command.output, command.force, [&](Writable_Journal& journal) {
     name_file_in_errors(file->get_name(), [&] { forgetting->write(journal); });
   });
   return forgetting->print(command.output);
@@ -260,19 +261,14 @@ int forget_to_output(const std::string& name, const Forget_Command& command) {
 
 int forget_in_place(const std::string& name, const Forget_Command& command) {
   return name_file_in_errors(name, [&] {
-    Replaced_File replaced(name);
-    Forgetting forgetting(replaced.file(), command);
+    New_Database_File made(name, New_Database_File::Existing::rewrite);
+    Forgetting forgetting(*made.replaced(), command);
     if (!forgetting.has_anything()) return forgetting.finish_earlier();
-    replaced.replace(command.backup, [&](File& made) {
-      Writable_Journal journal(made, options_of_new_file());
-      try {
-        forgetting.write(journal);
-        journal.hard_checkpoint();
-      } catch (...) {
-        Destructor_Logger::remove_logger();  // the file will be removed
-        throw;
-      }
-    });
+    const auto write = [&](Writable_Journal& journal) {
+      forgetting.write(journal);
+      journal.hard_checkpoint();
+    };
+    made.write([&](File& file) { write_journal(file, write); }, command.backup);
     return forgetting.print(name);
   });
 }

@@ -6,6 +6,7 @@
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
+#include "tools/frame/new_database_file.h"
 #include "tools/frame/output.h"
 
 namespace joedb {
@@ -105,7 +106,7 @@ int run_merge(std::vector<std::string> arguments) {
     for (const std::string& name : names) require_other_file(out, name);
 
   std::size_t errors = 0;
-  write_new_file(out, force, [&](Writable_Journal& journal) {
+  write_new_database(out, force, [&](Writable_Journal& journal) {
     Part_Packer merged(static_cast<std::size_t>(memory) << 20,
                        Part_Packer::Loose_References::make_null, deleted_values());
     errors = add_files(names, reading, source, is_verbose || is_classic(), merged);

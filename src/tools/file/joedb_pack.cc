@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
 #include "kernel/io/process_memory.h"
@@ -9,9 +10,9 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/history_options.h"
+#include "tools/frame/new_database_file.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
-#include "tools/frame/replaced_file.h"
 #include "tools/frame/source.h"
 
 namespace joedb {
@@ -84,7 +85,7 @@ void pack_to(const std::string& in, const std::string& out, bool force,
              const Pack_Options& options) {
   if (!is_classic()) require_other_file(out, in);
   const auto file = open_source(in, options.source);
-  write_new_file(out, force, [&](Writable_Journal& packed) {
+  write_new_database(out, force, [&](Writable_Journal& packed) {
     name_file_in_errors(file->get_name(), [&] { pack_content(*file, options, packed); });
   });
 }
@@ -94,25 +95,28 @@ void pack_to(const std::string& in, const std::string& out, bool force,
 // Packs a file that no one else has open, and writes a hard checkpoint.
 void pack_file(File& file, const Pack_Options& options, File& packed) {
   Writable_Journal source(file);  // throws if there is an unfinished transaction
-  Writable_Journal destination(packed, options_of_new_file());
-  try {
+  write_journal(packed, [&](Writable_Journal& destination) {
     pack_content(file, options, destination);
     if (source.get_integrity() == Integrity::each_checkpoint) destination.enable_integrity();
     destination.hard_checkpoint();
-  } catch (...) {
-    Destructor_Logger::remove_logger();  // the file will be removed
-    throw;
-  }
+  });
+}
+
+// Prints, for example, "small.joedb: 120 bytes, 400 before (70.0 % saved)".
+void print_saved(const std::string& name, Offset before, Offset after) {
+  std::printf("%s: %lld bytes, %lld before", name.c_str(), static_cast<long long>(after),
+              static_cast<long long>(before));
+  if (after <= before)
+    std::printf(" (%.1f %% saved)",
+                100 * (1 - static_cast<double>(after) / static_cast<double>(before)));
+  std::printf("\n");
 }
 
 void pack_in_place(const std::string& name, const std::string& kept, const Pack_Options& options) {
-  Replaced_File replaced(name);
-  const Offset before = replaced.file().get_size();
-  Offset after = 0;
-  replaced.replace(kept, [&](File& packed) {
-    pack_file(replaced.file(), options, packed);
-    after = packed.get_size();
-  });
+  New_Database_File made(name, New_Database_File::Existing::rewrite);
+  File& file = *made.replaced();
+  const Offset before = file.get_size();
+  const Offset after = made.write([&](File& packed) { pack_file(file, options, packed); }, kept);
   print_saved(name, before, after);
 }
 

@@ -3,6 +3,7 @@
 
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/io/new_file.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
@@ -38,7 +39,7 @@ std::string new_tail_name(const std::string& file, Offset position) {
 std::string save_behind(File& file, Offset checkpoint, Recovery recovery) {
   if (file.get_size() <= checkpoint) return "";
   const std::string saved = new_tail_name(file.get_name(), checkpoint);
-  fill_new_file(saved, [&](New_File& tail) {
+  fill_new_file(saved, New_File::Existing::refuse, [&](New_File& tail) {
     tail.take_permissions(file);
     save_tail(file, recovery, tail);
   });

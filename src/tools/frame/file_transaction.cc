@@ -2,8 +2,10 @@
 
 #include <ctime>
 #include <filesystem>
+#include <optional>
 
 #include "joedb/commands/interpreted_file.h"
+#include "kernel/io/new_file.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/output.h"
 
@@ -34,24 +36,6 @@ Import_Words take_import_words(Words& words, const std::string& usage) {
 
 namespace {
 
-// Holds the lock of a shared file; a no-op for other files.
-class Write_Lock {
- public:
-  explicit Write_Lock(Writable_Database& database, bool is_shared)
-      : database_(database), is_shared_(is_shared) {
-    if (is_shared_) database_.lock_pull();
-  }
-  ~Write_Lock() {
-    if (is_shared_) database_.unlock();
-  }
-  Write_Lock(const Write_Lock&) = delete;
-  Write_Lock& operator=(const Write_Lock&) = delete;
-
- private:
-  Writable_Database& database_;
-  const bool is_shared_;
-};
-
 void change_in(Abstract_File& file, const Transaction_Options& options,
                const std::function<void(Writable_Database&)>& change) {
   Journal_Options journal_options;
@@ -62,20 +46,11 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
     journal_options.recovery = options.recovery;
   Writable_Database database(file, journal_options, Deleted_Values::reset,
                              read_indexes(options.options_file, file, options.recovery));
-  const Write_Lock lock(database, file.is_shared());
+  std::optional<Write_Lock> lock;
+  if (file.is_shared()) lock.emplace(database);
   if (options.recovery != Recovery::none) database.recover();
   print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
-  try {
-    change(database);
-    end_transaction(database);
-    database.hard_checkpoint();
-  } catch (...) {
-    try {
-      database.rollback();
-    } catch (const Exception&) {  // a write has failed: report the first error
-    }
-    throw;
-  }
+  run_in_transaction(database, [&] { change(database); });
 }
 
 }  // namespace
@@ -90,6 +65,20 @@ void end_transaction(Writable_Database& database) {
     database.end_transaction(Timestamp{std::time(nullptr)});
 }
 
+void run_in_transaction(Writable_Database& database, const std::function<void()>& change) {
+  try {
+    change();
+    end_transaction(database);
+    database.hard_checkpoint();
+  } catch (...) {
+    try {
+      database.rollback();
+    } catch (const Exception&) {  // a write has failed: report the first error
+    }
+    throw;
+  }
+}
+
 void change_file(const File_Argument& file, const Transaction_Options& options,
                  const std::function<void(Writable_Database&)>& change) {
   require_database(file);
@@ -98,7 +87,8 @@ void change_file(const File_Argument& file, const Transaction_Options& options,
                       file.mode != Open_Mode::write_existing &&
                       !std::filesystem::exists(file.name, ignored);
   if (is_new) {
-    fill_new_file(file.name, [&](File& new_file) { change_in(new_file, options, change); });
+    fill_new_file(file.name, New_File::Existing::refuse,
+                  [&](File& made) { change_in(made, options, change); });
     return;
   }
   Tool_Log log(Log_Options{});

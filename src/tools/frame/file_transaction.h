@@ -37,6 +37,26 @@ bool ends_transactions(const Abstract_File& file);
 // the history. A no-op if there are none.
 void end_transaction(Writable_Database& database);
 
+// Holds the lock of a database in a shared file, which waits for other writers.
+class Write_Lock {
+ public:
+  explicit Write_Lock(Writable_Database& database)
+      : database_(database), new_bytes_(database.lock_pull()) {}
+  ~Write_Lock() { database_.unlock(); }
+  Write_Lock(const Write_Lock&) = delete;
+  Write_Lock& operator=(const Write_Lock&) = delete;
+  // Returns true if others have written since this program last held the lock.
+  bool has_news() const { return new_bytes_ > 0; }
+
+ private:
+  Writable_Database& database_;
+  const Offset new_bytes_;
+};
+
+// Calls change(), ends the transaction, and writes a hard checkpoint. If that throws, everything is
+// rolled back. For a shared file, the lock must be held.
+void run_in_transaction(Writable_Database& database, const std::function<void()>& change);
+
 // Opens the database, calls change(database), ends the transaction, and writes a hard checkpoint; a
 // shared file is locked meanwhile. If change() throws, everything is rolled back. A file that did
 // not exist appears only when it is complete.

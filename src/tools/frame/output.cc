@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "kernel/io/new_file.h"
+
 namespace joedb {
 
 void print_saved_tail(const std::string& saved) {
@@ -42,32 +44,6 @@ void require_other_file(const std::string& out, const std::string& in) {
   std::error_code ignored;
   if (std::filesystem::equivalent(out, in, ignored))
     throw Exception(out + ": this command works on this file, and does not replace it");
-}
-
-void require_alone(File& file) {
-  if (file.try_exclusive_lock(presence_lock.start, presence_lock.size)) return;
-  throw Exception(
-      file.get_name() +
-      ": another process has the file open, and would keep using the old file: stop it first");
-}
-
-Journal_Options options_of_new_file() {
-  Journal_Options options;
-  options.has_integrity = !is_classic();
-  return options;
-}
-
-std::unique_ptr<File> lock_to_replace(const std::string& name) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(name, ignored)) return nullptr;
-  try {
-    auto file = std::make_unique<File>(file_to_replace(name), Open_Mode::write_existing);
-    require_alone(*file);
-    return file;
-  } catch (const Io_Error& error) {
-    if (error.code == EACCES || error.code == EROFS) return nullptr;
-    throw;
-  }
 }
 
 }  // namespace joedb

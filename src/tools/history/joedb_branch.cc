@@ -5,6 +5,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/history_options.h"
+#include "tools/frame/new_database_file.h"
 #include "tools/frame/output.h"
 
 namespace joedb {
@@ -45,16 +46,13 @@ void write_branch(Abstract_File& file, Recovery recovery, const When& when, New_
   const bool may_be_damaged =
       recovery == Recovery::ignore_header || recovery == Recovery::ignore_signature;
   if (may_be_damaged) options.recovery = Recovery::ignore_header;
-  try {
-    Writable_Journal journal(branch, options);
+  const auto complete = [&](Writable_Journal& journal) {
     journal.replay(Ignore_Entries());
     // Append nothing to other journals, so that the rest of FILE can still be pushed to NEW.
     if (original.get_integrity() == Integrity::each_checkpoint) journal.enable_integrity();
     journal.hard_checkpoint();
-  } catch (...) {
-    Destructor_Logger::remove_logger();  // the file will be removed
-    throw;
-  }
+  };
+  write_journal(branch, complete, options);
 }
 
 const char* const branch_details =
@@ -93,13 +91,12 @@ int run_branch(std::vector<std::string> arguments) {
   require_other_file(out, name);
   require_absent(out, force);
   const auto file = open_source(name, source);
-  const std::unique_ptr<File> replaced = lock_to_replace(out);
-  const auto existing = force ? New_File::Existing::replace : New_File::Existing::refuse;
-  fill_new_file(out, existing, [&](New_File& branch) {
-    if (!replaced) branch.take_permissions(*file);
+  using Existing = New_Database_File::Existing;
+  New_Database_File made(out, force ? Existing::replace : Existing::refuse);
+  made.write([&](New_File& branch) {
+    if (made.replaced() == nullptr) branch.take_permissions(*file);
     name_file_in_errors(file->get_name(), [&] { write_branch(*file, recovery, when, branch); });
   });
-  if (replaced) remove_snapshots(*replaced);
   return 0;
 }
 

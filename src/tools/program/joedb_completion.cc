@@ -3,6 +3,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "kernel/io/new_file.h"
 #include "tools/frame/command.h"
 #include "tools/frame/output.h"
 #include "tools/frame/parser.h"
@@ -202,8 +203,7 @@ std::string script_of(std::string_view shell) {
 
 void write_script(const std::filesystem::path& path, const std::string& script) {
   std::filesystem::create_directories(path.parent_path());
-  fill_new_file(path.string(), New_File::Existing::replace,
-                [&](File& file) { file.pwrite(script.data(), script.size(), 0); });
+  write_new_file(path.string(), New_File::Existing::replace, script);
 }
 
 // bash and fish load the file with the name of the completed program.

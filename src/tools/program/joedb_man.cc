@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "joedb/base/version.h"
+#include "kernel/io/new_file.h"
 #include "tools/frame/command.h"
 #include "tools/frame/json_output.h"
 #include "tools/frame/output.h"
@@ -203,8 +204,7 @@ Page find_page(Words& words) {
 
 void write_page(const std::filesystem::path& folder, const std::string& name,
                 const std::string& text) {
-  fill_new_file((folder / (name + ".1")).string(), New_File::Existing::replace,
-                [&](File& file) { file.pwrite(text.data(), text.size(), 0); });
+  write_new_file((folder / (name + ".1")).string(), New_File::Existing::replace, text);
 }
 
 // Writes the pages of all commands. The page of an alias refers to the page of its command.

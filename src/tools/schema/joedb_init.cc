@@ -7,6 +7,7 @@
 
 #include "joedb/schema/type.h"
 #include "kernel/base/shell_word.h"
+#include "kernel/io/new_file.h"
 #include "tools/frame/command.h"
 #include "tools/frame/output.h"
 #include "tools/frame/parser.h"
@@ -69,8 +70,8 @@ void write_project(const fs::path& folder, const std::string& name) {
   New_Folder project(folder);
   for (const Init_File& file : init_files) {
     const std::string content = replaced(file.content, name);
-    fill_new_file((project.path() / replaced(file.name, name)).string(),
-                  [&](File& out) { out.pwrite(content.data(), content.size(), 0); });
+    write_new_file((project.path() / replaced(file.name, name)).string(),
+                   New_File::Existing::refuse, content);
   }
   project.rename_to(folder);
 }

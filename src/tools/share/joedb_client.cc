@@ -3,6 +3,7 @@
 #include "commands/interpreter.h"
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/load.h"
+#include "kernel/io/new_file.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
@@ -282,7 +283,7 @@ int run_client(std::vector<std::string> arguments) {
   open.connect(client);
   if (!tail_file.empty()) {
     Offset size = 0;
-    fill_new_file(tail_file, [&](New_File& tail) {
+    fill_new_file(tail_file, New_File::Existing::refuse, [&](New_File& tail) {
       tail.take_permissions(file);
       size = save_tail(file, client.recovery, tail);
     });

@@ -34,6 +34,8 @@ struct Repair {
 };
 int repair_segments(const std::string& directory, const Repair& repair);
 int repair_file(const std::string& name, const Repair& repair);
+// Copies the bytes from offset `start` on to a new file, and syncs it.
+void save_end(const File& file, Offset start, const std::string& name);
 // Prints the state of the file past the end of the log, and how to repair it.
 void print_advice(const std::string& name, const wal::Report& report);
 // The part of joedb wal verify --json about the end of a log.

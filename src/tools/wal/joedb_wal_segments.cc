@@ -154,14 +154,9 @@ std::vector<std::string> removed_files(const Segments_Report& report, const Repa
   return names;
 }
 
-// Copies the bytes from offset `start` on to a new file.
 void copy_end(const std::string& name, Offset start, const std::string& out) {
   const File file(name, Open_Mode::read_existing);
-  if (file.get_size() <= start) return;
-  fill_new_file(out, [&](New_File& target) {
-    target.take_permissions(file);
-    file.copy_end_to(target, start);
-  });
+  if (file.get_size() > start) save_end(file, start, out);
 }
 
 // Durably records in the header that entries before `oldest` are not needed.

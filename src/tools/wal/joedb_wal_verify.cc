@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "kernel/io/new_file.h"
 #include "tools/frame/output.h"
 #include "tools/wal/joedb_wal.h"
 #include "wal/recovery.h"
@@ -134,19 +135,12 @@ end. For a directory with segments, also if segments are missing. Nothing is cha
 
 // ---- repair -------------------------------------------------------------------------------------
 
-namespace {
-
-// Copies the bytes from offset `start` on to a new file.
-void copy_tail(const File& file, Offset start, const std::string& name) {
-  require_new(name);
-  fill_new_file(name, [&](New_File& copy) {
+void save_end(const File& file, Offset start, const std::string& name) {
+  fill_new_file(name, New_File::Existing::refuse, [&](New_File& copy) {
     copy.take_permissions(file);
     file.copy_end_to(copy, start);
-    copy.sync();
   });
 }
-
-}  // namespace
 
 int run_wal_repair(std::vector<std::string> arguments) {
   Options options(
@@ -186,7 +180,10 @@ int repair_file(const std::string& name, const Repair& repair) {
     return 0;
   }
   const Offset end = report.end.position.offset;
-  if (!repair.copy.empty()) copy_tail(file, end, repair.copy);
+  if (!repair.copy.empty()) {
+    require_new(repair.copy);
+    save_end(file, end, repair.copy);
+  }
   const Report done = wal::recover(file, repair.has_zeros ? wal::Tail::zero : wal::Tail::truncate);
   std::cout << name << ": " << (repair.has_zeros ? "zeros for " : "removed ")
             << report.file_size - end << " bytes from offset " << end << ": " << report.end.text()
