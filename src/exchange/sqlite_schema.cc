@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "exchange/sqlite_export.h"
+#include "text/sql.h"
 
 namespace joedb {
 

@@ -8,6 +8,7 @@
 
 #include "exchange/arrow/arrays.h"
 #include "exchange/arrow/utf8.h"
+#include "kernel/base/utf8.h"
 #include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
