@@ -1,4 +1,5 @@
 """Feeds scripts/check.py small trees with one violation each."""
+import json
 import os
 import tempfile
 import unittest
@@ -248,6 +249,12 @@ int f(int a,
             self.findings(rule, {**files, check.SIZES: recorded % 50})
         self.assert_good(rule, {**files, check.SIZES: recorded % 50, 'CHANGELOG.md': '* A.\n* B.\n'})
         self.assert_good(rule, {**files, check.SIZES: recorded % 300})
+
+        def written(tree):
+            check.write_sizes(tree)
+            yield check.SIZES, json.loads(check.Tree(tree.root).text(check.SIZES))['lines']['wal'], ''
+        for before, after in (101, 101), (300, 102):
+            self.assert_bad(written, {**files, check.SIZES: recorded % before}, f'{check.SIZES}:{after}:')
 
 
 if __name__ == '__main__':
