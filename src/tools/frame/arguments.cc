@@ -7,7 +7,6 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "joedb/base/loggers.h"
 #include "joedb/base/time.h"
@@ -17,6 +16,7 @@
 #include "joedb/io/system_logger.h"
 #include "joedb/network/server_file.h"
 #include "joedb/network/tcp_connector.h"
+#include "kernel/base/backoff.h"
 #include "kernel/base/json_text.h"
 #include "tools/frame/exact_connection.h"
 #include "tools/frame/standard_input.h"
@@ -347,10 +347,10 @@ static void ask_whether_to_make(const std::string& name) {
 static bool stays_empty(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  for (int i = 0; i < 20; ++i) {
+  Backoff backoff(System::real(), {std::chrono::milliseconds(10)}, std::chrono::milliseconds(200));
+  do {
     if (!fs::is_regular_file(name, ignored) || fs::file_size(name, ignored) != 0) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  } while (backoff.wait());
   return true;
 }
 
