@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "commands/commands.h"
+#include "kernel/base/counted.h"
 #include "kernel/schema/line_reader.h"
 #include "text/display_width.h"
 #include "text/dump.h"
@@ -405,7 +406,7 @@ void Edited_Text::check_row(const Edited_Table& table, const Edited_Row& row) {
     }
   }
   if (row.words.size() != count)
-    return problem(std::to_string(count) + (count == 1 ? " value" : " values") + " expected" +
+    return problem(counted(count, "value") + " expected" +
                    (names.empty() ? "" : " (" + names.substr(1) + ')') + ", got " +
                    std::to_string(row.words.size()));
   std::size_t next = 0;

@@ -6,6 +6,7 @@
 
 #include "joedb/base/time.h"
 #include "joedb/history/changes.h"
+#include "kernel/base/counted.h"
 #include "rewrite/entry_copier.h"
 #include "rewrite/pack.h"
 #include "rewrite/past_values.h"
@@ -222,9 +223,7 @@ class Packer {
              {.recovery = options_.recovery, .kept_values = 0, .tables = {}, .record = {}});
          summaries.next() != nullptr;)
       ++count;
-    std::string text = "packed: " + std::to_string(count) + " transaction";
-    if (count != 1) text += 's';
-    text += " before ";
+    std::string text = "packed: " + counted(count, "transaction") + " before ";
     const std::string position = "position " + std::to_string(since_);
     text += options_.since.kind == Moment::Kind::time
                 ? time_text(options_.since.value) + " (" + position + ')'

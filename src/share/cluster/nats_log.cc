@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernel/base/split.h"
 #include "share/cluster/nats_answer.h"
 #include "share/cluster/nats_monitor.h"
 #include "share/cluster/nats_session.h"
@@ -32,14 +33,10 @@ constexpr std::size_t batch_size = 500;
 //     $JS.ACK.DOMAIN.ACCOUNT.STREAM....
 Number sequence_of(const natsMsg& message) {
   const char* const reply = natsMsg_GetReply(&message);
-  std::vector<std::string> words;
-  for (std::string_view rest = reply ? reply : ""; !rest.empty();) {
-    words.emplace_back(rest.substr(0, rest.find('.')));
-    rest.remove_prefix(std::min(rest.size(), words.back().size() + 1));
-  }
+  const std::vector<std::string_view> words = split(reply ? reply : "", ".");
   constexpr std::size_t words_without_domain = 9;
   if (words.size() < words_without_domain || words[0] != "$JS" || words[1] != "ACK") return -1;
-  const std::string& word = words[words.size() == words_without_domain ? 5 : 7];
+  const std::string_view word = words[words.size() == words_without_domain ? 5 : 7];
   Number number = -1;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   return error == std::errc() && end == word.data() + word.size() ? number : -1;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "joedb/io/memory_file.h"
+#include "kernel/base/split.h"
 #include "sim/lab/distinct_states.h"
 #include "sim/lab/log_lab.h"
 #include "sim/lab/network_lab.h"
@@ -78,16 +79,6 @@ struct Step {
 };
 using Path = std::vector<Step>;
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find('/', start), text.size());
-    parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
-}
-
 std::size_t parse_number(std::string_view text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -100,7 +91,7 @@ std::size_t parse_number(std::string_view text) {
 Path parse_path(std::string_view cuts, std::string_view images) {
   Path path;
   if (cuts.empty()) return path;
-  for (std::string_view cut : split(cuts)) {
+  for (std::string_view cut : split(cuts, "/")) {
     Step& step = path.emplace_back();
     if (const std::size_t colon = cut.find(':'); colon != cut.npos) {
       step.disk = parse_number(cut.substr(0, colon));
@@ -108,7 +99,7 @@ Path parse_path(std::string_view cuts, std::string_view images) {
     }
     step.cut = parse_number(cut);
   }
-  const std::vector<std::string_view> parts = split(images);
+  const std::vector<std::string_view> parts = split(images, "/");
   if (parts.size() != path.size()) throw Exception("--cut and --image belong together");
   for (std::size_t i = 0; i < path.size(); ++i) path[i].image = parse_image(parts[i]);
   return path;

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "joedb/base/error.h"
+#include "kernel/base/counted.h"
 #include "tools/frame/output.h"
 #include "tools/frame/pager.h"
 
@@ -75,8 +76,8 @@ int exit_code(const Command_Loop& loop, Command_Loop::End end) {
   const bool is_script = !is_interactive() && !loop.settings().is_classic;
   if (!is_error && (failures.count == 0 || !is_script)) return 0;
   if (is_script)
-    std::cerr << failures.count << (failures.count == 1 ? " command" : " commands")
-              << " failed, the last in line " << failures.line_number << '\n';
+    std::cerr << counted(failures.count, "command") << " failed, the last in line "
+              << failures.line_number << '\n';
   return 1;
 }
 

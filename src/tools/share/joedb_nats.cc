@@ -8,6 +8,7 @@
 #include "joedb/cluster/nats_stream.h"
 #include "joedb/journal/readonly_journal.h"
 #include "kernel/base/backoff.h"
+#include "kernel/base/counted.h"
 #include "share/cluster/log_verifier.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -161,8 +162,7 @@ void print(const std::string& name, const Nats_Stream_State& state,
   if (!state.mirror_of.empty())
     std::cout << "  mirror      of " << state.mirror_of << ", " << state.mirror_lag
               << " messages behind\n";
-  std::cout << "  servers     " << state.replicas
-            << (state.replicas == 1 ? " replica" : " replicas");
+  std::cout << "  servers     " << counted(state.replicas, "replica");
   if (!state.leader.empty()) std::cout << "; leader " << state.leader;
   for (const Nats_Stream_State::Peer& peer : state.peers)
     std::cout << "; " << peer.name
