@@ -1,11 +1,11 @@
 #include "joedb/cluster/nats_log.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
 #include "share/cluster/nats_answer.h"
 #include "share/cluster/nats_monitor.h"
@@ -36,10 +36,7 @@ Number sequence_of(const natsMsg& message) {
   const std::vector<std::string_view> words = split(reply ? reply : "", ".");
   constexpr std::size_t words_without_domain = 9;
   if (words.size() < words_without_domain || words[0] != "$JS" || words[1] != "ACK") return -1;
-  const std::string_view word = words[words.size() == words_without_domain ? 5 : 7];
-  Number number = -1;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() ? number : -1;
+  return parse_number<Number>(words[words.size() == words_without_domain ? 5 : 7]).value_or(-1);
 }
 
 }  // namespace

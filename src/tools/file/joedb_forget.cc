@@ -1,5 +1,4 @@
 #include <cerrno>
-#include <charconv>
 #include <ctime>
 #include <iostream>
 #include <optional>
@@ -8,6 +7,7 @@
 #include "joedb/table/load.h"
 #include "joedb/table/snapshot.h"
 #include "kernel/base/counted.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
 #include "rewrite/forget.h"
 #include "text/history_text.h"
@@ -37,18 +37,12 @@ struct Forget_Command {
 // Parses "3" or "3-7". Throws Usage_Error if it is invalid.
 Forget_Request::Records parse_records(const std::string& text) {
   constexpr index_t largest = index_t{1} << 48;
-  index_t first = 0, last = 0;
-  const char* const text_end = text.data() + text.size();
-  auto [end, error] = std::from_chars(text.data(), text_end, first);
-  last = first;
-  if (error == std::errc() && end != text_end && *end == '-') {
-    const auto result = std::from_chars(end + 1, text_end, last);
-    end = result.ptr;
-    error = result.ec;
-  }
-  if (error != std::errc() || end != text_end || first < 0 || last < first || last >= largest)
+  const auto ends = split(text, "-");
+  const auto first = parse_number<index_t>(ends.front());
+  const auto last = parse_number<index_t>(ends.back());
+  if (ends.size() > 2 || !first || !last || *last < *first || *last >= largest)
     throw Usage_Error("RECORD: " + text + ": expected ids of records like 3, 3,5 or 3-7");
-  return {Record_Id(first), last - first + 1};
+  return {Record_Id(*first), *last - *first + 1};
 }
 
 // A field name is not mistaken for a number: identifiers do not begin with a digit.

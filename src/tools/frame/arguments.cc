@@ -1,7 +1,6 @@
 #include "tools/frame/arguments.h"
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -18,6 +17,7 @@
 #include "joedb/network/tcp_connector.h"
 #include "kernel/base/backoff.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/parse_number.h"
 #include "tools/frame/exact_connection.h"
 #include "tools/frame/standard_input.h"
 #ifdef JOEDB_HAS_SSH
@@ -203,10 +203,8 @@ static void take_mode(Words& words, const File_Grammar& grammar, File_Argument& 
 
 static int take_port(Words& words) {
   const std::string text = words.take_name();
-  int port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65'535)
-    words.fail("--port: not a port: " + text);
+  const int port = parse_number<int>(text).value_or(0);
+  if (port < 1 || port > 65'535) words.fail("--port: not a port: " + text);
   return port;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
 #include "kernel/schema/value_text.h"
 
@@ -247,10 +248,8 @@ void Options::add(const char* name, std::vector<std::string>& values, const char
 
 void Options::add(const char* name, std::chrono::duration<double>& value, const char* help) {
   const auto read = [this, name, &value](const std::string& word) {
-    double seconds = -1;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
-    if (error != std::errc() || end != word.data() + word.size() ||
-        !(seconds >= 0 && seconds <= 1e9))
+    const double seconds = parse_number<double>(word).value_or(-1);
+    if (!(seconds >= 0 && seconds <= 1e9))
       implementation_->fail(std::string(name) + ": " + word +
                             "; expected a number of seconds, 0 to 1000000000");
     value = std::chrono::duration<double>(seconds);
