@@ -335,10 +335,7 @@ std::string file_help(const File_Grammar& grammar) {
 
 static void ask_whether_to_make(const std::string& name) {
   std::cout << name << " does not exist. Create it? [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer != "y" && answer != "Y" && answer != "yes")
-    throw Exception(name + ": was not created");
+  if (!reads_yes()) throw Exception(name + ": was not created");
 }
 
 // Retries, because a file that another process is creating is empty for a moment.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <iostream>
+#include <string>
 
 #include "joedb/base/error.h"
 #include "kernel/base/counted.h"
@@ -34,6 +35,12 @@ class Standard_Input : public Block_Line_Source {
 }  // namespace
 
 bool is_interactive() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
+bool reads_yes() {
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
 
 void add_colour_option(Options& options, Colour& colour) {
   options.add_choice(

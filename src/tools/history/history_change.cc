@@ -118,9 +118,7 @@ class Changer {
       if (count <= all / 2) continue;
       std::cerr << "this deletes " << count << " of " << counted(all, "record") << " of "
                 << table.name() << ". Go on? [y/N] " << std::flush;
-      std::string answer;
-      std::getline(std::cin, answer);
-      if (answer != "y" && answer != "Y" && answer != "yes") throw Exception("nothing was written");
+      if (!reads_yes()) throw Exception("nothing was written");
     }
   }
 
