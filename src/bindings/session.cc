@@ -10,6 +10,7 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/replica/client.h"
 #include "joedb/table/load.h"
+#include "kernel/base/backoff.h"
 #include "kernel/journal/past_file.h"
 #include "text/conflict_text.h"
 
@@ -23,6 +24,12 @@ namespace joedb {
 namespace {
 
 constexpr std::chrono::milliseconds longest_pause{20};
+
+// Returns a duration of up to about 30 years.
+System::Duration duration_of(double seconds) {
+  return std::chrono::duration_cast<System::Duration>(
+      std::chrono::duration<double>(std::min(seconds, 1e9)));
+}
 
 // A system whose sleep() can be interrupted.
 class Interruptible_System final : public System {
@@ -50,17 +57,14 @@ class Interruptible_File final : public File {
 
   void exclusive_lock(Offset start, Offset size) override {
     if (try_exclusive_lock(start, size)) return;
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point begin = Clock::now();
-    auto pause = std::chrono::milliseconds(1);
+    Backoff backoff(
+        System::real(), {std::chrono::milliseconds(1), longest_pause},
+        options_.timeout >= 0 ? duration_of(options_.timeout) : System::Duration::max());
     do {
       options_.look_for_interrupt();
-      const std::chrono::duration<double> waited = Clock::now() - begin;
-      if (options_.timeout >= 0 && waited.count() >= options_.timeout)
+      if (!backoff.wait())
         throw Lock_Timeout(get_name() + " is being written by somebody else, for more than " +
                            seconds_text() + " seconds");
-      System::real().sleep(pause);
-      pause = std::min(2 * pause, longest_pause);
     } while (!try_exclusive_lock(start, size));
   }
 
@@ -298,10 +302,7 @@ Offset Session::pull(double wait) {
     load(own_database_, *journal_);
     return size;
   };
-  constexpr double longest_wait = 1e9;
-  const std::chrono::duration<double> seconds(wait > 0 ? std::min(wait, longest_wait) : 0);
-  const System::Time end =
-      System::after(system.now(), std::chrono::duration_cast<System::Duration>(seconds));
+  const System::Time end = System::after(system.now(), duration_of(wait > 0 ? wait : 0));
   for (;;) {
     const System::Duration left = std::max(end - system.now(), System::Duration(0));
     constexpr System::Duration longest = std::chrono::milliseconds(200);

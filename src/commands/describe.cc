@@ -1,17 +1,15 @@
 #include <vector>
 
 #include "commands/commands.h"
+#include "kernel/base/counted.h"
 #include "kernel/base/time.h"
 #include "text/columns.h"
+#include "text/display_width.h"
 #include "text/dump.h"
 
 namespace joedb::inline v1 {
 
 namespace {
-
-std::string counted(index_t n, const char* thing) {
-  return std::to_string(n) + ' ' + thing + (n == 1 ? "" : "s");
-}
 
 std::string type_text(const Type& type, const Database& database) {
   std::string text(type_name(type.code));

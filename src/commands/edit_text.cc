@@ -1,10 +1,11 @@
 #include "commands/edit_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "commands/commands.h"
+#include "kernel/base/counted.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/schema/line_reader.h"
 #include "text/columns.h"
 #include "text/dump.h"
@@ -258,9 +259,8 @@ void Edited_Text::read_field(const std::vector<std::string_view>& words) {
 void Edited_Text::read_row(const std::vector<std::string_view>& words) {
   Edited_Row row{line_, -1, {words.begin() + 1, words.end()}};
   if (words[0] != "+") {
-    const auto* const end = words[0].data() + words[0].size();
-    const auto [next, error] = std::from_chars(words[0].data(), end, row.id);
-    if (error != std::errc() || next != end || row.id < 0)
+    row.id = parse_number<index_t>(words[0]).value_or(-1);
+    if (row.id < 0)
       return problem("table, field, end, + or the id of a record expected, got `" +
                      std::string(words[0].substr(0, 40)) + '`');
   }
@@ -393,7 +393,7 @@ void Edited_Text::check_row(const Edited_Table& table, const Edited_Row& row) {
     }
   }
   if (row.words.size() != count)
-    return problem(std::to_string(count) + (count == 1 ? " value" : " values") + " expected" +
+    return problem(counted(count, "value") + " expected" +
                    (names.empty() ? "" : " (" + names.substr(1) + ')') + ", got " +
                    std::to_string(row.words.size()));
   std::size_t next = 0;

@@ -1,13 +1,13 @@
 #include "commands/history_commands.h"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "history/requests.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/journal/past_file.h"
 #include "text/blame_text.h"
 #include "text/conflict_text.h"
@@ -63,12 +63,9 @@ class Verb_Line {
     return found == values_.end() ? std::nullopt : std::optional(found->second);
   }
   index_t number(const std::string& text, const std::string& what) const {
-    index_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || rest != end || number < 0)
-      throw in_.error(what + " expected, got `" + text + '`');
-    return number;
+    const auto number = parse_number<index_t>(text);
+    if (!number || *number < 0) throw in_.error(what + " expected, got `" + text + '`');
+    return *number;
   }
 
  private:

@@ -28,6 +28,7 @@ void Csv_Reader::rewind() {}
 #include <new>
 
 #include "exchange/text_check.h"
+#include "kernel/base/counted.h"
 
 namespace joedb {
 
@@ -170,9 +171,8 @@ bool Csv_Reader::next() {
 void Csv_Reader::require_width() {
   const std::size_t count = parser_->value_count();
   if (count == columns_.size()) return;
-  const std::string text = std::to_string(columns_.size()) +
-                           (columns_.size() == 1 ? " value" : " values") + " expected, got " +
-                           std::to_string(count);
+  const std::string text =
+      counted(columns_.size(), "value") + " expected, got " + std::to_string(count);
   if (count > columns_.size()) fail(columns_.size(), text);
   fail({}, text);
 }

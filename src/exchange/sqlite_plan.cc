@@ -6,6 +6,7 @@
 
 #include "exchange/identifiers.h"
 #include "exchange/sqlite_rows.h"
+#include "kernel/base/counted.h"
 
 namespace joedb {
 
@@ -88,7 +89,7 @@ void Sqlite_Plan::note_changes(bool is_exact) {
       const auto note = [&](const std::string& what, std::int64_t rows) {
         if (rows > 0)
           notes.push_back(what + ": " + table.source.name + '.' + table.columns[i].column +
-                          ", in " + std::to_string(rows) + (rows == 1 ? " row" : " rows"));
+                          ", in " + counted(rows, "row"));
       };
       const Type_Code type = table.columns[i].type;
       if (const char* const text = text_of_missing(type); *text != 0)

@@ -1,24 +1,17 @@
 #include "exchange/type_guess.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "exchange/value_formats.h"
+#include "kernel/base/parse_number.h"
 
 namespace joedb {
 
 namespace {
 
 constexpr std::size_t example_count = 3;
-
-template <class T>
-bool parses(std::string_view text, T& value) {
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  return result.ec == std::errc() && result.ptr == end;
-}
 
 bool starts_with_digit(std::string_view text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9';
@@ -62,24 +55,23 @@ void Type_Guess::add_integer(std::int64_t value) {
 }
 
 void Type_Guess::add_number(std::string_view word) {
-  std::int64_t integer = 0;
-  if (parses(word, integer)) {
-    if (std::to_string(integer) == word) {
+  if (const auto integer = parse_number<std::int64_t>(word)) {
+    if (std::to_string(*integer) == word) {
       has_integers_ = true;
-      return add_integer(integer);
+      return add_integer(*integer);
     }
   } else {
     resembles_integer_ = false;
   }
   can_be_int32_ = can_be_int64_ = false;
-  double real = 0;
-  if (!parses(word, real)) {
+  const auto real = parse_number<double>(word);
+  if (!real) {
     can_be_float_ = resembles_float_ = false;
     return;
   }
-  if (std::isfinite(real)) has_numbers_ = true;
+  if (std::isfinite(*real)) has_numbers_ = true;
   std::string text;
-  Csv_Values(',', {}).value(text, real);
+  Csv_Values(',', {}).value(text, *real);
   can_be_float_ = can_be_float_ && text == word;
   if (word.ends_with(".0")) has_whole_floats_ = true;
   const bool has_only_digits = word.find_first_not_of("-0123456789") == word.npos;

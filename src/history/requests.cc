@@ -6,6 +6,7 @@
 #include "history/explanation.h"
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/base/counted.h"
 
 namespace joedb::inline v1 {
 
@@ -90,9 +91,8 @@ void require_no_drops(const Plan& plan) {
     const bool is_table = change.kind == Change::Kind::table_dropped;
     if (!is_table && change.kind != Change::Kind::field_dropped) continue;
     const std::string field = is_table ? "" : " field " + change.schema->field.name + " of";
-    const index_t rows = change.schema->rows;
     throw Exception("this would drop" + field + " table " + change.table_name() + " (" +
-                    std::to_string(rows) + (rows == 1 ? " record" : " records") +
+                    counted(change.schema->rows, "record") +
                     "), and nothing was written: --schema allows it");
   }
 }

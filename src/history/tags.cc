@@ -1,10 +1,10 @@
 #include "history/tags.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "joedb/history/changes.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/base/suggestion.h"
 #include "kernel/base/time.h"
 #include "kernel/base/utf8.h"
@@ -14,11 +14,8 @@ namespace joedb::inline v1 {
 // ---- names --------------------------------------------------------------------------------------
 
 static std::optional<Offset> parse_position(std::string_view text) {
-  Offset position = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, position);
-  if (error != std::errc() || end != text_end || position < 0) return {};
-  return position;
+  const auto position = parse_number<Offset>(text);
+  return position && *position >= 0 ? position : std::nullopt;
 }
 
 // True if users would take the text for a number or a time, even if it is not a valid one.

@@ -1,10 +1,10 @@
 #include "joedb/history/undo.h"
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 
 #include "history/requests.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/journal/past_file.h"
 
 namespace joedb::inline v1 {
@@ -38,10 +38,8 @@ namespace {
 std::optional<Offset> undone_by(const Transaction_Info& info) {
   for (const std::string& comment : info.comments) {
     if (!comment.starts_with(undone_mark)) continue;
-    const char* const end = comment.data() + comment.size();
-    Offset position = 0;
-    const auto read = std::from_chars(comment.data() + undone_mark.size(), end, position);
-    if (read.ec == std::errc() && read.ptr == end) return position;
+    const std::string_view number = std::string_view(comment).substr(undone_mark.size());
+    if (const auto position = parse_number<Offset>(number)) return position;
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "joedb/history/changes.h"
+#include "kernel/base/counted.h"
 #include "kernel/base/time.h"
 #include "rewrite/column_parts.h"
 #include "rewrite/entry_copier.h"
@@ -242,9 +243,7 @@ class Packer {
              {.recovery = options_.recovery, .kept_values = 0, .tables = {}, .record = {}});
          summaries.next() != nullptr;)
       ++count;
-    std::string text = "packed: " + std::to_string(count) + " transaction";
-    if (count != 1) text += 's';
-    text += " before ";
+    std::string text = "packed: " + counted(count, "transaction") + " before ";
     const std::string position = "position " + std::to_string(since_);
     text += options_.since.kind == Moment::Kind::time
                 ? time_text(options_.since.value) + " (" + position + ')'

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <sstream>
 
 #include "commands/commands.h"
+#include "kernel/base/backoff.h"
 
 namespace joedb {
 
@@ -20,15 +22,11 @@ void require_not_replaced(const Abstract_File& file) {
 }
 
 void wait_for_lock(Abstract_File& file, System::Duration patience) {
-  System& system = System::real();
-  const System::Time end = System::after(system.now(), patience);
-  System::Duration pause = std::chrono::milliseconds(1);
-  while (!file.try_exclusive_lock(tail_lock.start, tail_lock.size)) {
-    if (system.now() >= end)
+  Backoff backoff(System::real(), {std::chrono::milliseconds(1), std::chrono::milliseconds(50)},
+                  patience);
+  while (!file.try_exclusive_lock(tail_lock.start, tail_lock.size))
+    if (!backoff.wait())
       throw Sql_Error(SQLITE_BUSY, file.get_name() + " is being written by somebody else");
-    system.sleep(pause);
-    pause = std::min<System::Duration>(2 * pause, std::chrono::milliseconds(50));
-  }
 }
 
 // Opens the file and takes the write lock, within `patience`. Opening the journal would wait for

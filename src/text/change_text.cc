@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/base/counted.h"
+#include "kernel/base/json_text.h"
 #include "kernel/base/utf8.h"
 #include "kernel/schema/value_text.h"
 #include "text/display.h"
@@ -235,11 +237,7 @@ class Writer {
       append_plain(out_, word);
     }
   }
-  void rows(index_t rows) {
-    out_ += " (";
-    out_ += std::to_string(rows);
-    out_ += rows == 1 ? " record)" : " records)";
-  }
+  void rows(index_t rows) { out_.append(" (").append(counted(rows, "record")).append(")"); }
 
   std::string& out_;
   const Change_Style& style_;
@@ -287,13 +285,12 @@ std::string summary_text(const Transaction_Summary& summary, bool has_colours) {
   }
   if (summary.marks > 0) {
     begin(colour::heading);
-    text += summary.marks == 1 ? "a mark" : std::to_string(summary.marks) + " marks";
+    text += summary.marks == 1 ? "a mark" : counted(summary.marks, "mark");
     end();
   }
   if (summary.blobs > 0) {
     begin(colour::heading);
-    text += std::to_string(summary.blobs);
-    text += summary.blobs == 1 ? " blob (" : " blobs (";
+    text.append(counted(summary.blobs, "blob")).append(" (");
     text += std::to_string(summary.blob_bytes);
     text += " bytes)";
     end();

@@ -1,5 +1,6 @@
 #include "text/conflict_text.h"
 
+#include "kernel/base/counted.h"
 #include "kernel/schema/value_text.h"
 #include "text/change_text.h"
 
@@ -97,9 +98,7 @@ void print_conflicts(std::ostream& out, const Plan& plan) {
 }
 
 std::string refusal_text(const Plan& plan, bool is_theirs) {
-  const std::string text = std::to_string(plan.conflict_count) +
-                           (plan.conflict_count == 1 ? " conflict" : " conflicts") +
-                           ", and nothing was written";
+  const std::string text = counted(plan.conflict_count, "conflict") + ", and nothing was written";
   if (is_theirs) return text + ": not all of them can be settled by --theirs";
   return text +
          ". --ours keeps the present values and writes the rest, --theirs writes the old values";

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "sim/testing/file_uses.h"
 #include "sim/testing/journal_of.h"
 #include "text/entry_text.h"
 
@@ -26,13 +27,7 @@ std::string schema_of(const std::vector<Any_Entry>& entries) {
 }
 
 std::string dump_of(const std::vector<Any_Entry>& entries) {
-  const Database database = Journal_Of(entries).database();
-  std::ostringstream out;
-  Command_Writer writer(out);
-  dump_schema(database, writer);
-  dump_data(database, writer);
-  writer.flush();
-  return out.str();
+  return testing::commands_of(Journal_Of(entries).database());
 }
 
 TEST(Dump, PutsAllTablesBeforeTheFields) {

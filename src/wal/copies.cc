@@ -9,6 +9,7 @@
 #include "joedb/base/types.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/reader.h"
+#include "kernel/base/counted.h"
 #include "wal/copy_queues.h"
 #include "wal/recovery.h"
 
@@ -21,10 +22,6 @@ std::string name_of(const std::vector<std::unique_ptr<Abstract_File>>& files) {
   for (const auto& file : files)
     name += (name.empty() ? "" : ", ") + (file ? file->get_name() : std::string("a missing copy"));
   return name;
-}
-
-std::string counted(std::uint64_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "joedb/base/threads.h"
+#include "kernel/base/counted.h"
 #include "wal/format.h"
 
 namespace joedb::inline v1::wal {
@@ -188,9 +189,8 @@ struct Copy_Queues::State {
   }
 
   std::string lag_text(const Copy& copy) const JOEDB_REQUIRES(mutex) {
-    const std::uint64_t syncs_behind = syncs - copy.syncs;
-    return std::to_string(copy.waiting_bytes) + " bytes and " + std::to_string(syncs_behind) +
-           (syncs_behind == 1 ? " sync" : " syncs") + " behind";
+    return std::to_string(copy.waiting_bytes) + " bytes and " +
+           counted(syncs - copy.syncs, "sync") + " behind";
   }
 
   const Options options;

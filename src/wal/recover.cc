@@ -7,19 +7,20 @@
 
 #include "joedb/base/types.h"
 #include "joedb/wal/reader.h"
+#include "kernel/base/counted.h"
 #include "kernel/base/zeros.h"
 #include "wal/recovery.h"
 
 namespace joedb::inline v1::wal {
 
 std::string Report::text() const {
-  std::string text = std::to_string(entries) + (entries == 1 ? " entry" : " entries");
+  std::string text = counted(entries, "entry", "entries");
   if (entries > 0)
     text += ", " + std::to_string(first_sequence) + " to " + std::to_string(last_sequence());
   text += "; at offset " + std::to_string(end.position.offset) + ": " + end.text();
   if (later_entries > 0)
     text += "; behind it, from offset " + std::to_string(later_offset) + ", " +
-            std::to_string(later_entries) + " good " + (later_entries == 1 ? "entry" : "entries");
+            counted(later_entries, "good entry", "good entries");
   if (is_damaged() && format == Format::checked)
     text += "; entry " + std::to_string(end.position.sequence) + " was durable and is damaged";
   else if (is_damaged())

@@ -7,6 +7,7 @@
 
 #include "joedb/base/threads.h"
 #include "joedb/wal/log.h"
+#include "kernel/base/backoff.h"
 
 namespace joedb::inline v1::wal {
 
@@ -14,15 +15,12 @@ namespace joedb::inline v1::wal {
 // with pauses that double from 1 to 16 ms.
 template <class Reader>
 std::optional<Entry> wait_for(Reader& reader, std::chrono::milliseconds timeout, System& system) {
-  const System::Time until = System::after(
-      system.now(), std::min<std::chrono::milliseconds>(timeout, std::chrono::hours(1'000'000)));
-  for (auto pause = std::chrono::milliseconds(1);;) {
+  Backoff backoff(system, {std::chrono::milliseconds(1), std::chrono::milliseconds(16)},
+                  std::min<std::chrono::milliseconds>(timeout, std::chrono::hours(1'000'000)));
+  for (;;) {
     if (auto entry = reader.next()) return entry;
     reader.require_not_replaced();
-    const auto now = system.now();
-    if (now >= until || reader.end().stop == Stop::overwritten) return std::nullopt;
-    system.sleep(std::min<System::Duration>(pause, until - now));
-    pause = std::min(2 * pause, std::chrono::milliseconds(16));
+    if (reader.end().stop == Stop::overwritten || !backoff.wait()) return std::nullopt;
   }
 }
 

@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "joedb/base/log.h"
 #include "joedb/base/threads.h"
@@ -14,6 +12,8 @@
 #include "joedb/replica/connection.h"
 
 namespace joedb::inline v1 {
+
+class Request_Runner;
 
 // A connection to joedb_server, or to the server of joedb 10, by version 19 of the server protocol.
 //
@@ -44,10 +44,7 @@ class Server_Connection final : public Connection {
   Offset get_checkpoint() const override { return checkpoint_; }
   std::int64_t get_session_id() const { return session_; }
   // True if the channel is lost. Any thread may call this.
-  bool is_lost() const {
-    const std::lock_guard lock(using_);
-    return state_ == State::lost;
-  }
+  bool is_lost() const;
 
   // Compares a hash with the server's: of all bytes (`full`), or, from 4 MiB on, of 256 blocks
   // (`fast`). Covers [41, end), whatever `start` is.
@@ -65,33 +62,22 @@ class Server_Connection final : public Connection {
 
  private:
   class Incoming;
-  enum class State { working, refused, lost };
 
-  template <class F>
-  auto request(F&& f);
   void say_hello(bool extensions_are_wanted);
   void ask_for_checkpoint(const Pull& pull, bool has_data);
   char send_push(const Abstract_File& local, Offset end, char c);
   void send_unlock();
-  void keep_alive(std::chrono::milliseconds interval);
+  void send_ping();
 
   Channel& channel_;
   Logger& log_;
-  mutable std::mutex using_;  // guards channel_ and the members below
-  State state_ = State::working;
-  std::string failure_;
   Channel_Reader input_;
   std::int64_t session_ = 0;
   Offset checkpoint_ = 0;
   bool can_push_ = false;
   bool has_extensions_ = false;
   bool is_locked_ = false;
-
-  Condition stopping_;
-  bool must_stop_ = false;
-  std::chrono::steady_clock::time_point last_use_;
-  std::thread keeper_;
-  const Process_Mark process_;
+  const std::unique_ptr<Request_Runner> requests_;  // only they use channel_ and input_
 };
 
 // A Server_Connection that reconnects when the channel is lost, and repeats the interrupted

@@ -3,12 +3,18 @@
 
 #include <chrono>
 #include <cstdint>
-#include <mutex>
-#include <thread>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "joedb/base/threads.h"
 #include "joedb/network/channel.h"
 #include "joedb/network/rpc_procedure.h"
+
+namespace joedb::inline v1 {
+class Request_Runner;
+}
 
 namespace joedb::inline v1::rpc {
 
@@ -65,30 +71,17 @@ class Client {
   }
 
  private:
-  template <class F>
-  auto request(F&& f);
   void say_hello();
   void send_ping();
   std::string exchange(std::size_t procedure, std::string_view file);
   std::string receive(std::size_t size);
-  void keep_alive(std::chrono::milliseconds interval);
-
-  enum class State { working, refused, lost };
 
   Channel& channel_;
   const std::vector<Signature> signatures_;
-  std::mutex using_;  // guards channel_ and the members below
-  State state_ = State::working;
-  std::string failure_;
   Channel_Reader input_;
   std::int64_t session_ = 0;
   Offset message_limit_ = default_message_limit;
-
-  Condition stopping_;
-  bool must_stop_ = false;
-  std::chrono::steady_clock::time_point last_use_;
-  std::thread keeper_;
-  const Process_Mark process_;
+  const std::unique_ptr<Request_Runner> requests_;  // only they use channel_ and input_
 };
 
 }  // namespace joedb::inline v1::rpc

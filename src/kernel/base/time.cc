@@ -1,6 +1,6 @@
+#include "kernel/base/parse_number.h"
 #include "kernel/base/time.h"
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 
@@ -25,9 +25,7 @@ std::string time_text(std::int64_t seconds) {
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text) {
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error == std::errc() && end == text.data() + text.size()) return seconds;
+  if (const auto seconds = parse_number<std::int64_t>(text)) return seconds;
 
   // "%n" stores the number of characters read.
   const std::string copy(text);
@@ -98,14 +96,11 @@ std::optional<std::int64_t> parse_time(std::string_view text, std::int64_t now) 
   const std::size_t space = text.find(' ');
   if (space == text.npos) return {};
   const std::string_view number = text.substr(0, space);
-  std::int64_t count = 1;
-  if (number != "a" && number != "an") {
-    const char* const number_end = number.data() + number.size();
-    const auto [end, error] = std::from_chars(number.data(), number_end, count);
-    constexpr std::int64_t largest = 100'000'000;
-    if (error != std::errc() || end != number_end || count < 0 || count > largest) return {};
-  }
-  return before(now, count, text.substr(space + 1));
+  const bool is_one = number == "a" || number == "an";
+  const auto count = is_one ? std::optional<std::int64_t>(1) : parse_number<std::int64_t>(number);
+  constexpr std::int64_t largest = 100'000'000;
+  if (!count || *count < 0 || *count > largest) return {};
+  return before(now, *count, text.substr(space + 1));
 }
 
 }  // namespace joedb::inline v1

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 
+#include "kernel/base/parse_number.h"
 #include "kernel/table/snapshot_file.h"
 #include "kernel/table/snapshot_source.h"
 
@@ -20,10 +20,8 @@ std::string snapshot_suffix(Offset position) {
 std::vector<Offset> kept_snapshots(const Abstract_File& journal) {
   std::vector<Offset> positions;
   for (const std::string& name : journal.list_beside(snapshot_suffix() + "-")) {
-    const char* const end = name.data() + name.size();
-    Offset position = 0;
-    const auto read = std::from_chars(name.data() + snapshot_suffix().size() + 1, end, position);
-    if (read.ec == std::errc() && read.ptr == end) positions.push_back(position);
+    const std::string_view number = std::string_view(name).substr(snapshot_suffix().size() + 1);
+    if (const auto position = parse_number<Offset>(number)) positions.push_back(*position);
   }
   std::sort(positions.begin(), positions.end());
   return positions;

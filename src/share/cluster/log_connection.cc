@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "joedb/io/posix_file.h"
-#include "kernel/base/retry_pause.h"
+#include "kernel/base/backoff.h"
 #include "kernel/io/process_name.h"
 #include "share/cluster/log_reader.h"
 #include "share/cluster/messages.h"
@@ -141,13 +141,13 @@ class Log_Connection::Session {
 // Calls f() until it does not throw Connection_Lost.
 template <class F>
 auto Log_Connection::Session::retry(F&& f) {
-  Retry_Pause pause(system_);
+  Backoff backoff(system_, reconnection_pauses);
   for (;;) {
     try {
       return f();
     } catch (const Connection_Lost& error) {
       if (tries_once_ || system_.now() >= patience_end_) throw;
-      const System::Duration wait = pause.next();
+      const System::Duration wait = backoff.next();
       logger_.log(std::string(error.what()) + "; " + trying_again(wait));
       system_.sleep(wait);
     }

@@ -1,11 +1,12 @@
 #include "joedb/cluster/nats_connection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernel/base/parse_number.h"
+#include "kernel/base/split.h"
 #include "share/cluster/nats_answer.h"
 #include "share/cluster/nats_monitor.h"
 #include "share/cluster/nats_session.h"
@@ -32,17 +33,10 @@ constexpr std::size_t batch_size = 500;
 //     $JS.ACK.DOMAIN.ACCOUNT.STREAM....
 Number sequence_of(const natsMsg& message) {
   const char* const reply = natsMsg_GetReply(&message);
-  std::vector<std::string> words;
-  for (std::string_view rest = reply ? reply : ""; !rest.empty();) {
-    words.emplace_back(rest.substr(0, rest.find('.')));
-    rest.remove_prefix(std::min(rest.size(), words.back().size() + 1));
-  }
+  const std::vector<std::string_view> words = split(reply ? reply : "", ".");
   constexpr std::size_t words_without_domain = 9;
   if (words.size() < words_without_domain || words[0] != "$JS" || words[1] != "ACK") return -1;
-  const std::string& word = words[words.size() == words_without_domain ? 5 : 7];
-  Number number = -1;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() ? number : -1;
+  return parse_number<Number>(words[words.size() == words_without_domain ? 5 : 7]).value_or(-1);
 }
 
 }  // namespace
@@ -194,17 +188,15 @@ void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
 }
 
 Replicated_Log::Range Nats_Log::Reader::range() {
-  System& system = System::real();
-  const System::Time end = System::after(system.now(), session_.settings().search_time);
+  Backoff backoff(System::real(), {50ms}, session_.settings().search_time);
   while (true) {
     const Nats_Stream_State state = state_of_same_stream();
     // A former leader that was restarted may answer as if it still led, for a moment. If the answer
     // stays below last_, messages are lost, and the caller must know it.
-    if (state.last >= last_ || system.now() >= end) {
+    if (state.last >= last_ || !backoff.wait()) {
       last_ = state.last;
       return {state.first, state.last};
     }
-    system.sleep(50ms);
   }
 }
 
@@ -219,8 +211,7 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   session_.jetstream();  // waits for a connection
   if (known_reconnections_ && *known_reconnections_ != session_.reconnections())
     throw Connection_Lost(session_.name() + ": the connection was made again");
-  System& system = System::real();
-  const System::Time end = System::after(system.now(), session_.settings().answer_time);
+  Backoff backoff(System::real(), {5ms}, session_.settings().answer_time);
   while (true) {
     if (send(messages, last)) {
       last_ = last + static_cast<Number>(messages.size());
@@ -230,14 +221,13 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
     // may still fail.
     const Number now_last = range().last;
     if (now_last > last) return false;
-    if (system.now() >= end) {
+    if (!backoff.wait()) {
       if (now_last < last)
         throw Disconnection(session_.name() + ": the stream ends with message " +
                             std::to_string(now_last) + ", where " + std::to_string(last) +
                             " was there: it has lost messages, or is another one");
       throw Connection_Lost(session_.name() + ": other messages are on their way");
     }
-    system.sleep(5ms);
   }
 }
 
@@ -344,18 +334,12 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
 }
 
 Nats_Message Nats_Log::Reader::next_of(const std::string& consumer) {
-  System& system = System::real();
-  const System::Time end = System::after(system.now(), session_.settings().answer_time);
-  while (true) {
-    try {
-      return session_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
-                              "{\"batch\":1,\"no_wait\":true}");
-    } catch (const Connection_Lost&) {
-      if (system.now() >= end) throw;
-    }
-    // The server of this connection may not know yet that another server has this consumer.
-    system.sleep(5ms);
-  }
+  const auto request = [&] {
+    return session_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
+                            "{\"batch\":1,\"no_wait\":true}");
+  };
+  // The server of this connection may not know yet that another server has this consumer.
+  return patiently(session_.settings().answer_time, request, 5ms);
 }
 
 // A client cannot choose the server that answers a direct get. But a consumer is placed on any of
@@ -395,8 +379,7 @@ std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
 }
 
 std::optional<std::string> Nats_Log::Reader::search(Number number) {
-  System& system = System::real();
-  const System::Time end = System::after(system.now(), session_.settings().search_time);
+  Backoff backoff(System::real(), {100ms}, session_.settings().search_time);
   while (true) {
     for (const std::string& server : session_.servers())
       if (auto message = get_directly_from(server, number)) return message;
@@ -412,7 +395,7 @@ std::optional<std::string> Nats_Log::Reader::search(Number number) {
     for (const auto& peer : state.peers)
       if (!peer.is_offline)
         if (auto message = get_from_another(number, asked)) return message;
-    if (system.now() >= end) {
+    if (!backoff.wait()) {
       std::string offline;
       for (const auto& peer : state.peers)
         if (peer.is_offline) offline += (offline.empty() ? "" : ", ") + peer.name;
@@ -423,7 +406,6 @@ std::optional<std::string> Nats_Log::Reader::search(Number number) {
               "`joedb nats verify` tells more",
           number);
     }
-    system.sleep(100ms);
   }
 }
 

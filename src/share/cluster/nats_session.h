@@ -14,6 +14,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/cluster/nats_connection.h"
+#include "kernel/base/backoff.h"
 
 namespace joedb::inline v1 {
 
@@ -106,16 +107,15 @@ class Nats_Session {
 
 // Calls f(), and again after Connection_Lost, for up to `time`: a new leader takes some 10 s.
 template <class F>
-auto patiently(System::Duration time, F f) {
-  System& system = System::real();
-  const System::Time end = System::after(system.now(), time);
+auto patiently(System::Duration time, F f,
+               System::Duration pause = std::chrono::milliseconds(100)) {
+  Backoff backoff(System::real(), {pause}, time);
   while (true) {
     try {
       return f();
     } catch (const Connection_Lost&) {
-      if (system.now() >= end) throw;
+      if (!backoff.wait()) throw;
     }
-    system.sleep(std::chrono::milliseconds(100));
   }
 }
 

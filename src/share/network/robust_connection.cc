@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "joedb/format/header.h"
-#include "kernel/base/retry_pause.h"
+#include "kernel/base/backoff.h"
 
 namespace joedb::inline v1 {
 
@@ -66,14 +66,14 @@ class Robust_Connection::Compared_Now {
 // Calls f() until it does not throw Connection_Lost, connecting first if needed.
 template <class F>
 auto Robust_Connection::retry(F&& f) {
-  Retry_Pause pause(system_);
+  Backoff backoff(system_, reconnection_pauses);
   for (;;) {
     try {
       connect();
       return f();
     } catch (const Connection_Lost& error) {
       disconnect();
-      const System::Duration wait = pause.next();
+      const System::Duration wait = backoff.next();
       log_.log(std::string("connection lost: ") + error.what() + "; " + trying_again(wait));
       system_.sleep(wait);
     } catch (const Inherited_Object&) {

@@ -1,11 +1,11 @@
 #include "joedb/network/robust_connection.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "kernel/io/source_file.h"
 #include "share/network/content_hash.h"
 #include "share/network/protocol.h"
+#include "share/network/request_runner.h"
 
 namespace joedb::inline v1 {
 
@@ -15,19 +15,6 @@ using network::append_number;
 namespace {
 
 constexpr std::size_t block_size = std::size_t{1} << 16;
-
-// A reply violated the protocol. The bytes that follow it cannot be interpreted.
-class Protocol_Error final : public Disconnection {
- public:
-  using Disconnection::Disconnection;
-};
-
-// The server took the lock away during a push, and appended none of it. Replies still match
-// requests.
-class Push_Timed_Out final : public Connection_Lost {
- public:
-  using Connection_Lost::Connection_Lost;
-};
 
 std::string pull_request(const Connection::Pull& pull, bool has_data) {
   std::string request(
@@ -73,70 +60,21 @@ class Server_Connection::Incoming final : public Source_File {
   const Offset end_;
 };
 
-// Runs every request, one at a time. state_ is `lost` while f() runs: if f() ends early, its reply
-// may still arrive, and no other request may use the channel.
-template <class F>
-auto Server_Connection::request(F&& f) {
-  process_.require_own("the connection to the server");
-  const std::lock_guard lock(using_);
-  if (state_ == State::lost) throw Connection_Lost(failure_);
-  if (state_ == State::refused) throw Disconnection(failure_);
-  last_use_ = std::chrono::steady_clock::now();
-  const State before = std::exchange(state_, State::lost);
-  failure_ = "the connection was given up in a request";
-  try {
-    if constexpr (std::is_void_v<decltype(f())>) {
-      f();
-      state_ = before;
-    } else {
-      auto result = f();
-      state_ = before;
-      return result;
-    }
-  } catch (const Protocol_Error& error) {
-    state_ = State::refused;
-    failure_ = error.what();
-    throw;
-  } catch (const Disconnection&) {
-    state_ = before;
-    throw;
-  } catch (const Push_Timed_Out&) {
-    state_ = before;
-    throw;
-  } catch (const Connection_Lost& error) {
-    state_ = State::lost;
-    failure_ = error.what();
-    throw;
-  }
-}
-
 Server_Connection::Server_Connection(Channel& channel, Logger& log, const Settings& settings)
-    : channel_(channel), log_(log), input_(channel) {
-  request([&] { say_hello(settings.has_extensions); });
-  const std::chrono::milliseconds interval = settings.keep_alive;
-  if (interval > interval.zero()) keeper_ = std::thread([this, interval] { keep_alive(interval); });
+    : channel_(channel), log_(log), input_(channel), requests_(std::make_unique<Request_Runner>()) {
+  requests_->run([&] { say_hello(settings.has_extensions); });
+  requests_->start_pings(
+      settings.keep_alive, [this] { send_ping(); },
+      [this](const std::exception& error) {
+        log_.log(std::string("keep-alive: ") + error.what());
+      });
 }
 
 Server_Connection::~Server_Connection() {
-  if (process_.is_inherited()) {
-    // The thread exists only in the parent process: it cannot be joined here.
-    keep_until_exit(std::make_shared<std::thread>(std::move(keeper_)));
-    return;
-  }
-  if (keeper_.joinable()) {
-    {
-      const std::lock_guard lock(using_);
-      must_stop_ = true;
-    }
-    stopping_->notify_one();
-    keeper_.join();
-  }
-  if (state_ == State::lost) return;
-  try {
-    channel_.write(&code::quit, 1);
-  } catch (const std::exception&) {  // the server is gone already
-  }
+  requests_->end([this] { channel_.write(&code::quit, 1); });
 }
+
+bool Server_Connection::is_lost() const { return requests_->is_lost(); }
 
 // ---- hello --------------------------------------------------------------------------------------
 
@@ -174,7 +112,7 @@ void Server_Connection::compare(const Abstract_File& local, Offset, Offset end,
       network::content_hash([&local](char* data, std::size_t size,
                                      Offset offset) { local.read_exactly(data, size, offset); },
                             end, is_full);
-  request([&] {
+  requests_->run([&] {
     std::string out(1, is_full ? code::check_full : code::check_fast);
     append_number(out, end);
     out.append(hash.data(), hash.size());
@@ -203,12 +141,12 @@ void Server_Connection::ask_for_checkpoint(const Pull& pull, bool has_data) {
 }
 
 void Server_Connection::pull_checkpoint(const Pull& pull) {
-  request([&] { ask_for_checkpoint(pull, false); });
+  requests_->run([&] { ask_for_checkpoint(pull, false); });
 }
 
 void Server_Connection::pull(const Pull& pull, const Receive& receive) {
   std::exception_ptr failure;
-  request([&] {
+  requests_->run([&] {
     ask_for_checkpoint(pull, true);
     if (checkpoint_ <= pull.from) return;
     const Incoming incoming(*this, pull.from, checkpoint_);
@@ -227,7 +165,8 @@ void Server_Connection::pull(const Pull& pull, const Receive& receive) {
 }
 
 std::size_t Server_Connection::read(char* data, std::size_t size, Offset offset) {
-  return request([&] {
+  std::size_t n = 0;
+  requests_->run([&] {
     std::string out(1, code::read);
     append_number(out, offset);
     append_number(out, offset + static_cast<Offset>(size));
@@ -236,10 +175,10 @@ std::size_t Server_Connection::read(char* data, std::size_t size, Offset offset)
     const Offset end = input_.read_number();
     if (end < offset || end - offset > static_cast<Offset>(size))
       throw Protocol_Error("bad pread size from server");
-    const auto n = static_cast<std::size_t>(end - offset);
+    n = static_cast<std::size_t>(end - offset);
     input_.read_exactly(data, n);
-    return n;
   });
+  return n;
 }
 
 // ---- pushing ------------------------------------------------------------------------------------
@@ -265,7 +204,8 @@ char Server_Connection::send_push(const Abstract_File& local, Offset end, char c
 
 void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level,
                              After_Push after) {
-  request([&] {
+  bool is_late = false;
+  requests_->run([&] {
     const char expected = after == After_Push::keep_lock ? code::push : code::push_unlock;
     char reply;
     while ((reply = send_push(local, end, expected)) == code::busy) {
@@ -287,12 +227,16 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
     if (reply == code::readonly) throw Disconnection("push error: server is pull-only");
     if (reply == code::time_out) {
       is_locked_ = false;
-      throw Push_Timed_Out("push error: time out: the lock was lost");
+      is_late = true;
+      return;
     }
     if (reply != expected) throw Protocol_Error("push error: unexpected reply");
     is_locked_ = after == After_Push::keep_lock;
     checkpoint_ = std::max(checkpoint_, end);
   });
+  // The server took the lock away during the push, and appended none of it. The connection stays
+  // usable.
+  if (is_late) throw Connection_Lost("push error: time out: the lock was lost");
 }
 
 void Server_Connection::send_unlock() {
@@ -301,10 +245,10 @@ void Server_Connection::send_unlock() {
 }
 
 void Server_Connection::unlock() noexcept {
-  if (!is_locked_ || process_.is_inherited()) return;
+  if (!is_locked_ || requests_->is_inherited()) return;
   is_locked_ = false;
   try {
-    request([this] { send_unlock(); });
+    requests_->run([this] { send_unlock(); });
   } catch (const std::exception& error) {
     log_.log(std::string("unlocking: ") + error.what());
   }
@@ -312,27 +256,11 @@ void Server_Connection::unlock() noexcept {
 
 // ---- keep-alive ---------------------------------------------------------------------------------
 
-void Server_Connection::keep_alive(std::chrono::milliseconds interval) {
-  for (;;) {
-    {
-      std::unique_lock lock(using_);
-      const auto next = last_use_ + interval;
-      if (stopping_->wait_until(lock, next, [this] { return must_stop_; })) return;
-      if (last_use_ + interval > next) continue;  // the connection was used meanwhile
-      if (state_ != State::working) return;
-    }
-    try {
-      request([this] {
-        const std::string out = pull_request({}, false);
-        channel_.write(out.data(), out.size());
-        if (input_.read_byte() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
-        input_.read_number();  // the checkpoint, for which the next pull asks again
-      });
-    } catch (const std::exception& error) {
-      log_.log(std::string("keep-alive: ") + error.what());
-      return;
-    }
-  }
+void Server_Connection::send_ping() {
+  const std::string out = pull_request({}, false);
+  channel_.write(out.data(), out.size());
+  if (input_.read_byte() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
+  input_.read_number();  // the checkpoint, for which the next pull asks again
 }
 
 }  // namespace joedb::inline v1

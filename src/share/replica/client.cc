@@ -6,6 +6,7 @@
 
 #include "history/explanation.h"
 #include "joedb/base/log.h"
+#include "kernel/base/backoff.h"
 #include "kernel/io/source_file.h"
 
 namespace joedb::inline v1 {
@@ -153,16 +154,11 @@ Offset Client::pull_for(System::Duration wait, System& system) {
 // A file does not signal new entries, so it is polled.
 Offset Client::wait_for_entries(System::Duration wait, System& system) {
   if (connection_.can_wait()) return pull_once(wait);
-  constexpr System::Duration longest_pause = std::chrono::milliseconds(50);
-  const System::Time end = System::after(system.now(), wait);
-  System::Duration pause = std::chrono::milliseconds(1);
+  Backoff backoff(system, {std::chrono::milliseconds(1), std::chrono::milliseconds(50)}, wait);
   Offset size;
-  while ((size = pull_once({})) == 0) {
-    const System::Duration left = end - system.now();
-    if (left <= System::Duration(0)) break;
-    system.sleep(std::min(left, pause));
-    pause = std::min(2 * pause, longest_pause);
-  }
+  do {
+    size = pull_once({});
+  } while (size == 0 && backoff.wait());
   return size;
 }
 

@@ -241,12 +241,7 @@ class Socket_Server::Implementation {
   }
 
   int listen(const std::string& text, const Tls_Files& tls) {
-    const Address address = parse_address(text);
-    std::error_code error;
-    tcp::resolver resolver(io_);
-    const auto found = resolver.resolve(address.host, address.port, tcp::resolver::passive, error);
-    if (error || found.empty()) throw Exception(text + ": " + error.message());
-    const tcp::endpoint endpoint = found.begin()->endpoint();
+    const tcp::endpoint endpoint = resolve(text);
     if (!tls.certificate.empty()) {
       tls_files_ = tls;
       tls_ = load_tls(tls);

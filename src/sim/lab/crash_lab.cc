@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -11,6 +10,8 @@
 #include <thread>
 
 #include "joedb/io/memory_file.h"
+#include "kernel/base/parse_number.h"
+#include "kernel/base/split.h"
 #include "sim/lab/distinct_states.h"
 #include "sim/lab/log_lab.h"
 #include "sim/lab/network_lab.h"
@@ -78,37 +79,24 @@ struct Step {
 };
 using Path = std::vector<Step>;
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find('/', start), text.size());
-    parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
-}
-
-std::size_t parse_number(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw Exception("this is no number of a cut: " + std::string(text));
-  return number;
+std::size_t number_of_cut(std::string_view text) {
+  if (const auto number = parse_number<std::size_t>(text)) return *number;
+  throw Exception("this is no number of a cut: " + std::string(text));
 }
 
 // Parses "23/4" and "0x2bz/kill"; "1:23" is cut 23 of the second disk.
 Path parse_path(std::string_view cuts, std::string_view images) {
   Path path;
   if (cuts.empty()) return path;
-  for (std::string_view cut : split(cuts)) {
+  for (std::string_view cut : split(cuts, "/")) {
     Step& step = path.emplace_back();
     if (const std::size_t colon = cut.find(':'); colon != cut.npos) {
-      step.disk = parse_number(cut.substr(0, colon));
+      step.disk = number_of_cut(cut.substr(0, colon));
       cut.remove_prefix(colon + 1);
     }
-    step.cut = parse_number(cut);
+    step.cut = number_of_cut(cut);
   }
-  const std::vector<std::string_view> parts = split(images);
+  const std::vector<std::string_view> parts = split(images, "/");
   if (parts.size() != path.size()) throw Exception("--cut and --image belong together");
   for (std::size_t i = 0; i < path.size(); ++i) path[i].image = parse_image(parts[i]);
   return path;
@@ -658,7 +646,7 @@ class Explorer {
             for (const double part : {0.0, 0.6, 1.0}) {
               if (part > 0 && calls != Sim_Fault::Calls::writes) break;
               const int code = error_codes[(number + workload_.seed) % std::size(error_codes)];
-              if (!is_replay_ || parse_number(settings_.cut) == number)
+              if (!is_replay_ || number_of_cut(settings_.cut) == number)
                 fail_call(number, {disk, {calls, call, code, lasts, part}});
               ++number;
               if (failure_) return;

@@ -5,6 +5,7 @@
 
 #include "joedb/schema/type.h"
 #include "kernel/base/byte_order_mark.h"
+#include "kernel/base/split.h"
 #include "tools/compiler/names.h"
 
 namespace joedb::compiler {
@@ -35,17 +36,6 @@ static std::vector<Diagnostic> in_order(std::vector<Diagnostic> found) {
 Schema_Errors::Schema_Errors(std::vector<Diagnostic> found)
     : Exception(join(in_order(found))), diagnostics(in_order(std::move(found))) {}
 
-static std::vector<std::string_view> split_words(std::string_view line) {
-  constexpr std::string_view spaces = " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t start = line.find_first_not_of(spaces); start < line.size();) {
-    const std::size_t end = std::min(line.find_first_of(spaces, start), line.size());
-    words.push_back(line.substr(start, end - start));
-    start = line.find_first_not_of(spaces, end);
-  }
-  return words;
-}
-
 int column_of(std::string_view line, std::string_view part) {
   const auto bytes = part.data() - line.data();
   return 1 + static_cast<int>(std::count_if(line.begin(), line.begin() + bytes, [](char c) {
@@ -56,36 +46,27 @@ int column_of(std::string_view line, std::string_view part) {
 // Returns the parts of a::b::c; none if one of them is not a name.
 static std::vector<std::string> split_name_space(std::string_view text) {
   std::vector<std::string> parts;
-  for (;;) {
-    const std::size_t end = text.find("::");
-    const std::string_view part = text.substr(0, end);
+  for (const std::string_view part : split(text, "::")) {
     if (!is_identifier(part) || is_cpp_keyword(part)) return {};
     parts.emplace_back(part);
-    if (end == text.npos) return parts;
-    text.remove_prefix(end + 2);
   }
+  return parts;
 }
 
 // Returns the parts of a,b,c; none if one of them is empty.
 static std::vector<std::string> split_fields(std::string_view text) {
   std::vector<std::string> fields;
-  for (;;) {
-    const std::size_t end = text.find(',');
-    fields.emplace_back(text.substr(0, end));
-    if (fields.back().empty()) return {};
-    if (end == text.npos) return fields;
-    text.remove_prefix(end + 1);
+  for (const std::string_view field : split(text, ",")) {
+    if (field.empty()) return {};
+    fields.emplace_back(field);
   }
+  return fields;
 }
 
 static std::vector<int> columns_of_fields(std::string_view line, std::string_view text) {
   std::vector<int> columns;
-  for (;;) {
-    columns.push_back(column_of(line, text));
-    const std::size_t end = text.find(',');
-    if (end == text.npos) return columns;
-    text.remove_prefix(end + 1);
-  }
+  for (const std::string_view field : split(text, ",")) columns.push_back(column_of(line, field));
+  return columns;
 }
 
 Options parse_options(std::string_view text, const std::string& file,

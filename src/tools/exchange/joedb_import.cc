@@ -4,6 +4,7 @@
 #include "exchange/csv_reader.h"
 #include "exchange/import.h"
 #include "exchange/jsonl_reader.h"
+#include "kernel/base/counted.h"
 #include "kernel/base/json_text.h"
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"
@@ -148,8 +149,7 @@ void preview(Row_Source& source, const File_Argument& file, const Import_Options
   Database database;
   read_content(file, import.transaction.recovery, database);
   const Import_Plan plan = make_plan(source, database, import.settings, stop);
-  std::cout << source.input().name() << ": " << plan.rows_seen
-            << (plan.rows_seen == 1 ? " row" : " rows")
+  std::cout << source.input().name() << ": " << counted(plan.rows_seen, "row")
             << (plan.has_seen_all ? "\n" : " were looked at; there may be more\n") << plan.text()
             << "nothing was written\n";
 }
@@ -162,7 +162,7 @@ std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
   for (const auto& [name, rows] : counts.missing) {
     const Type_Code type = table.find_field(table.find_field(name))->column->type().code;
     notes += std::string("empty becomes ") + text_of_missing(type) + ": " + plan.table + '.' +
-             name + ", in " + std::to_string(rows) + (rows == 1 ? " row\n" : " rows\n");
+             name + ", in " + counted(rows, "row") + '\n';
   }
   return notes;
 }

@@ -2,6 +2,7 @@
 
 #include "exchange/sqlite_import.h"
 #include "exchange/sqlite_rows.h"
+#include "kernel/base/counted.h"
 #include "kernel/base/json_text.h"
 #include "kernel/io/new_file.h"
 #include "tools/exchange/exchange_formats.h"
@@ -94,8 +95,7 @@ void print_notes(const Sqlite_Plan& plan, bool is_json) {
 void print_tables(const Sqlite_Plan& plan) {
   for (const Table_Plan& table : plan.tables) {
     if (!table.is_imported) continue;
-    std::cout << "table " << table.table << ": " << table.rows
-              << (table.rows == 1 ? " row\n" : " rows\n");
+    std::cout << "table " << table.table << ": " << counted(table.rows, "row") << '\n';
     for (const Column_Plan& column : table.columns) {
       std::cout << "  " << column.field << ' ' << type_name(column.type);
       if (column.type == Type_Code::reference)

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "commands/edit_text.h"
+#include "kernel/base/counted.h"
 #include "kernel/base/shell_word.h"
 #include "kernel/io/new_file.h"
 #include "text/dump.h"
@@ -200,7 +201,7 @@ class Editor {
 void print(const Edit_Options& options, const Edit_Summary& summary) {
   const auto part = [](index_t n, const std::string& what, const std::string& done) {
     if (n == 0) return std::string();
-    return ", " + std::to_string(n) + ' ' + what + (n == 1 ? "" : "s") + ' ' + done;
+    return ", " + counted(n, what) + ' ' + done;
   };
   const std::string text = part(summary.schema, "change", "of tables and fields") +
                            part(summary.values, "value", "changed") +

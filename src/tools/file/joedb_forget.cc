@@ -1,10 +1,13 @@
 #include <cerrno>
-#include <charconv>
 #include <ctime>
 #include <iostream>
 #include <optional>
 
+#include "joedb/table/database.h"
 #include "joedb/table/load.h"
+#include "kernel/base/counted.h"
+#include "kernel/base/parse_number.h"
+#include "kernel/base/split.h"
 #include "kernel/journal/integrity.h"
 #include "rewrite/forget.h"
 #include "text/history_text.h"
@@ -32,31 +35,15 @@ struct Forget_Command {
 
 // ---- values to forget ---------------------------------------------------------------------------
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> result(1);
-  for (const char c : text)
-    if (c == ',')
-      result.emplace_back();
-    else
-      result.back() += c;
-  return result;
-}
-
 // Parses "3" or "3-7". Throws Usage_Error if it is invalid.
 Forget_Request::Records parse_records(const std::string& text) {
   constexpr index_t largest = index_t{1} << 48;
-  index_t first = 0, last = 0;
-  const char* const text_end = text.data() + text.size();
-  auto [end, error] = std::from_chars(text.data(), text_end, first);
-  last = first;
-  if (error == std::errc() && end != text_end && *end == '-') {
-    const auto result = std::from_chars(end + 1, text_end, last);
-    end = result.ptr;
-    error = result.ec;
-  }
-  if (error != std::errc() || end != text_end || first < 0 || last < first || last >= largest)
+  const auto ends = split(text, "-");
+  const auto first = parse_number<index_t>(ends.front());
+  const auto last = parse_number<index_t>(ends.back());
+  if (ends.size() > 2 || !first || !last || *last < *first || *last >= largest)
     throw Usage_Error("RECORD: " + text + ": expected ids of records like 3, 3,5 or 3-7");
-  return {Record_Id(first), last - first + 1};
+  return {Record_Id(*first), *last - *first + 1};
 }
 
 // A field name is not mistaken for a number: identifiers do not begin with a digit.
@@ -68,19 +55,16 @@ void take_request(Words& words, Forget_Request& request) {
   request.table = words.take_name();
   std::string word = words.take_name();
   if (is_number(word)) {
-    for (const std::string& part : split(word)) request.records.push_back(parse_records(part));
+    for (const std::string_view part : split(word, ","))
+      request.records.push_back(parse_records(std::string(part)));
     if (words.is_empty()) return;
     word = words.take_name();
   }
-  request.fields = split(word);
+  for (const std::string_view field : split(word, ",")) request.fields.emplace_back(field);
   words.require_end();
 }
 
 // ---- forgetting ---------------------------------------------------------------------------------
-
-std::string count_text(index_t count, const char* what) {
-  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
-}
 
 // Returns true if there are bytes past the checkpoint that are not preallocated zeros.
 bool has_tail(const Abstract_File& file, Offset checkpoint) {
@@ -107,8 +91,7 @@ class Forgetting {
   void print_dry_run() const {
     const History_Text text(std::cout, {});
     forgetter_.for_each_place([&](const Forgetter::Place& place) {
-      std::cout << text.line(place.transaction) << "  " << count_text(place.values, "value")
-                << '\n';
+      std::cout << text.line(place.transaction) << "  " << counted(place.values, "value") << '\n';
     });
     std::cout << counts() << " would be forgotten\n";
   }
@@ -166,8 +149,7 @@ class Forgetting {
     try {
       const auto other = file_.open_beside(suffix, Open_Mode::read_existing);
       const index_t count = forgetter_.count_in(*other);
-      if (count > 0)
-        std::cout << "still in " << name << ", in " << count_text(count, "place") << '\n';
+      if (count > 0) std::cout << "still in " << name << ", in " << counted(count, "place") << '\n';
       return count > 0;
     } catch (const Io_Error& error) {
       if (error.code == ENOENT) return false;
@@ -179,21 +161,21 @@ class Forgetting {
   int print_result(const std::string& name) const {
     std::cout << counts() << (forgetter_.value_count() == 1 ? " is" : " are") << " forgotten\n";
     if (has_tail_) std::cout << "the data after the checkpoint was left out\n";
-    std::cout << "searched: " << count_text(proof_.searched, "text");
+    std::cout << "searched: " << counted(proof_.searched, "text");
     if (proof_.numbers > 0 || proof_.too_short > 0) {
       std::cout << "; not searched: ";
-      if (proof_.numbers > 0) std::cout << count_text(proof_.numbers, "number");
+      if (proof_.numbers > 0) std::cout << counted(proof_.numbers, "number");
       if (proof_.numbers > 0 && proof_.too_short > 0) std::cout << ", ";
       if (proof_.too_short > 0)
-        std::cout << count_text(proof_.too_short, "text") << " of less than "
-                  << Byte_Search::shortest << " bytes";
+        std::cout << counted(proof_.too_short, "text") << " of less than " << Byte_Search::shortest
+                  << " bytes";
     }
     std::cout << '\n';
     if (proof_.count == 0) {
       std::cout << "not found in " << name << '\n';
       return 0;
     }
-    std::cout << "still in " << name << ", in " << count_text(proof_.count, "place") << ":\n";
+    std::cout << "still in " << name << ", in " << counted(proof_.count, "place") << ":\n";
     const std::size_t shown =
         command_.is_complete ? proof_.found.size() : std::min<std::size_t>(20, proof_.found.size());
     for (std::size_t i = 0; i < shown; ++i)
@@ -207,10 +189,10 @@ class Forgetting {
   std::string counts() const {
     index_t transactions = 0;
     forgetter_.for_each_place([&](const Forgetter::Place&) { ++transactions; });
-    std::string text = count_text(forgetter_.value_count(), "value") + " in " +
-                       count_text(transactions, "transaction");
+    std::string text =
+        counted(forgetter_.value_count(), "value") + " in " + counted(transactions, "transaction");
     if (forgetter_.blob_count() > 0)
-      text += ", and " + count_text(forgetter_.blob_count(), "blob") + ',';
+      text += ", and " + counted(forgetter_.blob_count(), "blob") + ',';
     return text;
   }
 

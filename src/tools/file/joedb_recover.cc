@@ -3,6 +3,7 @@
 
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/base/counted.h"
 #include "kernel/io/new_file.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -20,10 +21,6 @@ struct State {
   Offset size;
   Offset checkpoint;
 };
-
-std::string bytes_text(Offset size) {
-  return std::to_string(size) + (size == 1 ? " byte" : " bytes");
-}
 
 // Returns an unused name for the tail after this position, like Journal_Recovery.
 std::string new_tail_name(const std::string& file, Offset position) {
@@ -52,13 +49,13 @@ void print(const std::string& name, const State& before, const State& after,
     std::cout << name << ": the checkpoint is at " << after.checkpoint << " now, instead of "
               << before.checkpoint << '\n';
   else if (after.size < before.size)
-    std::cout << name << ": removed " << bytes_text(before.size - after.size)
+    std::cout << name << ": removed " << counted(before.size - after.size, "byte")
               << " behind the checkpoint at " << after.checkpoint << '\n';
   else
     std::cout << name << ": nothing to recover: it ends at its checkpoint, " << after.checkpoint
               << '\n';
   if (!saved.empty())
-    std::cout << "saved: " << bytes_text(before.size - after.size) << ", in " << saved << '\n';
+    std::cout << "saved: " << counted(before.size - after.size, "byte") << ", in " << saved << '\n';
 }
 
 Json json_of(const std::string& name, const State& before, const State& after,

@@ -1,13 +1,11 @@
 #include "tools/frame/arguments.h"
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "joedb/base/loggers.h"
 #include "joedb/commands/interpreted_file.h"
@@ -15,7 +13,9 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/network/channel.h"
 #include "joedb/network/server_file.h"
+#include "kernel/base/backoff.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/base/time.h"
 #include "tools/frame/exact_connection.h"
 #include "tools/frame/standard_input.h"
@@ -184,10 +184,8 @@ static void take_mode(Words& words, const File_Grammar& grammar, File_Argument& 
 
 static int take_port(Words& words) {
   const std::string text = words.take_name();
-  int port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65'535)
-    words.fail("--port: not a port: " + text);
+  const int port = parse_number<int>(text).value_or(0);
+  if (port < 1 || port > 65'535) words.fail("--port: not a port: " + text);
   return port;
 }
 
@@ -318,20 +316,17 @@ std::string file_help(const File_Grammar& grammar) {
 
 static void ask_whether_to_make(const std::string& name) {
   std::cout << name << " does not exist. Create it? [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer != "y" && answer != "Y" && answer != "yes")
-    throw Exception(name + ": was not created");
+  if (!reads_yes()) throw Exception(name + ": was not created");
 }
 
 // Retries, because a file that another process is creating is empty for a moment.
 static bool stays_empty(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  for (int i = 0; i < 20; ++i) {
+  Backoff backoff(System::real(), {std::chrono::milliseconds(10)}, std::chrono::milliseconds(200));
+  do {
     if (!fs::is_regular_file(name, ignored) || fs::file_size(name, ignored) != 0) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  } while (backoff.wait());
   return true;
 }
 

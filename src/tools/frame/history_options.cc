@@ -1,19 +1,15 @@
 #include "tools/frame/history_options.h"
 
-#include <charconv>
-
+#include "kernel/base/parse_number.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/standard_input.h"
 
 namespace joedb {
 
 Record_Id parse_record(const std::string& text) {
-  index_t id = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, id);
-  if (error != std::errc() || end != text_end || id < 0)
-    throw Usage_Error("RECORD: " + text + ": expected the id of a record");
-  return Record_Id(id);
+  const auto id = parse_number<index_t>(text);
+  if (!id || *id < 0) throw Usage_Error("RECORD: " + text + ": expected the id of a record");
+  return Record_Id(*id);
 }
 
 void add_history_options(Options& options, History_Options& history) {

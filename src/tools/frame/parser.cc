@@ -6,6 +6,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "kernel/base/parse_number.h"
+#include "kernel/base/split.h"
 #include "kernel/schema/value_text.h"
 
 namespace joedb {
@@ -121,28 +123,21 @@ std::string text_of(Range range) {
 
 static const char* const help_of_help = "show this text";
 
-static std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-  return parts;
-}
-
 // Returns the lower-case alternatives in a usage like "joedb_x [options] csv|json FILE", by
 // position.
-static std::vector<std::vector<Offered_Word>> offered_by_usage(const std::string& text) {
-  const std::string usage = text.substr(0, text.find('\n'));
+static std::vector<std::vector<Offered_Word>> offered_by_usage(std::string_view text) {
+  const std::string_view usage = text.substr(0, text.find('\n'));
   const std::size_t start = usage.find("[options]");
   std::vector<std::vector<Offered_Word>> offered;
   if (start == usage.npos) return offered;
-  for (const std::string& word : split(usage.substr(start + std::strlen("[options]")), ' ')) {
+  for (const std::string_view word : split(usage.substr(start + std::strlen("[options]")), " ")) {
     if (word.empty()) continue;
     offered.emplace_back();
     const bool is_lower = std::all_of(word.begin(), word.end(),
                                       [](char c) { return c == '|' || ('a' <= c && c <= 'z'); });
     if (!is_lower) continue;
-    for (const std::string& alternative : split(word, '|'))
-      offered.back().push_back({alternative, ""});
+    for (const std::string_view alternative : split(word, "|"))
+      offered.back().push_back({std::string(alternative), ""});
   }
   return offered;
 }
@@ -184,7 +179,9 @@ Options::Options(Tool_Help help)
 Options::~Options() = default;
 
 void Options::describe(const char* names, const Value_Kind& value, const std::string& help) {
-  implementation_->description.options.push_back({split(names, ','), value, {}, help});
+  const auto all_names = split(names, ",");
+  implementation_->description.options.push_back(
+      {{all_names.begin(), all_names.end()}, value, {}, help});
 }
 
 void Options::add_flag(const char* name, bool& value, const char* help) {
@@ -238,11 +235,9 @@ void Options::add(const char* name, std::string& value, const char* help, const 
 void Options::add(const char* name, std::vector<std::string>& values, const char* help,
                   const char* value_name) {
   const auto read = [this, name, &values](const std::vector<std::string>& words) {
-    for (const std::string& word : words) {
-      std::istringstream in(word);
-      for (std::string value; std::getline(in, value, ',');)
-        if (!value.empty()) values.push_back(value);
-    }
+    for (const std::string& word : words)
+      for (const std::string_view value : split(word, ","))
+        if (!value.empty()) values.emplace_back(value);
     if (values.empty()) implementation_->fail(std::string(name) + ": the value is missing");
   };
   describe(name, {value_name, ""}, help);
@@ -253,10 +248,8 @@ void Options::add(const char* name, std::vector<std::string>& values, const char
 
 void Options::add(const char* name, std::chrono::duration<double>& value, const char* help) {
   const auto read = [this, name, &value](const std::string& word) {
-    double seconds = -1;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
-    if (error != std::errc() || end != word.data() + word.size() ||
-        !(seconds >= 0 && seconds <= 1e9))
+    const double seconds = parse_number<double>(word).value_or(-1);
+    if (!(seconds >= 0 && seconds <= 1e9))
       implementation_->fail(std::string(name) + ": " + word +
                             "; expected a number of seconds, 0 to 1000000000");
     value = std::chrono::duration<double>(seconds);

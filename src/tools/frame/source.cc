@@ -1,10 +1,10 @@
 #include "tools/frame/source.h"
 
 #include <array>
-#include <charconv>
 #include <filesystem>
 
 #include "joedb/format/header.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/io/unpacked_file.h"
 #include "kernel/journal/past_file.h"
 #include "tools/frame/past_name.h"
@@ -196,11 +196,8 @@ static Ssh_Address parse_sftp(const std::string& url) {
   }
   const std::size_t colon = rest.rfind(':');
   if (colon != rest.npos && rest.find(']', colon) == rest.npos) {
-    const std::string_view port = rest.substr(colon + 1);
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-    if (error != std::errc() || end != port.data() + port.size() || address.port < 1 ||
-        address.port > 65'535)
-      fail("not a port");
+    address.port = parse_number<int>(rest.substr(colon + 1)).value_or(0);
+    if (address.port < 1 || address.port > 65'535) fail("not a port");
     rest = rest.substr(0, colon);
   }
   if (rest.starts_with('[') && rest.ends_with(']')) rest = rest.substr(1, rest.size() - 2);

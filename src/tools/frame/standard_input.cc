@@ -4,8 +4,10 @@
 
 #include <cerrno>
 #include <iostream>
+#include <string>
 
 #include "joedb/base/error.h"
+#include "kernel/base/counted.h"
 #include "tools/frame/output.h"
 #include "tools/frame/pager.h"
 
@@ -33,6 +35,12 @@ class Standard_Input : public Block_Line_Source {
 }  // namespace
 
 bool is_interactive() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
+bool reads_yes() {
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
 
 void add_colour_option(Options& options, Colour& colour) {
   options.add_choice(
@@ -75,8 +83,8 @@ int exit_code(const Command_Loop& loop, Command_Loop::End end) {
   const bool is_script = !is_interactive() && !loop.settings().is_classic;
   if (!is_error && (failures.count == 0 || !is_script)) return 0;
   if (is_script)
-    std::cerr << failures.count << (failures.count == 1 ? " command" : " commands")
-              << " failed, the last in line " << failures.line_number << '\n';
+    std::cerr << counted(failures.count, "command") << " failed, the last in line "
+              << failures.line_number << '\n';
   return 1;
 }
 

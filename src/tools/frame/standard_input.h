@@ -10,6 +10,9 @@ namespace joedb {
 // Returns true if standard input and standard output are terminals.
 bool is_interactive();
 
+// Reads the answer to a question from standard input: true if it is y, Y or yes.
+bool reads_yes();
+
 // --color auto|always|never
 void add_colour_option(Options& options, Colour& colour);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 
+#include "kernel/base/counted.h"
 #include "text/conflict_text.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/json_output.h"
@@ -105,10 +106,6 @@ class Changer {
     if (!plan_.is_possible) throw_conflicts();
   }
 
-  static std::string counted(index_t records) {
-    return std::to_string(records) + (records == 1 ? " record" : " records");
-  }
-
   static void ask_before_large_deletions(const std::vector<Change>& changes,
                                          const Database& content) {
     std::map<Table_Id, index_t> deleted;
@@ -118,11 +115,9 @@ class Changer {
       const Table& table = content.table(id);
       const index_t all = table.records().used_count();
       if (count <= all / 2) continue;
-      std::cerr << "this deletes " << count << " of " << counted(all) << " of " << table.name()
-                << ". Go on? [y/N] " << std::flush;
-      std::string answer;
-      std::getline(std::cin, answer);
-      if (answer != "y" && answer != "Y" && answer != "yes") throw Exception("nothing was written");
+      std::cerr << "this deletes " << count << " of " << counted(all, "record") << " of "
+                << table.name() << ". Go on? [y/N] " << std::flush;
+      if (!reads_yes()) throw Exception("nothing was written");
     }
   }
 

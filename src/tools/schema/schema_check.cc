@@ -12,6 +12,7 @@
 
 #include "commands/commands.h"
 #include "joedb/io/memory_file.h"
+#include "kernel/base/split.h"
 #include "tools/compiler/rpc.h"
 
 namespace joedb {
@@ -39,17 +40,6 @@ namespace {
 
 using compiler::Diagnostic;
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  constexpr std::string_view spaces = " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t start = line.find_first_not_of(spaces); start < line.size();) {
-    const std::size_t end = std::min(line.find_first_of(spaces, start), line.size());
-    words.push_back(line.substr(start, end - start));
-    start = line.find_first_not_of(spaces, end);
-  }
-  return words;
-}
-
 // ---- the schema ---------------------------------------------------------------------------------
 
 // Returns the index of the word to report for an error that names no column: the new name, or else
@@ -71,7 +61,7 @@ Diagnostic diagnostic_of(const std::string& file, int number, std::string_view l
     result.text = error.substr(std::min(error.find(": ") + 2, error.size()));
     return result;
   }
-  const auto words = words_of(line);
+  const auto words = split_words(line);
   if (!words.empty())
     result.column =
         compiler::column_of(line, words[std::min(blamed_word(words[0], error), words.size() - 1)]);
@@ -132,7 +122,7 @@ void find_place(Diagnostic& diagnostic, std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const auto words = words_of(line);
+    const auto words = split_words(line);
     for (const auto& [command, place] : declarations) {
       if (words.size() <= place || words[0] != command || words[place] != diagnostic.names.back())
         continue;

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -5,6 +6,8 @@
 #include "joedb/cluster/log_connection.h"
 #include "joedb/cluster/nats_connection.h"
 #include "joedb/journal/readonly_journal.h"
+#include "kernel/base/backoff.h"
+#include "kernel/base/counted.h"
 #include "share/cluster/log_verifier.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -96,15 +99,12 @@ int run_create(std::vector<std::string> arguments) {
 // Waits for the first message of a new mirror: an empty mirror cannot be opened.
 void wait_for_first_message(Nats_Tool& tool) {
   Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
-  System& system = System::real();
-  const System::Time end = System::after(system.now(), std::chrono::seconds(30));
-  while (log.range().last == 0) {
-    if (system.now() >= end)
+  Backoff backoff(System::real(), {std::chrono::milliseconds(100)}, std::chrono::seconds(30));
+  while (log.range().last == 0)
+    if (!backoff.wait())
       throw Exception(tool.name() +
                       " was created, but has received nothing yet: can its servers reach " +
                       tool.argument().address.origin() + "? See joedb nats status");
-    system.sleep(std::chrono::milliseconds(100));
-  }
 }
 
 int run_mirror(std::vector<std::string> arguments) {
@@ -161,8 +161,7 @@ void print(const std::string& name, const Nats_Stream_State& state,
   if (!state.mirror_of.empty())
     std::cout << "  mirror      of " << state.mirror_of << ", " << state.mirror_lag
               << " messages behind\n";
-  std::cout << "  servers     " << state.replicas
-            << (state.replicas == 1 ? " replica" : " replicas");
+  std::cout << "  servers     " << counted(state.replicas, "replica");
   if (!state.leader.empty()) std::cout << "; leader " << state.leader;
   for (const Nats_Stream_State::Peer& peer : state.peers)
     std::cout << "; " << peer.name

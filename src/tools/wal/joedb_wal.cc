@@ -225,14 +225,14 @@ int load(Log& log, const std::string& name) {
     } catch (const Exception& error) {
       log.sync();
       throw Exception("line " + std::to_string(number) + ": " + error.what() + "; before it, " +
-                      counted(number - 1) + (number == 2 ? " was" : " were") + " appended to " +
-                      name);
+                      counted(number - 1, "entry", "entries") + (number == 2 ? " was" : " were") +
+                      " appended to " + name);
     }
   }
   if (std::cin.bad()) throw Exception("reading standard input failed");
   log.sync();
   const std::uint64_t count = log.position().sequence - first;
-  std::cout << name << ": " << counted(count) << " appended";
+  std::cout << name << ": " << counted(count, "entry", "entries") << " appended";
   if (count > 0) std::cout << ", " << first << " to " << log.position().sequence - 1;
   std::cout << '\n';
   finish_standard_output();
@@ -342,7 +342,7 @@ class Follower {
     if (has_begun_again(name_, reader_, id, next))
       printer_.forget_from();
     else if (first > next)
-      warn(name_ + ": rotated before " + counted(first - next) +
+      warn(name_ + ": rotated before " + counted(first - next, "entry", "entries") +
            (first - next == 1 ? " was" : " were") + " read: " + std::to_string(next) + " to " +
            std::to_string(first - 1));
   }

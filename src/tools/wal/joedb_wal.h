@@ -14,6 +14,7 @@
 #include "joedb/wal/reader.h"
 #include "joedb/wal/segments.h"
 #include "joedb/wal/writer.h"
+#include "kernel/base/counted.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/json_output.h"
 #include "tools/frame/progress.h"
@@ -46,11 +47,6 @@ bool is_good(const wal::Report& report);
 // Returns true if `stop` is a regular end of a log.
 inline bool ends_well(wal::Stop stop) {
   return stop == wal::Stop::clean || stop == wal::Stop::wrong_epoch;
-}
-
-// "1 entry", "2 entries"
-inline std::string counted(std::uint64_t entries) {
-  return std::to_string(entries) + (entries == 1 ? " entry" : " entries");
 }
 
 // Takes the name of a log, which must be the last word. Throws Usage_Error otherwise.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -9,6 +8,7 @@
 
 #include "joedb/base/types.h"
 #include "joedb/wal/async_writer.h"
+#include "kernel/base/parse_number.h"
 #include "tools/frame/stop_signal.h"
 #include "tools/wal/joedb_wal.h"
 
@@ -192,11 +192,8 @@ void print_as_json(const Settings& settings, Result result) {
 std::int64_t entries_of_sync(const std::string& text, const Words& words) {
   if (text == "never") return 0;
   if (text == "each") return 1;
-  std::int64_t n = 0;
-  const char* const end = text.data() + text.size();
-  const auto [next, error] = std::from_chars(text.data(), end, n);
-  if (error != std::errc() || next != end || n < 1)
-    words.fail("--sync: never, each, or a number of entries, not " + text);
+  const std::int64_t n = parse_number<std::int64_t>(text).value_or(0);
+  if (n < 1) words.fail("--sync: never, each, or a number of entries, not " + text);
   return n;
 }
 

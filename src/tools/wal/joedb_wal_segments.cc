@@ -69,7 +69,7 @@ Segments_Report examine(Abstract_Directory& directory) {
 // ---- text ---------------------------------------------------------------------------------------
 
 std::string text_of(const Range& range) {
-  return counted(range.end - range.first) +
+  return counted(range.end - range.first, "entry", "entries") +
          (range.end == range.first
               ? ""
               : ", " + std::to_string(range.first) + " to " + std::to_string(range.end - 1));
@@ -82,7 +82,7 @@ void print_log(const std::string& name, const Segments_Report& report) {
   for (const Range& range : report.ranges) entries += range.end - range.first;
   char id[17];
   std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(report.last.log_id));
-  std::cout << "format:        checked, in " << needed << (needed == 1 ? " segment" : " segments");
+  std::cout << "format:        checked, in " << counted(needed, "segment");
   if (list.first_needed() > 0) std::cout << "; " << list.first_needed() << " more to be recycled";
   std::cout << "\nlog id:        " << id << "\nentries:       " << entries;
   const char* separator = ", ";

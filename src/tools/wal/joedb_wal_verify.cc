@@ -189,10 +189,10 @@ int repair_file(const std::string& name, const Repair& repair) {
             << report.file_size - end << " bytes from offset " << end << ": " << report.end.text()
             << '\n';
   if (report.later_entries > 0)
-    std::cout << "saved:  " << counted(report.later_entries) << " that "
+    std::cout << "saved:  " << counted(report.later_entries, "entry", "entries") << " that "
               << (report.later_entries == 1 ? "was" : "were") << " good, in " << done.saved << '\n';
   if (!repair.copy.empty()) std::cout << "copied: to " << repair.copy << '\n';
-  std::cout << "left:   " << counted(report.entries);
+  std::cout << "left:   " << counted(report.entries, "entry", "entries");
   if (report.entries > 0)
     std::cout << ", " << report.first_sequence << " to " << report.last_sequence();
   std::cout << '\n';

@@ -1,0 +1,87 @@
+#include "share/network/request_runner.h"
+
+#include <memory>
+#include <utility>
+
+namespace joedb::inline v1 {
+
+void Request_Runner::run(const Request& request) {
+  process_.require_own("the connection to the server");
+  const std::lock_guard lock(using_);
+  run_locked(request);
+}
+
+// state_ is `lost` while the request runs, for the case that it throws before the end of its reply.
+void Request_Runner::run_locked(const Request& request) {
+  if (state_ == State::lost) throw Connection_Lost(failure_);
+  if (state_ == State::refused) throw Disconnection(failure_);
+  last_use_ = Clock::now();
+  state_ = State::lost;
+  failure_ = "the connection was given up in a request";
+  try {
+    request();
+    state_ = State::working;
+  } catch (const Protocol_Error& error) {
+    state_ = State::refused;
+    failure_ = error.what();
+    throw;
+  } catch (const Disconnection&) {
+    state_ = State::working;
+    throw;
+  } catch (const Connection_Lost& error) {
+    failure_ = error.what();
+    throw;
+  }
+}
+
+void Request_Runner::start_pings(std::chrono::milliseconds interval, Request ping,
+                                 std::function<void(const std::exception&)> report) {
+  if (interval <= interval.zero()) return;
+  pinger_ = std::thread([this, interval, ping = std::move(ping), report = std::move(report)] {
+    send_pings(interval, ping, report);
+  });
+}
+
+void Request_Runner::send_pings(std::chrono::milliseconds interval, const Request& ping,
+                                const std::function<void(const std::exception&)>& report) {
+  std::unique_lock lock(using_);
+  for (;;) {
+    const auto next = last_use_ + interval;
+    if (stopping_->wait_until(lock, next, [this] { return must_stop_; })) return;
+    if (last_use_ + interval > next) continue;  // the connection was used meanwhile
+    if (state_ != State::working) return;
+    try {
+      run_locked(ping);
+    } catch (const std::exception& error) {
+      lock.unlock();
+      report(error);
+      return;
+    }
+  }
+}
+
+void Request_Runner::stop_pings() {
+  if (!pinger_.joinable()) return;
+  if (process_.is_inherited()) {
+    // The thread exists only in the parent process: it cannot be joined here.
+    keep_until_exit(std::make_shared<std::thread>(std::move(pinger_)));
+    return;
+  }
+  {
+    const std::lock_guard lock(using_);
+    must_stop_ = true;
+  }
+  stopping_->notify_one();
+  pinger_.join();
+}
+
+void Request_Runner::end(const Request& quit) noexcept {
+  stop_pings();
+  if (process_.is_inherited() || state_ == State::lost) return;
+  try {
+    quit();
+  } catch (const std::exception&) {  // the server is gone already
+  }
+}
+
+}  // namespace joedb::inline v1

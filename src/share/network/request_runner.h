@@ -1,0 +1,78 @@
+#ifndef NETWORK_REQUEST_RUNNER_H
+#define NETWORK_REQUEST_RUNNER_H
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "joedb/base/error.h"
+#include "joedb/base/threads.h"
+
+namespace joedb::inline v1 {
+
+// A reply violated the protocol. The bytes that follow it cannot be interpreted.
+class Protocol_Error final : public Disconnection {
+ public:
+  using Disconnection::Disconnection;
+};
+
+// Runs the requests of one connection to a server, one at a time, and sends pings while the
+// connection is idle.
+//
+// A request sends bytes, and reads the reply. If it returns, or throws a Disconnection that is not
+// a Protocol_Error, it must have read the whole reply: the connection stays usable. After a
+// Protocol_Error, all later requests throw Disconnection with the same text. After any other
+// exception they throw Connection_Lost, because the rest of the reply may still arrive.
+//
+// Thread-safe, except end() and the destructor. A request must not run another one. In a child
+// process (joedb/base/process_mark.h), requests throw Inherited_Object, and nothing is sent.
+class Request_Runner {
+ public:
+  using Request = std::function<void()>;
+
+  Request_Runner() = default;
+  // Stops the pings, after the one that is being sent.
+  ~Request_Runner() { stop_pings(); }
+  Request_Runner(const Request_Runner&) = delete;
+  Request_Runner& operator=(const Request_Runner&) = delete;
+
+  void run(const Request& request);
+  // Starts a thread that runs `ping` as a request whenever the last request began `interval` ago;
+  // not if `interval` is 0 or less. The thread ends when the connection is not usable any more. If
+  // a ping fails, the thread calls `report`, without a lock, and ends. Call this once.
+  void start_pings(std::chrono::milliseconds interval, Request ping,
+                   std::function<void(const std::exception&)> report);
+  // Stops the pings, then calls `quit` unless the connection is lost. Ignores its exceptions. No
+  // request may follow.
+  void end(const Request& quit) noexcept;
+
+  bool is_lost() const {
+    const std::lock_guard lock(using_);
+    return state_ == State::lost;
+  }
+  bool is_inherited() const { return process_.is_inherited(); }
+
+ private:
+  enum class State { working, refused, lost };
+  using Clock = std::chrono::steady_clock;
+
+  void run_locked(const Request& request);
+  void send_pings(std::chrono::milliseconds interval, const Request& ping,
+                  const std::function<void(const std::exception&)>& report);
+  void stop_pings();
+
+  mutable std::mutex using_;  // guards the connection and the members up to last_use_
+  State state_ = State::working;
+  std::string failure_;
+  bool must_stop_ = false;
+  Clock::time_point last_use_;
+  Condition stopping_;
+  std::thread pinger_;
+  const Process_Mark process_;
+};
+
+}  // namespace joedb::inline v1
+
+#endif
