@@ -14,7 +14,7 @@ Unique_Path::Unique_Path() {
   const char* const directory = ::getenv("TMPDIR");
   path_ = (directory == nullptr || *directory == '\0' ? "/var/tmp" : directory);
   path_ += "/joedb-XXXXXX";
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   const int descriptor = ::mkostemp(path_.data(), O_CLOEXEC);
   if (descriptor < 0) {
     const int error = errno;

@@ -17,8 +17,8 @@ Log_Reader::Log_Reader(const Log_State& state, Prefix_Hash hash)
     : state_(state), hash_(std::move(hash)), bytes_(stage()) {}
 
 std::unique_ptr<Staged_File> Log_Reader::stage() const {
-  constexpr std::size_t most_in_memory = std::size_t{1} << 26;
-  return std::make_unique<Staged_File>("what was pulled", state_.journal.end, most_in_memory, [] {
+  constexpr std::size_t max_in_memory = std::size_t{1} << 26;
+  return std::make_unique<Staged_File>("what was pulled", state_.journal.end, max_in_memory, [] {
     return std::make_unique<Temporary_File>("what was pulled");
   });
 }

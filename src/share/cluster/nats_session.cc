@@ -98,7 +98,7 @@ class Nats_Session::Connection {
   // Connects to one of `servers`. Reconnects to any server that the cluster has, or never.
   Connection(const Nats_Session& session, const std::vector<std::string>& servers,
              bool reconnects) {
-    occupy_standard_descriptors();
+    reserve_standard_descriptors();
     natsOptions* options = nullptr;
     session.check(natsOptions_Create(&options), "options");
     const Nats_Pointer<natsOptions, natsOptions_Destroy> owner(options);

@@ -11,7 +11,7 @@ static constexpr long longest_setup = 10;  // seconds
 
 Ssh_Session::Ssh_Session(const Ssh_Address& address, std::string name)
     : name_(std::move(name)), session_(ssh_new(), Free_Session{}) {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   if (!session_) throw Exception(name_ + ": SSH cannot be used");
   set(SSH_OPTIONS_HOST, address.host.c_str());
   // Set explicit options before ~/.ssh/config is parsed, which sets only options that are not set.

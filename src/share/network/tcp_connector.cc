@@ -226,7 +226,7 @@ Tcp_Connector::Tcp_Connector(Tcp_Address address, Tls_Identity identity)
 Tcp_Connector::~Tcp_Connector() = default;
 
 std::unique_ptr<Channel> Tcp_Connector::new_channel() {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   if (address_.has_tls) return std::make_unique<Tls_Channel>(address_, identity_);
   auto channel = std::make_unique<Tcp_Channel<tcp::socket>>(address_);
   channel->connect(address_);

@@ -19,12 +19,12 @@ static constexpr std::chrono::seconds refresh_pause{1};
 static constexpr Offset block_size = Offset{1} << 16;
 
 // A push of more bytes is staged in a file.
-static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
+static constexpr std::size_t max_in_memory = std::size_t{1} << 20;
 
 // The file is created at `path` and unlinked at once: its name is not needed.
 static std::shared_ptr<Staged_File> stage_push(Offset start, std::string path) {
   return std::make_shared<Staged_File>(
-      "push", start, most_in_memory, [path = std::move(path)]() -> std::unique_ptr<Abstract_File> {
+      "push", start, max_in_memory, [path = std::move(path)]() -> std::unique_ptr<Abstract_File> {
         std::error_code ignored;
         // Left by a server that was killed between the two calls.
         std::filesystem::remove(path, ignored);

@@ -544,7 +544,7 @@ class Socket_Server::Implementation {
 };
 
 static Logger& before_sockets(Logger& log) {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   return log;
 }
 

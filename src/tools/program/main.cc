@@ -175,7 +175,7 @@ static void print_error(const Call& call, const std::exception& error) {
 }  // namespace joedb
 
 int main(int argc, char** argv) {
-  joedb::occupy_standard_descriptors();
+  joedb::reserve_standard_descriptors();
   joedb::Call call = joedb::make_call(argc, argv);
   try {
     return joedb::run(call);
