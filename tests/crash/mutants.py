@@ -402,7 +402,7 @@ MUTANTS = [
            '  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it\n'
            '}\n\nWritten_Journal::~', '  update();\n}\n\nWritten_Journal::~'),
     Mutant('relay: the watcher does not say that it has connected again', 'src/share/server/watch_server.cc',
-           '      notify();\n      while (goes_on()) {\n', '      while (goes_on()) {\n'),
+           '      notify();\n      while (goes_on()) {\n', '      while (is_open()) {\n'),
     # Journals on a replicated log.
     Mutant('cluster: a lost answer is taken for success', CLUSTER,
            '      is_repeated = has_unanswered_append_ = true;\n      throw;\n', '      return true;\n'),
