@@ -659,9 +659,9 @@ void Server_Core::end_idle_sessions() {
   const System::Time now = system_.now();
   std::vector<Session_Id> idle;
   for (const auto& [id, session] : sessions_) {
-    const bool is_its_turn = session.phase == Phase::ready || session.phase == Phase::sending ||
-                             session.phase == Phase::pushing;
-    if (is_its_turn && session.last_progress + limits_.idle_time <= now) idle.push_back(id);
+    const bool can_expire = session.phase == Phase::ready || session.phase == Phase::sending ||
+                            session.phase == Phase::pushing;
+    if (can_expire && session.last_progress + limits_.idle_time <= now) idle.push_back(id);
   }
   for (const Session_Id id : idle)
     if (find(id) != nullptr) end(id, "was idle for too long");
