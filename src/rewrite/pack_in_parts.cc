@@ -11,7 +11,7 @@ namespace joedb::inline v1 {
 
 namespace {
 
-constexpr Table_Id behind_all_tables(0xffff);
+constexpr Table_Id past_last_table(0xffff);
 
 std::size_t row_size(Type_Code code) {
   return visit_type(code, []<class T>(std::type_identity<T>) {
@@ -146,7 +146,7 @@ void Part_Packer::load_from(const Place& begin) {
     for (Column_Part& column : fields) column.values.reset();
   end_ = end_of_part(begin);
   for (const Added& added : added_) {
-    if (!takes_part(added)) continue;
+    if (!is_included(added)) continue;
     Value_Loader loader(*this, added);
     added.source(loader);
     bool is_same = loader.schema_entries() == shape_.schema_entries();
@@ -183,11 +183,11 @@ Part_Packer::Place Part_Packer::end_of_part(Place place) const {
     });
     if (end) return *end;
   }
-  return {behind_all_tables, 0, 0, {}, 0};
+  return {past_last_table, 0, 0, {}, 0};
 }
 
 // Returns false if no record of this source is in the current part.
-bool Part_Packer::takes_part(const Added& added) const {
+bool Part_Packer::is_included(const Added& added) const {
   if (begin_.table != end_.table) return true;
   const std::size_t index = begin_.table.value() - std::size_t{1};
   const bool is_one_column = begin_.run_first == end_.run_first && begin_.field == end_.field;

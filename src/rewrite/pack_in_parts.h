@@ -81,7 +81,7 @@ class Part_Packer {
   T value(const Place& place);
   void load_from(const Place& begin);
   Place end_of_part(Place begin) const;
-  bool takes_part(const Added& added) const;
+  bool is_included(const Added& added) const;
   Column_Base& column_of(Table_Id table, Field_Id field);
   // Returns the number of record ids that a table has in all journals together.
   index_t total_size(std::size_t table_index) const {
