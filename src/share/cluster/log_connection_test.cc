@@ -415,7 +415,7 @@ TEST_F(Log_Connection_Test, ReadsTheOldestPartFromTheArchive) {
   }
   const Offset end = ann_->client->get_journal_checkpoint();
   const Number kept = messages_.last();
-  Message message = this->content(kept);
+  Message message = this->message(kept);
   message.kind = Message::Kind::archive;
   message.archive = 0;
   message.argument = end;
