@@ -155,7 +155,7 @@ Statistics make_statistics(const Database& database, const Sizes& sizes) {
 // The first cell of a row is aligned to the left, the others to the right.
 using Row = std::vector<std::string>;
 
-void print_rows(const std::vector<Row>& rows, std::size_t least_width) {
+void print_rows(const std::vector<Row>& rows, std::size_t min_width) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -166,7 +166,7 @@ void print_rows(const std::vector<Row>& rows, std::size_t least_width) {
     std::string line = row[0];
     line.append(widths[0] - display_width(row[0]), ' ');
     for (std::size_t i = 1; i < row.size(); ++i)
-      line.append(std::max(widths[i], least_width) - row[i].size(), ' ').append(row[i]);
+      line.append(std::max(widths[i], min_width) - row[i].size(), ' ').append(row[i]);
     std::cout << line << '\n';
   }
 }
