@@ -32,9 +32,9 @@ constexpr std::size_t max_completions = 1000;
 // Throws Exception if the header is invalid.
 std::size_t read_length(std::istream& in) {
   constexpr std::string_view name = "Content-Length: ";
-  constexpr int most_lines = 100;
+  constexpr int max_lines = 100;
   std::size_t length = 0;
-  for (int i = 0; i < most_lines; ++i) {
+  for (int i = 0; i < max_lines; ++i) {
     std::string line;
     for (int c; (c = in.get()) != '\n';) {
       if (c == EOF) return 0;
