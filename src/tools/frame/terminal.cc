@@ -367,7 +367,7 @@ std::optional<std::string_view> Terminal::read_line(const std::string& prompt,
     const Got got = edit_line(is_continuation ? continuation_prompt(prompt) : prompt, line);
     if (got == Got::line) {
       text_ += line;
-      if (!has_multiline_ || text_.size() >= longest_line ||
+      if (!has_multiline_ || text_.size() >= max_line_size ||
           !split_typed_line(text_).has_open_string)
         break;
       text_ += '\n';
