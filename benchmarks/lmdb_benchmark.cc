@@ -50,14 +50,14 @@ class Transaction {
   std::int64_t number(MDB_val key) {
     MDB_val value;
     require(mdb_get(transaction_, table_, &key, &value));
-    return number_at_end(value);
+    return last_number(value);
   }
   std::int64_t sum() {
     MDB_cursor* cursor = nullptr;
     require(mdb_cursor_open(transaction_, table_, &cursor));
     std::int64_t sum = 0;
     for (MDB_val key, value; mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == MDB_SUCCESS;)
-      sum += number_at_end(value);
+      sum += last_number(value);
     mdb_cursor_close(cursor);
     return sum;
   }
@@ -74,7 +74,7 @@ class Transaction {
   void commit() { require(mdb_txn_commit(std::exchange(transaction_, nullptr))); }
 
  private:
-  static std::int64_t number_at_end(MDB_val value) {
+  static std::int64_t last_number(MDB_val value) {
     std::int64_t number;
     std::memcpy(&number, static_cast<char*>(value.mv_data) + value.mv_size - sizeof number,
                 sizeof number);

@@ -47,7 +47,7 @@ class Row {
   Row_Value value_;
 };
 
-static std::int64_t number_at_end(const store::Slice& value) {
+static std::int64_t last_number(const store::Slice& value) {
   std::int64_t number;
   std::memcpy(&number, value.data() + value.size() - sizeof number, sizeof number);
   return number;
@@ -119,7 +119,7 @@ static void open_and_walk(std::int64_t rows, const char* file) {
   const auto db = open_database(file);
   const std::unique_ptr<store::Iterator> row(db->NewIterator(store::ReadOptions()));
   std::int64_t sum = 0;
-  for (row->SeekToFirst(); row->Valid(); row->Next()) sum += number_at_end(row->value());
+  for (row->SeekToFirst(); row->Valid(); row->Next()) sum += last_number(row->value());
   require(row->status());
   require_sum(rows, sum);
 }
@@ -130,7 +130,7 @@ static void open_and_find(std::int64_t rows, const char* file) {
   std::string value;
   for (std::int64_t i = 0; i < rows; ++i) {
     require(db->Get(store::ReadOptions(), text_of(jump(i, rows)), &value));
-    sum += number_at_end(value);
+    sum += last_number(value);
   }
   require_sum(rows, sum);
 }

@@ -339,6 +339,20 @@ def check_english(tree):
                 yield path, number, f'{match[0]!r}: name the thing, so that the sentence is read once'
 
 
+# Identifiers that are relative clauses or sentences: the field has a shorter word for each.
+RIDDLING_NAMES = re.compile(
+    r'\b(wanted_by_\w+|\w+_Of_Whens|comment_of_(?:new|removed)_tag|has_told_\w+|is_told|require_sense|take_cut_of|'
+    r'(?:most|least)_\w+|lie(?=\())')
+
+
+def check_names(tree):
+    for path in tree.cpp_files():
+        for number, line in tree.lines(path):
+            match = RIDDLING_NAMES.search(re.sub(r'"(?:\\.|[^"\\])*"|(?<!:)//.*', '', line))
+            if match:
+                yield path, number, f'{match[0]}: use the term of the field (max_, min_ for limits)'
+
+
 # --- documents ---
 
 def tool_names(tree):
@@ -633,8 +647,8 @@ def check_with_tools(tree):
 
 
 RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_dead_files, check_version,
-         check_test_names, check_terms, check_english, check_text, check_documents, check_public_headers,
-         check_long_functions, check_sizes, check_with_tools]
+         check_test_names, check_terms, check_english, check_names, check_text, check_documents,
+         check_public_headers, check_long_functions, check_sizes, check_with_tools]
 
 
 def main():

@@ -76,6 +76,15 @@ class Check_Test(unittest.TestCase):
         self.assert_bad(check.check_english, {'docs/a.md': 'Then it goes on.\n'},
                         "docs/a.md:1: 'goes on': name the thing")
 
+    def test_names_that_are_sentences_are_refused(self):
+        self.assert_good(check.check_names, {'src/wal/a.cc': 'f("lie()", max_size);  // At most_one lie().\n'})
+        for name in ('wanted_by_undo', 'Range_Of_Whens', 'comment_of_new_tag', 'has_told_failure', 'require_sense',
+                     'take_cut_of', 'most_items', 'least_size'):
+            self.assert_bad(check.check_names, {'src/wal/a.cc': f'int i;\n{name} = 0;\n'},
+                            f'src/wal/a.cc:2: {name}: use the term of the field')
+        self.assert_bad(check.check_names, {'src/sim/lab/a.h': 'disk.lie();\n'},
+                        'src/sim/lab/a.h:1: lie: use the term of the field')
+
     def test_a_public_header_includes_no_private_one(self):
         self.assert_bad(check.check_layers, self.including('include/joedb/io/a.h', 'kernel/io/b.h'),
                         'include/joedb/io/a.h:1: a public header must not include the private kernel/io/b.h')

@@ -125,7 +125,7 @@ void enter(Transaction_Object& self) {
   self.session->begin(self.why, self.author, self.is_hard);
   self.state = Transaction_Object::State::begun;
   const nb::tuple outer = outer_transactions();
-  set_outer_transactions(nb::tuple(outer + nb::make_tuple(self.session->keep_to_task())));
+  set_outer_transactions(nb::tuple(outer + nb::make_tuple(self.session->bind_to_task())));
   self.outer = outer;
 }
 

@@ -52,7 +52,7 @@ std::optional<Recovery> parse_recovery(const std::string& name) {
 
 }  // namespace
 
-void Without_Interpreter::stop_at_end_of_program() {
+void Without_Interpreter::stop_at_exit() {
   while (is_ending && std::this_thread::get_id() != main_thread) pause();
 }
 
@@ -122,7 +122,7 @@ std::shared_ptr<Shared_Session> Shared_Session::open(const std::string& path,
                                                      Session_Options options) {
   const Open_Mode open_mode = parse_mode(mode);
   options.recovery = parse_recovery(recovery);
-  options.look_for_interrupt = check_signals;
+  options.check_interrupt = check_signals;
   std::shared_ptr<Shared_Session> shared(new Shared_Session(path));
   shared->timeout_ = options.timeout;
   shared->session_ = without_interpreter(
@@ -136,7 +136,7 @@ std::shared_ptr<Shared_Session> Shared_Session::past(Moment moment) {
   return shared;
 }
 
-Shared_Session::Use::Use(Shared_Session& session, bool is_harmless) : session_(session) {
+Shared_Session::Use::Use(Shared_Session& session, bool skips_checks) : session_(session) {
   // Checked before locking: a thread that exists only in the parent may hold the mutex.
   if (session.forks_ != forks)
     throw Closed(session.name_ +
@@ -151,7 +151,7 @@ Shared_Session::Use::Use(Shared_Session& session, bool is_harmless) : session_(s
     throw Closed(session.name_ + " is closed");
   }
   try {
-    if (is_harmless) {
+    if (skips_checks) {
       ++session.uses_;
       return;
     }
@@ -193,8 +193,8 @@ Shared_Session::Turn::Turn(Shared_Session& session) {
 void Shared_Session::Turn::wait(Shared_Session& session) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
-  const std::uint64_t mine = ++session.last_waiting_;
-  session.waiting_.push_back(mine);
+  const std::uint64_t ticket = ++session.last_ticket_;
+  session.waiting_.push_back(ticket);
   try {
     for (;;) {
       const std::uint64_t seen = session.turns_;
@@ -213,10 +213,10 @@ void Shared_Session::Turn::wait(Shared_Session& session) {
         check_signals();
       });
       use_.emplace(session);
-      if (session.waiting_.front() == mine && session.is_my_turn()) break;
+      if (session.waiting_.front() == ticket && session.is_my_turn()) break;
     }
   } catch (...) {
-    std::erase(session.waiting_, mine);
+    std::erase(session.waiting_, ticket);
     session.notify();
     throw;
   }
@@ -241,7 +241,7 @@ void Shared_Session::notify() noexcept {
   turn_changed_.notify_all();
 }
 
-std::uint64_t Shared_Session::keep_to_task() {
+std::uint64_t Shared_Session::bind_to_task() {
   const nb::object task = current_task();
   if (!task.is_none()) {
     task_ = nb::steal(PyWeakref_NewRef(task.ptr(), nullptr));
@@ -345,7 +345,7 @@ void Shared_Session::begin(const std::string& why, const std::string& author, bo
     without_interpreter(run);
   else
     run();
-  // Values of the previous transaction; keep_to_task() sets those of this one.
+  // Values of the previous transaction; bind_to_task() sets those of this one.
   task_.reset();
   transaction_ = 0;
 }

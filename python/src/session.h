@@ -49,14 +49,14 @@ class Without_Interpreter {
  public:
   Without_Interpreter() : state_(PyEval_SaveThread()) {}
   ~Without_Interpreter() {
-    stop_at_end_of_program();
+    stop_at_exit();
     PyEval_RestoreThread(state_);
   }
   Without_Interpreter(const Without_Interpreter&) = delete;
   Without_Interpreter& operator=(const Without_Interpreter&) = delete;
 
  private:
-  static void stop_at_end_of_program();
+  static void stop_at_exit();
   PyThreadState* const state_;
 };
 
@@ -71,7 +71,7 @@ decltype(auto) without_interpreter(F f) {
 // in threads other than the main one. The caller need not hold the GIL.
 void check_signals();
 
-// A context variable: a tuple of the numbers (Shared_Session::keep_to_task) of the transactions in
+// A context variable: a tuple of the numbers (Shared_Session::bind_to_task) of the transactions in
 // whose `with` block this code runs. Asyncio tasks, and threads of asyncio.to_thread, inherit it
 // from the code that started them.
 nb::tuple outer_transactions();
@@ -109,8 +109,8 @@ class Shared_Session {
   class Use {
    public:
     // Throws Exception during a Call of this thread, and what Session::require_intact throws.
-    // `is_harmless` skips both checks.
-    explicit Use(Shared_Session& session, bool is_harmless = false);
+    // `skips_checks` skips both checks.
+    explicit Use(Shared_Session& session, bool skips_checks = false);
     ~Use();
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
@@ -167,7 +167,7 @@ class Shared_Session {
   void begin(const std::string& why, const std::string& author, bool is_hard);
   // Restricts the open transaction to the current asyncio task, if there is one. Returns a number
   // that identifies the transaction in this process.
-  std::uint64_t keep_to_task();
+  std::uint64_t bind_to_task();
   void commit();
   // No-op without a transaction.
   void rollback();
@@ -211,11 +211,11 @@ class Shared_Session {
   std::unique_ptr<Session> session_;
   double timeout_ = -1;
   nb::object task_;                // weak reference to the task that owns the transaction, if any
-  std::uint64_t transaction_ = 0;  // its number, see keep_to_task()
+  std::uint64_t transaction_ = 0;  // its number, see bind_to_task()
   // Tickets of the waiting threads, guarded by the GIL. turns_ counts the notifications, and is
   // guarded by turn_mutex_.
   std::deque<std::uint64_t> waiting_;
-  std::uint64_t last_waiting_ = 0;
+  std::uint64_t last_ticket_ = 0;
   std::mutex turn_mutex_;
   std::condition_variable turn_changed_;
   std::uint64_t turns_ = 0;

@@ -157,7 +157,7 @@ Session_Options options_of(const joedb_options& from) {
   options.checks_thread = false;
   if (from.timeout > 0) options.timeout = from.timeout;
   if (from.interrupt != nullptr)
-    options.look_for_interrupt = [f = from.interrupt, argument = from.interrupt_argument] {
+    options.check_interrupt = [f = from.interrupt, argument = from.interrupt_argument] {
       if (f(argument) != 0) throw Interrupted("interrupted");
     };
   options.server = text(from.server);

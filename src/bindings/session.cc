@@ -23,7 +23,7 @@ namespace joedb {
 
 namespace {
 
-constexpr std::chrono::milliseconds longest_pause{20};
+constexpr std::chrono::milliseconds max_pause{20};
 
 // Returns a duration of up to about 30 years.
 System::Duration duration_of(double seconds) {
@@ -41,7 +41,7 @@ class Interruptible_System final : public System {
       look_();
       const Duration left = end - now();
       if (left <= Duration(0)) return;
-      System::sleep(std::min<Duration>(left, longest_pause));
+      System::sleep(std::min<Duration>(left, max_pause));
     }
   }
 
@@ -61,7 +61,7 @@ class Interruptible_File final : public File {
         System::real(), {std::chrono::milliseconds(1), longest_pause},
         options_.timeout >= 0 ? duration_of(options_.timeout) : System::Duration::max());
     do {
-      options_.look_for_interrupt();
+      options_.check_interrupt();
       if (!backoff.wait())
         throw Lock_Timeout(get_name() + " is being written by somebody else, for more than " +
                            seconds_text() + " seconds");
@@ -86,7 +86,7 @@ class Interruptible_File final : public File {
 #ifdef JOEDB_HAS_NETWORK
 class Session::Server {
  public:
-  explicit Server(const Session_Options& options) : system_(options.look_for_interrupt) {
+  explicit Server(const Session_Options& options) : system_(options.check_interrupt) {
     if (options.server.find("://") == std::string::npos)
       connector_ = std::make_unique<Local_Connector>(options.server);
     else
@@ -208,13 +208,13 @@ void Session::require_indexes() const {
 std::unique_ptr<Session> Session::past(Moment moment) const {
   std::unique_ptr<Session> session(new Session);
   session->name_ = name_;
-  session->past_of_ = open_reader();
-  session->past_end_ = find_moment(*session->past_of_, moment);
-  session->file_ = std::make_unique<Past_File>(session->past_of_, session->past_end_);
+  session->past_source_ = open_reader();
+  session->past_end_ = find_moment(*session->past_source_, moment);
+  session->file_ = std::make_unique<Past_File>(session->past_source_, session->past_end_);
   try {
     session->open_for_reading();
   } catch (const Corruption_Error&) {  // is the position inside an entry, or the file damaged?
-    Readonly_Journal journal(*session->past_of_);
+    Readonly_Journal journal(*session->past_source_);
     journal.replay(Ignore_Entries(), session->past_end_);
     require_entry_end(journal, session->past_end_);
     throw;
@@ -262,7 +262,7 @@ Offset Session::checkpoint() const {
 }
 
 std::shared_ptr<Abstract_File> Session::open_reader() const {
-  if (is_past()) return std::make_shared<Past_File>(past_of_, past_end_);
+  if (is_past()) return std::make_shared<Past_File>(past_source_, past_end_);
   if (file_->is_replaced()) throw Exception(name_ + " was replaced by another file: open it again");
   if (std::shared_ptr<Abstract_File> file = file_->open_beside("", Open_Mode::read_existing))
     return file;
@@ -295,7 +295,7 @@ Offset Session::pull(double wait) {
         "a transaction begins with what others have written: nothing can be pulled in it");
   pins_->before_change();
   if (store_ && store_->must_build()) forget_tables();
-  Interruptible_System system(options_.look_for_interrupt);
+  Interruptible_System system(options_.check_interrupt);
   const auto pull_once = [&](System::Duration duration) -> Offset {
     if (client_) return client_->pull(duration, system);
     const Offset size = journal_->pull();
@@ -308,7 +308,7 @@ Offset Session::pull(double wait) {
     constexpr System::Duration longest = std::chrono::milliseconds(200);
     const Offset size = pull_once(std::min(left, longest));
     if (size > 0 || left == System::Duration(0)) return size;
-    system.sleep(client_ ? System::Duration(0) : std::min<System::Duration>(left, longest_pause));
+    system.sleep(client_ ? System::Duration(0) : std::min<System::Duration>(left, max_pause));
   }
 }
 
@@ -399,7 +399,7 @@ void Session::rollback_of_any_thread() {
 void Session::roll_back_after_error() noexcept {
   if (!is_in_transaction()) return;
   bool lock_is_free = false;
-  bool must_build = must_rebuild_ || undo_->are_tables_wrong();
+  bool must_build = must_rebuild_ || undo_->are_tables_invalid();
   try {
     pins_->before_change();
     if (uncommitted() > 0 && !must_build) undo_->rollback_to(start_);
@@ -415,7 +415,7 @@ void Session::roll_back_after_error() noexcept {
     fail(error.what());
   }
   if (!lock_is_free) {
-    are_tables_wrong_ = are_tables_wrong_ || must_build;
+    are_tables_invalid_ = are_tables_invalid_ || must_build;
     lock_->abandon();
   }
   end();
@@ -436,7 +436,7 @@ void Session::throw_failure() const {
 }
 
 void Session::require_intact() const {
-  if (are_tables_wrong_) throw_failure();
+  if (are_tables_invalid_) throw_failure();
 }
 
 void Session::hard_checkpoint() {

@@ -47,7 +47,7 @@ struct Session_Options {
   double timeout = -1;
   // Called every few milliseconds while the session waits for others. An exception from it ends the
   // wait.
-  std::function<void()> look_for_interrupt = [] {};
+  std::function<void()> check_interrupt = [] {};
   // If true, a transaction can be used only by the thread that has begun it.
   bool checks_thread = true;
   // Server of which the file is a copy: joedb://HOST/DATABASE, or the path of a socket. Empty:
@@ -75,7 +75,7 @@ struct Field_Input {
 //
 // Not thread-safe. Functions throw what the engine throws, and Exception in a transaction of
 // another thread or if the database can only be read. Functions that may wait call
-// look_for_interrupt.
+// check_interrupt.
 class Session {
  public:
   static constexpr char memory_name[] = ":memory:";
@@ -96,7 +96,7 @@ class Session {
   std::unique_ptr<Session> past(Moment moment) const;
 
   const std::string& name() const { return name_; }
-  bool is_past() const { return past_of_ != nullptr; }
+  bool is_past() const { return past_source_ != nullptr; }
   bool is_hard() const { return options_.is_hard; }
   // True if others may write, too: transactions wait for them.
   bool is_shared() const { return is_shared_; }
@@ -232,7 +232,7 @@ class Session {
 
   class Server;
   std::unique_ptr<Server> server_;
-  std::shared_ptr<Abstract_File> past_of_;
+  std::shared_ptr<Abstract_File> past_source_;
   Offset past_end_ = 0;
   std::unique_ptr<Abstract_File> file_;
   std::unique_ptr<Writable_Database> store_;  // or journal_ with own_database_
@@ -252,7 +252,7 @@ class Session {
   std::uint64_t builds_ = 0;
   bool has_failed_ = false;                // a rollback has failed
   std::optional<Write_Disabled> failure_;  // its error; empty if there was no memory for the text
-  bool are_tables_wrong_ = false;
+  bool are_tables_invalid_ = false;
 };
 
 }  // namespace joedb

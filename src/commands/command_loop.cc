@@ -162,14 +162,14 @@ Command_Loop::End Command_Loop::run(Line_Source& in, std::ostream& out) {
   in_ = &in;
   line_number_ = 0;
   end_ = End::end_of_input;
-  const bool is_answering = out.good();
+  const bool was_good = out.good();
   const Completer completer = [this](std::string_view line) { return complete(line); };
   while (end_ == End::end_of_input) {
     try {
       const std::string prompt = shown_prompt();
       const auto line = in.next(prompt, completer);
       line_number_ = settings_.is_classic ? line_number_ + 1 : in.line_number();
-      if (is_answering && !out) throw Exception("the output cannot be written");
+      if (was_good && !out) throw Exception("the output cannot be written");
       if (!line) break;
       run_line(trimmed(*line), out);
     } catch (const Line_Too_Long& error) {
@@ -204,8 +204,8 @@ void Command_Loop::run_line(std::string_view line, std::ostream& out) {
 
 // Answers in one piece, which is faster, unless the line is long: a copy could take much memory.
 void Command_Loop::answer(std::ostream& out) {
-  constexpr std::size_t longest_piece = 4096;
-  if (line_.size() > longest_piece) {
+  constexpr std::size_t max_piece_size = 4096;
+  if (line_.size() > max_piece_size) {
     out << "OK: " << line_ << '\n';
     return;
   }
@@ -218,12 +218,12 @@ void Command_Loop::answer(std::ostream& out) {
 }
 
 void Command_Loop::fail(std::string_view text, std::string_view line, std::ostream& out) {
-  constexpr std::size_t longest_shown = 1000;
+  constexpr std::size_t max_shown_size = 1000;
   ++failures_.count;
   failures_.line_number = line_number_;
   failures_.text = text;
-  failures_.line = line.substr(0, longest_shown);
-  if (line.size() > longest_shown) failures_.line += "…";
+  failures_.line = line.substr(0, max_shown_size);
+  if (line.size() > max_shown_size) failures_.line += "…";
   const bool has_colours = display().has_colours;
   if (has_colours) out << colour::error;
   out << (settings_.is_classic ? "Exception caught:" : "Error:");

@@ -11,10 +11,10 @@ namespace joedb::inline v1 {
 
 namespace {
 
-class Completer_Of_Names {
+class Name_Completer {
  public:
-  Completer_Of_Names(const Database& database, const std::vector<std::string_view>& words,
-                     std::string_view prefix)
+  Name_Completer(const Database& database, const std::vector<std::string_view>& words,
+                 std::string_view prefix)
       : database_(database), words_(words), prefix_(prefix) {}
 
   Completions complete(std::string_view kind) {
@@ -151,7 +151,7 @@ class Completer_Of_Names {
 
 Completions complete_from(const Database& database, std::string_view kind,
                           const std::vector<std::string_view>& words, std::string_view prefix) {
-  return Completer_Of_Names(database, words, prefix).complete(kind);
+  return Name_Completer(database, words, prefix).complete(kind);
 }
 
 }  // namespace joedb::inline v1

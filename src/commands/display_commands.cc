@@ -57,16 +57,16 @@ void show_table(Line_Reader& in, std::ostream& out, const Database& database,
   constexpr Line_Reader::Range not_negative{.min = 0};
   const Table& table = read_table(in, database);
   Table_View view;
-  std::optional<std::size_t> asked_width;
+  std::optional<std::size_t> requested_width;
   if (in.has_more()) {
     const auto default_width = static_cast<std::int64_t>(view.max_column_width);
     const std::int64_t width = in.read_integer_or(default_width, "width", not_negative);
-    if (!in.has_failed() && width >= 0) asked_width = static_cast<std::size_t>(width);
+    if (!in.has_failed() && width >= 0) requested_width = static_cast<std::size_t>(width);
   }
   view.start = in.read_integer_or(0, "start");
   view.length = in.read_integer_or(0, "length", not_negative);
   in.require_end();
-  Row_Style style(display, database, asked_width);
+  Row_Style style(display, database, requested_width);
   if (view.length == 0) style.limit = display.limit;
   Table_Printer printer(table, view, style);
   printer.print(out);
@@ -74,7 +74,7 @@ void show_table(Line_Reader& in, std::ostream& out, const Database& database,
 }
 
 // Reads the record of the command; null if no record is given.
-Record_Id read_shown_record(Line_Reader& in) {
+Record_Id read_record_to_show(Line_Reader& in) {
   const std::int64_t id = in.read_integer_or(-1, "record id");
   in.require_end();
   return in.has_failed() ? Record_Id() : Record_Id(id);
@@ -122,7 +122,7 @@ void add_display_commands(Command_Loop& loop, const Database& database) {
   };
   const auto record = [&loop, &database](Line_Reader& in, std::ostream& out) {
     const Table& t = read_table(in, database);
-    print_record(out, t, read_shown_record(in), Row_Style(loop.display(), database));
+    print_record(out, t, read_record_to_show(in), Row_Style(loop.display(), database));
   };
   const auto schema = without_arguments(
       [&database](std::ostream& out) { dump_schema(database, Command_Writer(out)); });

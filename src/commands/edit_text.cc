@@ -331,8 +331,8 @@ void Edited_Text::require_referenced(const Edited_Field& field, const Type& old)
   const Table* const table =
       old.code == Type_Code::reference ? database_.find_table(old.referenced) : nullptr;
   if (table == nullptr || only_ != nullptr) return;
-  const auto is_it = [&](const Edited_Table& edited) { return edited.old == table; };
-  if (std::none_of(tables_.begin(), tables_.end(), is_it))
+  const auto is_this_table = [&](const Edited_Table& edited) { return edited.old == table; };
+  if (std::none_of(tables_.begin(), tables_.end(), is_this_table))
     problem("the field " + std::string(field.name) + " references the table " + table->name() +
             ", which is not in this text. A new name is written: table NEW was " + table->name());
 }
@@ -353,8 +353,8 @@ void Edited_Text::match_type(const Edited_Field& field, const Type& old) {
 void Edited_Text::check_rows(const Edited_Table& table) {
   std::set<index_t> ids;
   for (const Edited_Row& row : table.rows) {
-    constexpr std::size_t most_problems = 20;
-    if (problems_.size() >= most_problems) return;
+    constexpr std::size_t max_problems = 20;
+    if (problems_.size() >= max_problems) return;
     line_ = row.line;
     if (row.id >= 0 && !ids.insert(row.id).second)
       problem("record " + std::to_string(row.id) + " of table " + std::string(table.name) +

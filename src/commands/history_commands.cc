@@ -145,7 +145,7 @@ class Verbs {
     const auto when = take_when(line);
     line.require_end();
     Past_File file = journal();
-    const Transaction_Summary place = find_shown(file, when, Recovery::none);
+    const Transaction_Summary place = find_transaction_at(file, when, Recovery::none);
     Changes changes(file, place.begin, place.end);
     Transaction transaction;
     if (const Transaction* const found = changes.next()) transaction = *found;
@@ -201,9 +201,9 @@ class Verbs {
       return;
     }
     if (writable_ == nullptr) throw Exception("the database can only be read");
-    Wanted_Changes wanted;
-    wanted.comment = is_removal ? comment_of_removed_tag(file, *name)
-                                : comment_of_new_tag(file, *name, when, line.has("--force"));
+    Transaction_Content wanted;
+    wanted.comment = is_removal ? tag_removal_comment(file, *name)
+                                : tag_comment(file, *name, when, line.has("--force"));
     write(wanted, {}, line);
     out << wanted.comment << '\n';
   }
@@ -223,17 +223,16 @@ class Verbs {
       // session: its entries are a transaction of their own.
       const Writable_Journal& own = std::as_const(*writable_).get_journal();
       const bool has_written = own.get_position() > start_;
-      return wanted_by_undo(file, when, options(),
-                            has_written ? Unfinished::transaction : Unfinished::refused);
+      return undo_changes(file, when, options(),
+                          has_written ? Unfinished::transaction : Unfinished::refused);
     });
   }
 
   void revert(Line_Reader& in, std::ostream& out) {
     Change_Line line(in, {"--message", "--author"});
-    const Range_Of_Whens range = parse_range(line.words.take("A..B"), now_());
+    const Moment_Range range = parse_range(line.words.take("A..B"), now_());
     line.words.require_end();
-    change(line, out,
-           [&](Abstract_File& file) { return wanted_by_revert(file, range, options()); });
+    change(line, out, [&](Abstract_File& file) { return revert_changes(file, range, options()); });
   }
 
   void restore(Line_Reader& in, std::ostream& out) {
@@ -246,7 +245,7 @@ class Verbs {
     if (!when) throw Exception("--at is missing");
     restored.when = parse(*when);
     change(line, out, [&](Abstract_File& file) {
-      return wanted_by_restore(file, database_, restored, options());
+      return restore_changes(file, database_, restored, options());
     });
   }
 
@@ -271,7 +270,7 @@ class Verbs {
   template <class Find>
   void change(const Change_Line& line, std::ostream& out, const Find& find) {
     Past_File file = journal();
-    Wanted_Changes wanted = find(file);
+    Transaction_Content wanted = find(file);
     if (const auto message = line.words.value("--message")) wanted.comment = *message;
     const Plan plan = plan_changes(database_, wanted.changes, line.conflicts());
     print_conflicts(out, plan);
@@ -289,7 +288,8 @@ class Verbs {
     text.print(transaction);
   }
 
-  Transaction_Info write(const Wanted_Changes& wanted, const Plan& plan, const Verb_Line& line) {
+  Transaction_Info write(const Transaction_Content& wanted, const Plan& plan,
+                         const Verb_Line& line) {
     const Writable_Journal& own_journal = std::as_const(*writable_).get_journal();
     const Offset start = own_journal.get_position();
     try {

@@ -54,7 +54,7 @@ bool Block_Line_Source::refill() {
   if (!make_room()) {
     skip_line();
     throw Line_Too_Long("the line is too long: there is no memory for it, or it has more than " +
-                        std::to_string(longest_line >> 20) + " MiB");
+                        std::to_string(max_line_size >> 20) + " MiB");
   }
   out_.flush();
   const std::size_t n = read(buffer_.data() + end_, buffer_.size() - end_);
@@ -66,9 +66,9 @@ bool Block_Line_Source::refill() {
 // Makes room for one more block. Returns false if the line is too long.
 bool Block_Line_Source::make_room() {
   if (buffer_.size() - end_ >= block_size) return true;
-  if (end_ > longest_line) return false;
+  if (end_ > max_line_size) return false;
   try {
-    buffer_.resize(std::min(2 * buffer_.size(), longest_line + block_size) + block_size);
+    buffer_.resize(std::min(2 * buffer_.size(), max_line_size + block_size) + block_size);
   } catch (const std::bad_alloc&) {
     return false;
   }

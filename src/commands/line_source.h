@@ -49,7 +49,7 @@ class Line_Source {
 
   // Returns the next line without its end, or nullopt at the end of the input. The line is valid
   // until the next call. A prompt that is not empty is shown first. Throws Line_Too_Long if the
-  // line is longer than longest_line, or does not fit into memory; the next call returns the line
+  // line is longer than max_line_size, or does not fit into memory; the next call returns the line
   // after it.
   std::optional<std::string_view> next(const std::string& prompt, const Completer& completer) {
     ++line_number_;
@@ -58,7 +58,7 @@ class Line_Source {
   // Returns the number of the line that was read last, from 1.
   std::size_t line_number() const { return line_number_; }
 
-  static constexpr std::size_t longest_line = std::size_t{1} << 30;
+  static constexpr std::size_t max_line_size = std::size_t{1} << 30;
 
  private:
   virtual std::optional<std::string_view> read_line(const std::string& prompt,

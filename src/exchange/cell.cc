@@ -157,7 +157,7 @@ Record_Id read_reference(const Cell& cell) {
 
 }  // namespace
 
-const char* text_of_missing(Type_Code type) {
+const char* missing_value_text(Type_Code type) {
   switch (type) {
     case Type_Code::string:
       return "\"\"";

@@ -65,7 +65,7 @@ struct Import_Plan {
   std::size_t memory = 0;  // Import_Target::memory
   std::size_t source_columns = 0;
   std::int64_t rows_seen = 0;
-  bool has_seen_all = false;
+  bool has_read_all = false;
 
   // Returns the plan as text for people.
   std::string text() const;

@@ -63,7 +63,7 @@ class Planner {
     plan_.key = settings_.key;
     plan_.deletes_missing = settings_.deletes_missing;
     plan_.memory = settings_.memory;
-    look_at_rows();
+    sample_rows();
     if (source_.has_more_columns() && has_all_fields()) expect_fields();
     // JSON lines without records do not tell which columns they have.
     if (has_no_rows() && plan_.deletes_missing && plan_.key.empty())
@@ -80,7 +80,7 @@ class Planner {
   bool has_all_fields() const { return table_ != nullptr && !settings_.adds_fields; }
 
   bool has_no_rows() const {
-    return source_.has_more_columns() && plan_.rows_seen == 0 && plan_.has_seen_all;
+    return source_.has_more_columns() && plan_.rows_seen == 0 && plan_.has_read_all;
   }
 
   // Rows that were not read may have columns for these, too.
@@ -95,23 +95,23 @@ class Planner {
     });
   }
 
-  bool has_seen_enough(std::int64_t limit) const {
+  bool has_enough_rows(std::int64_t limit) const {
     return (limit > 0 && plan_.rows_seen == limit) ||
            (!source_.input().can_seek() && source_.input().position() > sample_bytes_of_pipe);
   }
 
-  void look_at_rows() {
+  void sample_rows() {
     const bool is_short =
         !source_.input().can_seek() || (has_all_fields() && !settings_.has_preview);
     const std::int64_t limit = settings_.sample == 0 && is_short ? short_sample : settings_.sample;
     if (!has_all_fields() || settings_.has_preview || source_.has_more_columns()) {
-      while (!has_seen_enough(limit) && source_.next()) look_at(source_.cells());
-      plan_.has_seen_all = !has_seen_enough(limit);
+      while (!has_enough_rows(limit) && source_.next()) sample_row(source_.cells());
+      plan_.has_read_all = !has_enough_rows(limit);
     }
     source_.rewind();
   }
 
-  void look_at(std::span<const Cell> cells) {
+  void sample_row(std::span<const Cell> cells) {
     if (guesses_.size() < cells.size()) guesses_.resize(cells.size());
     for (std::size_t i = 0; i < cells.size(); ++i) guesses_[i].add(cells[i]);
     ++plan_.rows_seen;

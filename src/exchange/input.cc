@@ -56,7 +56,7 @@ std::size_t Input::read(char* data, std::size_t size) {
 }
 
 void Input::require_text(std::string_view begin) const {
-  const std::string reason = why_no_text(begin, name_ == standard_input ? "-" : name_);
+  const std::string reason = non_text_reason(begin, name_ == standard_input ? "-" : name_);
   if (!reason.empty()) throw Data_Error(name_ + ": " + reason);
 }
 

@@ -29,7 +29,7 @@ class Input {
   const std::string& name() const { return name_; }
 
   // Returns the next line with its line feed, if it has one; nullopt at the end. Throws Io_Error,
-  // and Data_Error if the lines since drop() are too long, or a file is not text (why_no_text).
+  // and Data_Error if the lines since drop() are too long, or a file is not text (non_text_reason).
   std::optional<std::string_view> next_line();
   // Returns the lines that next_line() has returned since the last drop().
   std::string_view lines() const { return {data_.get() + start_, next_ - start_}; }

@@ -152,7 +152,7 @@ Record_Id Row_Importer::look_up(std::size_t i, const Cell& cell) {
 bool Row_Importer::is_missing(const Import_Column& column, const Cell& cell) const {
   if (!cell.is_empty()) return false;
   const Type_Code type = writer_.table().find_field(column.field)->column->type().code;
-  return *text_of_missing(type) != 0 && !(type == Type_Code::string && cell.has_text());
+  return *missing_value_text(type) != 0 && !(type == Type_Code::string && cell.has_text());
 }
 
 void Row_Importer::read(std::size_t i, const Cell& cell) {

@@ -99,7 +99,7 @@ static constexpr int patience_ms = 10'000;
 void Sqlite::open(const std::string& path, int flags) {
   const std::string full_path = path.starts_with('/') ? path : "./" + path;
   sqlite3* connection = nullptr;
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   const int result = sqlite3_open_v2(full_path.c_str(), &connection, flags, nullptr);
   connection_.reset(connection);
   if (result == SQLITE_CANTOPEN && sqlite3_system_errno(connection) != 0)

@@ -20,7 +20,7 @@ Sqlite_Plan::Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wan
   const bool is_exact = schema.is_exact;
   for (const std::string& skipped : schema.skipped) notes.push_back("skipped: " + skipped);
   take_tables(std::move(schema), wanted, file.name());
-  name_all();
+  assign_names();
   read_values(file, std::move(progress), is_exact);
   find_references();
   keep_keys();
@@ -50,7 +50,7 @@ void Sqlite_Plan::note_names(const Table_Plan& table, const std::vector<std::str
     note("column " + table.source.name + '.', table.source.columns[i].name, fields[i]);
 }
 
-void Sqlite_Plan::name_all() {
+void Sqlite_Plan::assign_names() {
   std::vector<std::string> names;
   for (const Table_Plan& table : tables) names.push_back(table.source.name);
   names = to_identifiers(names);
@@ -92,7 +92,7 @@ void Sqlite_Plan::note_changes(bool is_exact) {
                           ", in " + counted(rows, "row"));
       };
       const Type_Code type = table.columns[i].type;
-      if (const char* const text = text_of_missing(type); *text != 0)
+      if (const char* const text = missing_value_text(type); *text != 0)
         note(std::string("NULL becomes ") + text, values.nulls);
       if (type != Type_Code::string) continue;
       note("numbers become texts", values.numbers);

@@ -53,7 +53,7 @@ struct Sqlite_Plan {
  private:
   void take_tables(Sqlite_Schema schema, const std::vector<std::string>& wanted,
                    const std::string& file);
-  void name_all();
+  void assign_names();
   void note_names(const Table_Plan& table, const std::vector<std::string>& fields);
   void read_values(const Sqlite& file, std::function<void(std::int64_t)> progress, bool is_exact);
   void find_references();

@@ -57,8 +57,8 @@ const char* wide_encoding(std::string_view begin) {
   if (starts("\xff\xfe"_bytes) || starts("\xfe\xff"_bytes)) return "UTF-16";
   // Without a mark: the other byte of each ASCII character is zero.
   constexpr std::size_t pairs_needed = 2;
-  constexpr std::size_t most_pairs = 16;
-  const std::size_t pairs = std::min(begin.size() / 2, most_pairs);
+  constexpr std::size_t max_pairs = 16;
+  const std::size_t pairs = std::min(begin.size() / 2, max_pairs);
   std::size_t zeros[2] = {};
   for (std::size_t i = 0; i < 2 * pairs; ++i) zeros[i % 2] += begin[i] == 0 ? 1u : 0u;
   if (pairs < pairs_needed) return nullptr;
@@ -79,7 +79,7 @@ bool is_joedb_file(std::string_view begin) {
 
 }  // namespace
 
-std::string why_no_text(std::string_view begin, const std::string& name) {
+std::string non_text_reason(std::string_view begin, const std::string& name) {
   if (const char* const encoding = wide_encoding(begin))
     return std::string("is a text in ") + encoding +
            advice((std::string("iconv -f ") + encoding + " -t UTF-8").c_str(), name);

@@ -10,7 +10,7 @@ namespace joedb {
 // of it: "is compressed by gzip: import what `gunzip -c FILE` prints, with - as IN". Empty if there
 // is no reason. `begin`: the first bytes, up to some thousands; `name`: the name of the file, for a
 // shell.
-std::string why_no_text(std::string_view begin, const std::string& name);
+std::string non_text_reason(std::string_view begin, const std::string& name);
 
 // Returns true if a text has control characters other than tabs and ends of lines, which only
 // binary data has.

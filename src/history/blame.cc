@@ -20,7 +20,7 @@ class Blame::Reader {
   // All entries of a batch belong to the same transaction, since none of them starts or ends one: a
   // position inside the first entry serves for all.
   void replay_batch(Decoder_Input& in, Context& context, Offset end) {
-    if (end - in.position() < shortest_batch) return;
+    if (end - in.position() < min_batch_size) return;
     decode_run(in, context, end, Sink{*this, in.position() + 1});
   }
 
@@ -54,7 +54,7 @@ class Blame::Reader {
   void operator()(const Entry&) {}
 
  private:
-  static constexpr Offset shortest_batch = 64;
+  static constexpr Offset min_batch_size = 64;
 
   struct Sink {
     // Values of other tables are decoded, but not noted.

@@ -53,7 +53,7 @@ void Change_Collector::save_records(const Table& table, Touched_Table& touched, 
 
 void Change_Collector::note_update(Table_Id id, Field_Id field, index_t first, index_t size) {
   // Limits the pending values to a few megabytes, however often the same records change.
-  constexpr std::size_t most_pending = std::size_t{1} << 18;
+  constexpr std::size_t max_pending = std::size_t{1} << 18;
   Touched_Table& touched = this->touched(id);
   const Table& table = *database_.find_table(id);
   if (size != 1) return save_values(table, touched, field, first, first + size);
@@ -65,7 +65,7 @@ void Change_Collector::note_update(Table_Id id, Field_Id field, index_t first, i
     } else {
       Touched_Field& saved = touched.field(field);
       saved.type = column.type();
-      if (saved.pending.size() == most_pending) save_pending(saved);
+      if (saved.pending.size() == max_pending) save_pending(saved);
       Pending_Value& pending = saved.pending.emplace_back(Pending_Value{first, next_order_++, 0});
       const T value = static_cast<const Column<T>&>(column).get(first);
       std::memcpy(&pending.value, &value, sizeof value);
@@ -350,9 +350,8 @@ Description Transaction_Collector::description(const Table& table) {
 }
 
 Description Transaction_Collector::description(const Table& table, const Updated_Fields& fields) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 24;
-  if (described_bytes_ < most_bytes || descriptions_.contains(table.id()))
-    return description(table);
+  constexpr std::size_t max_bytes = std::size_t{1} << 24;
+  if (described_bytes_ < max_bytes || descriptions_.contains(table.id())) return description(table);
   auto result = std::make_shared<Table_Description>();
   result->id = table.id();
   result->name = table.name();
@@ -455,14 +454,14 @@ Net_Collector::Net_Collector(Database& database, index_t kept_values)
     if (table) before_.emplace(table->id(), describe(database_, *table));
 }
 
-bool Net_Collector::was_there(Table_Id table, Field_Id field) const {
+bool Net_Collector::existed(Table_Id table, Field_Id field) const {
   const auto found = before_.find(table);
   return found != before_.end() && found->second->find_field(field) != nullptr;
 }
 
 void Net_Collector::note_drop(const Table& table) {
   const Table_Id id = table.id();
-  if (!was_there(id)) {
+  if (!existed(id)) {
     forget(id);
     return;
   }
@@ -484,7 +483,7 @@ void Net_Collector::note_drop(const Table& table) {
 
 void Net_Collector::note_drop(const Table& table, const Field&, Field_Id field) {
   Touched_Table& touched = this->touched(table.id());
-  if (!was_there(table.id(), field)) {
+  if (!existed(table.id(), field)) {
     touched.forget(field);
     return;
   }
@@ -566,7 +565,7 @@ void Net_Collector::add_replaced(std::vector<Change>& out, const Table& table,
     // An old field that was not saved was not touched. A new field may not have been saved either:
     // its old values are default values.
     const bool is_saved = found != touched.fields.end() && found->second.saved.has(first);
-    if (!is_saved && was_there(table.id(), field.id)) continue;
+    if (!is_saved && existed(table.id(), field.id)) continue;
     Values old_values(field.type.code);
     const auto add = [&](index_t part_first, index_t part_end, const auto* range) {
       if (range != nullptr)
@@ -585,7 +584,7 @@ void Net_Collector::add_replaced(std::vector<Change>& out, const Table& table,
 }
 
 // Returns the fields that a table had, with their present names.
-static std::shared_ptr<const Table_Description> with_present_names(const Table_Description& before,
+static std::shared_ptr<const Table_Description> with_current_names(const Table_Description& before,
                                                                    const Table_Description& after) {
   auto result = std::make_shared<Table_Description>(before);
   result->name = after.name;
@@ -600,7 +599,7 @@ void Net_Collector::add_records(Net_Changes& net, const Table& table,
   const Description after = describe(database_, table);
   const auto found = before_.find(table.id());
   const Description before =
-      found == before_.end() ? after : with_present_names(*found->second, *after);
+      found == before_.end() ? after : with_current_names(*found->second, *after);
   const std::size_t start = net.records.size();
   for (const auto& [first, range] : touched.records.ranges()) {
     const bool was_used = range.payload.value;

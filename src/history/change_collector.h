@@ -274,8 +274,8 @@ class Net_Collector final : public Change_Collector {
   void note_applied(const Rename_Field&) override {}
   void note_applied(const Custom&) override {}
 
-  bool was_there(Table_Id table) const { return before_.contains(table); }
-  bool was_there(Table_Id table, Field_Id field) const;
+  bool existed(Table_Id table) const { return before_.contains(table); }
+  bool existed(Table_Id table, Field_Id field) const;
   void add_schema(Net_Changes& net) const;
   void add_records(Net_Changes& net, const Table& table, const Touched_Table& touched) const;
   // The same for a table that has only pending values of one field; returns false for other tables.

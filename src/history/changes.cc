@@ -159,15 +159,15 @@ static std::size_t memory_of(const Transaction& transaction) {
 
 template <class Stream>
 void Reversed<Stream>::read_piece() {
-  constexpr std::size_t most_items = 65'536;
-  constexpr std::size_t most_memory = std::size_t{1} << 28;
-  constexpr Offset largest_piece = Offset{1} << 26;
+  constexpr std::size_t max_items = 65'536;
+  constexpr std::size_t max_memory = std::size_t{1} << 28;
+  constexpr Offset max_piece_size = Offset{1} << 26;
   const Offset end = places_.back().end;
   std::size_t first = places_.size() - 1;
-  while (first > 0 && places_.size() - first < most_items &&
+  while (first > 0 && places_.size() - first < max_items &&
          end - places_[first - 1].begin <= piece_size_)
     --first;
-  piece_size_ = std::min(2 * piece_size_, largest_piece);
+  piece_size_ = std::min(2 * piece_size_, max_piece_size);
   Stream stream(*file_, places_[first].begin, end, options_);
   std::deque<std::size_t> memory;  // of each item
   std::size_t sum = 0;
@@ -178,10 +178,10 @@ void Reversed<Stream>::read_piece() {
     ++next;
     memory.push_back(memory_of(*item));
     sum += memory.back();
-    if (sum <= most_memory) continue;
+    if (sum <= max_memory) continue;
     // Drops the older items. They are read again later, in pieces of a size that fits.
     std::size_t dropped = 0;
-    for (; dropped + 1 < items_.size() && sum > most_memory / 2; ++dropped) {
+    for (; dropped + 1 < items_.size() && sum > max_memory / 2; ++dropped) {
       sum -= memory.front();
       memory.pop_front();
     }

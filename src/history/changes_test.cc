@@ -641,7 +641,7 @@ struct Versions {
   std::vector<Version> versions = {};
 
   void add(const Database& database, Offset end) {
-    const bool goes_on = !versions.empty() && versions.back().until == 0;
+    const bool is_open = !versions.empty() && versions.back().until == 0;
     const Table* const found = database.find_table(table);
     const bool is_used = found != nullptr && found->is_used(record);
     std::map<Field_Id, Values> now;
@@ -652,8 +652,8 @@ struct Versions {
           value.append(*column, record.value(), 1);
           now.emplace(Field_Id(static_cast<std::uint16_t>(i + 1)), std::move(value));
         }
-    if (goes_on && is_used && now == versions.back().values) return;
-    if (goes_on) versions.back().until = end;
+    if (is_open && is_used && now == versions.back().values) return;
+    if (is_open) versions.back().until = end;
     if (is_used) versions.push_back({std::move(now), end, 0});
   }
 

@@ -147,9 +147,9 @@ class Comparison {
     auto before = std::make_shared<Table_Description>(*name_of(*pair.before));
     for (const Field_Description& field : pair.before->fields) {
       const bool stays = after->find_field(field.id) != nullptr;
-      const bool is_in_the_way = b.find_field(b.find_field(field.name)) != nullptr;
-      if (!stays) drop_field(is_in_the_way ? early_drops_ : drops_, a, *pair.before, field);
-      if (stays || !is_in_the_way) before->fields.push_back(field);
+      const bool has_name_clash = b.find_field(b.find_field(field.name)) != nullptr;
+      if (!stays) drop_field(has_name_clash ? early_drops_ : drops_, a, *pair.before, field);
+      if (stays || !has_name_clash) before->fields.push_back(field);
     }
     pair.before = before;
     for (Field_Description& field : added) add_field(*pair.before, std::move(field));
@@ -283,7 +283,7 @@ class Comparison {
       const std::size_t count = fields_end - i;
       std::size_t end = fields_end;
       index_t size = 1;
-      while (is_alike(i, end, count, first + size)) {
+      while (has_same_fields(i, end, count, first + size)) {
         end += count;
         ++size;
       }
@@ -312,7 +312,8 @@ class Comparison {
 
   // True if the `count` places from `place` on are those of this record, and of the same fields as
   // those from `model` on.
-  bool is_alike(std::size_t model, std::size_t place, std::size_t count, index_t record) const {
+  bool has_same_fields(std::size_t model, std::size_t place, std::size_t count,
+                       index_t record) const {
     if (place + count > places_.size()) return false;
     for (std::size_t f = 0; f < count; ++f)
       if (places_[place + f] != Place{record, places_[model + f].pair}) return false;
@@ -330,7 +331,7 @@ class Comparison {
   void find_places(const Pair& pair, std::size_t number, index_t begin, index_t end) {
     visit_type(pair.b->type().code, [&]<class T>(std::type_identity<T>) {
       const auto& b = static_cast<const Column<T>&>(*pair.b);
-      if (pair.a == nullptr) return find_others(b, number, begin, end);
+      if (pair.a == nullptr) return find_non_defaults(b, number, begin, end);
       const auto& a = static_cast<const Column<T>&>(*pair.a);
       if constexpr (!std::is_same_v<T, std::string_view> && !std::is_same_v<T, Blob>) {
         const auto bytes = static_cast<std::size_t>(end - begin) * sizeof(T);
@@ -341,7 +342,7 @@ class Comparison {
     });
   }
   template <class T>
-  void find_others(const Column<T>& column, std::size_t number, index_t begin, index_t end) {
+  void find_non_defaults(const Column<T>& column, std::size_t number, index_t begin, index_t end) {
     for (index_t id = begin; id < end; ++id)
       if (!has_same_bits(T(), T(column.get(id)))) places_.push_back({id, number});
   }

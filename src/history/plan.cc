@@ -54,7 +54,7 @@ class Planner {
   }
 
   // Adds the conflict to the plan. Returns true if the change is made nevertheless.
-  bool is_forced(Change_Conflict conflict) {
+  bool report_conflict(Change_Conflict conflict) {
     ++plan_.conflict_count;
     const bool result = mode_ == Conflicts::theirs && conflict.can_be_forced;
     if (!result && mode_ != Conflicts::ours) plan_.is_possible = false;
@@ -66,17 +66,17 @@ class Planner {
   // ---- tables and fields
 
   void plan_schema() {
-    std::map<Table_Id, std::vector<const Change*>> fields_of_dropped;
+    std::map<Table_Id, std::vector<const Change*>> dropped_table_fields;
     for (const Change& change : wanted_)
-      if (change.kind == Kind::table_dropped) fields_of_dropped[change.table->id];
+      if (change.kind == Kind::table_dropped) dropped_table_fields[change.table->id];
     for (const Change& change : wanted_) {
       if (change.kind != Kind::field_dropped) continue;
-      const auto found = fields_of_dropped.find(change.table->id);
-      if (found != fields_of_dropped.end()) found->second.push_back(&change);
+      const auto found = dropped_table_fields.find(change.table->id);
+      if (found != dropped_table_fields.end()) found->second.push_back(&change);
     }
     for (const Change& change : wanted_)
       if (change.kind == Kind::table_dropped)
-        drop_table(change, fields_of_dropped[change.table->id]);
+        drop_table(change, dropped_table_fields[change.table->id]);
     for (const Change& change : wanted_)
       if (change.kind == Kind::field_dropped) drop_field(change);
     plan_table_names();
@@ -99,13 +99,14 @@ class Planner {
     if (table == nullptr) return;
     const std::string reason = error_of(database_, Drop_Table{id});
     if (!reason.empty()) {
-      is_forced({.kind = Change_Conflict::Kind::needed, .table = table->name(), .name = reason});
+      report_conflict(
+          {.kind = Change_Conflict::Kind::needed, .table = table->name(), .name = reason});
       return;
     }
-    if ((table->name() != change.table_name() || !is_as_expected(*table, fields)) &&
-        !is_forced({.kind = Change_Conflict::Kind::table_changed,
-                    .table = table->name(),
-                    .can_be_forced = true}))
+    if ((table->name() != change.table_name() || !has_expected_fields(*table, fields)) &&
+        !report_conflict({.kind = Change_Conflict::Kind::table_changed,
+                          .table = table->name(),
+                          .can_be_forced = true}))
       return;
     dropped_tables_.insert(id);
     Schema_Change schema;
@@ -115,7 +116,7 @@ class Planner {
   }
 
   // True if the table has exactly these fields, and the records that the changes delete.
-  bool is_as_expected(const Table& table, const std::vector<const Change*>& fields) const {
+  bool has_expected_fields(const Table& table, const std::vector<const Change*>& fields) const {
     const Description present = describe(table);
     if (present->fields.size() != fields.size()) return false;
     for (const Change* const change : fields) {
@@ -146,17 +147,17 @@ class Planner {
     if (field == nullptr) return;
     const std::string reason = error_of(database_, Drop_Field{id, field_id});
     if (!reason.empty()) {
-      is_forced({.kind = Change_Conflict::Kind::needed,
-                 .table = table->name(),
-                 .field = field->name,
-                 .name = reason});
+      report_conflict({.kind = Change_Conflict::Kind::needed,
+                       .table = table->name(),
+                       .field = field->name,
+                       .name = reason});
       return;
     }
     if (!has_expected_values(*table, field_id) &&
-        !is_forced({.kind = Change_Conflict::Kind::field_changed,
-                    .table = table->name(),
-                    .field = field->name,
-                    .can_be_forced = true})) {
+        !report_conflict({.kind = Change_Conflict::Kind::field_changed,
+                          .table = table->name(),
+                          .field = field->name,
+                          .can_be_forced = true})) {
       kept_fields_.insert({id, field_id});
       return;
     }
@@ -215,7 +216,7 @@ class Planner {
   template <class F>
   static std::vector<Renaming> possible(const std::vector<Renaming>& renamings,
                                         std::set<std::string>& names, F report) {
-    std::map<std::string_view, std::size_t> by_wanted;
+    std::map<std::string_view, std::size_t> by_new_name;
     std::vector<std::size_t> failed;  // not reported yet from `next` on
     std::vector<bool> is_possible(renamings.size(), true);
     const auto fail = [&](std::size_t i) {
@@ -225,14 +226,14 @@ class Planner {
     };
     for (std::size_t i = 0; i < renamings.size(); ++i)
       if (names.contains(renamings[i].wanted()) ||
-          !by_wanted.emplace(renamings[i].wanted(), i).second)
+          !by_new_name.emplace(renamings[i].wanted(), i).second)
         fail(i);
     for (std::size_t next = 0; next < failed.size(); ++next) {
       const Renaming& renaming = renamings[failed[next]];
       report(renaming);
       names.insert(renaming.present);
-      const auto other = by_wanted.find(renaming.present);
-      if (other != by_wanted.end()) fail(other->second);
+      const auto other = by_new_name.find(renaming.present);
+      if (other != by_new_name.end()) fail(other->second);
     }
     std::vector<Renaming> result;
     for (std::size_t i = 0; i < renamings.size(); ++i) {
@@ -253,10 +254,10 @@ class Planner {
         report_missing(*change.table);
       } else if (table->name() != change.table_name() &&
                  (table->name() == change.schema->old_name ||
-                  is_forced({.kind = Change_Conflict::Kind::name_changed,
-                             .table = change.schema->old_name,
-                             .name = table->name(),
-                             .can_be_forced = true}))) {
+                  report_conflict({.kind = Change_Conflict::Kind::name_changed,
+                                   .table = change.schema->old_name,
+                                   .name = table->name(),
+                                   .can_be_forced = true}))) {
         renamings.push_back({&change, table->name()});
         renamed.insert(table->id());
       }
@@ -266,9 +267,9 @@ class Planner {
       if (table && !dropped_tables_.contains(table->id()) && !renamed.contains(table->id()))
         names.insert(table->name());
     const auto report = [&](const Renaming& renaming) {
-      is_forced({.kind = Change_Conflict::Kind::name_taken,
-                 .table = renaming.present,
-                 .name = renaming.wanted()});
+      report_conflict({.kind = Change_Conflict::Kind::name_taken,
+                       .table = renaming.present,
+                       .name = renaming.wanted()});
     };
     for (const Renaming& renaming : possible(renamings, names, report)) {
       Schema_Change schema;
@@ -283,9 +284,9 @@ class Planner {
         created_tables_.insert(change.table->id);
         schema_.push_back(change);
       } else {
-        is_forced({.kind = Change_Conflict::Kind::name_taken,
-                   .table = change.table_name(),
-                   .name = change.table_name()});
+        report_conflict({.kind = Change_Conflict::Kind::name_taken,
+                         .table = change.table_name(),
+                         .name = change.table_name()});
         ignored_tables_.insert(change.table->id);
       }
     }
@@ -299,7 +300,7 @@ class Planner {
       if (ignored_tables_.contains(id)) continue;
       const Field_Description& field = change.schema->field;
       if (created_tables_.contains(id)) {
-        if (is_referenced_there(change, change.table_name())) add_field(change);
+        if (has_reference_target(change, change.table_name())) add_field(change);
         continue;
       }
       const Table* const table = database_.find_table(id);
@@ -311,15 +312,16 @@ class Planner {
       if (change.kind == Kind::field_added) continue;
       const Field* const found = table->find_field(field.id);
       if (found == nullptr)
-        is_forced({.kind = Change_Conflict::Kind::field_missing,
-                   .table = table->name(),
-                   .field = field.name});
-      else if (found->name != field.name && (found->name == change.schema->old_name ||
-                                             is_forced({.kind = Change_Conflict::Kind::name_changed,
-                                                        .table = table->name(),
-                                                        .field = change.schema->old_name,
-                                                        .name = found->name,
-                                                        .can_be_forced = true})))
+        report_conflict({.kind = Change_Conflict::Kind::field_missing,
+                         .table = table->name(),
+                         .field = field.name});
+      else if (found->name != field.name &&
+               (found->name == change.schema->old_name ||
+                report_conflict({.kind = Change_Conflict::Kind::name_changed,
+                                 .table = table->name(),
+                                 .field = change.schema->old_name,
+                                 .name = found->name,
+                                 .can_be_forced = true})))
         renamings[id].push_back({&change, found->name});
     }
     for (const auto& [id, list] : renamings) plan_field_names(*database_.find_table(id), list);
@@ -334,10 +336,10 @@ class Planner {
       if (!dropped_fields_.contains({table.id(), field.id}) && !renamed.contains(field.id))
         names.insert(field.name);
     const auto report = [&](const Renaming& renaming) {
-      is_forced({.kind = Change_Conflict::Kind::name_taken,
-                 .table = table.name(),
-                 .field = renaming.present,
-                 .name = renaming.wanted()});
+      report_conflict({.kind = Change_Conflict::Kind::name_taken,
+                       .table = table.name(),
+                       .field = renaming.present,
+                       .name = renaming.wanted()});
     };
     for (const Renaming& renaming : possible(renamings, names, report)) {
       Schema_Change schema;
@@ -350,20 +352,20 @@ class Planner {
                           table.find_field(change.schema->field.id) == nullptr;
       if (!is_new) continue;
       const Field_Description& field = change.schema->field;
-      if (!is_referenced_there(change, table.name())) continue;
+      if (!has_reference_target(change, table.name())) continue;
       if (names.insert(field.name).second)
         add_field(change);
       else
-        is_forced({.kind = Change_Conflict::Kind::name_taken,
-                   .table = table.name(),
-                   .field = field.name,
-                   .name = field.name});
+        report_conflict({.kind = Change_Conflict::Kind::name_taken,
+                         .table = table.name(),
+                         .field = field.name,
+                         .name = field.name});
     }
   }
 
   // True if the table exists that a field to be created again refers to. A table that was dropped
   // before the field need not exist.
-  bool is_referenced_there(const Change& change, const std::string& table) {
+  bool has_reference_target(const Change& change, const std::string& table) {
     const Field_Description& field = change.schema->field;
     if (field.type.code != Type_Code::reference || field.referenced.empty()) return true;
     const Table_Id id = field.type.referenced;
@@ -371,10 +373,10 @@ class Planner {
         (database_.find_table(id) != nullptr && !dropped_tables_.contains(id)))
       return true;
     missing_fields_.insert({change.table->id, field.id});  // no further conflicts for its values
-    is_forced({.kind = Change_Conflict::Kind::table_missing,
-               .table = table,
-               .field = field.name,
-               .name = field.referenced});
+    report_conflict({.kind = Change_Conflict::Kind::table_missing,
+                     .table = table,
+                     .field = field.name,
+                     .name = field.referenced});
     return false;
   }
   void add_field(const Change& change) {
@@ -386,7 +388,7 @@ class Planner {
 
   void report_missing(const Table_Description& table) {
     if (missing_tables_.insert(table.id).second)
-      is_forced({.kind = Change_Conflict::Kind::table_missing, .table = table.name});
+      report_conflict({.kind = Change_Conflict::Kind::table_missing, .table = table.name});
   }
 
   // ---- records
@@ -445,9 +447,9 @@ class Planner {
         fields.push_back({&field, true, Flags(change.size, true), none, none});
       } else if (table->find_field(field.field) == nullptr) {
         if (change.kind != Kind::deleted && missing_fields_.insert(key).second)
-          is_forced({.kind = Change_Conflict::Kind::field_missing,
-                     .table = table->name(),
-                     .field = change.field_name(field)});
+          report_conflict({.kind = Change_Conflict::Kind::field_missing,
+                           .table = table->name(),
+                           .field = change.field_name(field)});
       } else {
         fields.push_back({&field, false, compare(*table, change, field.field, field.old_values),
                           compare(*table, change, field.field, field.new_values), none});
@@ -482,10 +484,10 @@ class Planner {
       }
       bool is_same = true;
       for (const Field_State& field : fields) is_same = is_same && field.wanted[row];
-      if (is_same || !is_forced({.kind = Change_Conflict::Kind::record_present,
-                                 .table = table.name(),
-                                 .record = record,
-                                 .can_be_forced = true}))
+      if (is_same || !report_conflict({.kind = Change_Conflict::Kind::record_present,
+                                       .table = table.name(),
+                                       .record = record,
+                                       .can_be_forced = true}))
         continue;
       for (Field_State& field : fields) field.write.set(row, !field.wanted[row]);
     }
@@ -528,7 +530,7 @@ class Planner {
       if (!table.is_used(record) || kept_.contains({table.id(), record})) continue;
       erase[row] = true;
       const auto conflict = [&](Field_Id field, Values expected) {
-        if (!is_forced(value_conflict(table, record, field, std::move(expected), Values())))
+        if (!report_conflict(value_conflict(table, record, field, std::move(expected), Values())))
           erase[row] = false;
       };
       for (const Field_State* const field : changed)
@@ -552,17 +554,17 @@ class Planner {
       const Record_Id record = change.record + i;
       if (kept_.contains({table.id(), record}) || fields.empty()) continue;
       if (!table.is_used(record)) {
-        is_forced({.kind = Change_Conflict::Kind::record_missing,
-                   .table = table.name(),
-                   .record = record});
+        report_conflict({.kind = Change_Conflict::Kind::record_missing,
+                         .table = table.name(),
+                         .record = record});
         continue;
       }
       for (Field_State& field : fields) {
         if (field.wanted[row]) continue;
-        field.write.set(row, field.expected[row] ||
-                                 is_forced(value_conflict(table, record, field.change->field,
-                                                          part(field.change->old_values, i, 1),
-                                                          part(field.change->new_values, i, 1))));
+        field.write.set(row, field.expected[row] || report_conflict(value_conflict(
+                                                        table, record, field.change->field,
+                                                        part(field.change->old_values, i, 1),
+                                                        part(field.change->new_values, i, 1))));
       }
     }
     add_updates(table, change, fields);
@@ -650,11 +652,11 @@ class Planner {
         Record_Id other = is_first ? index->find(key) : place->second;
         if (is_first && other.is_not_null() && touched.contains(other)) other = Record_Id();
         if (other.is_null()) continue;
-        is_forced({.kind = Change_Conflict::Kind::key_taken,
-                   .table = table.name(),
-                   .record = record,
-                   .name = definition.name,
-                   .other = other});
+        report_conflict({.kind = Change_Conflict::Kind::key_taken,
+                         .table = table.name(),
+                         .record = record,
+                         .name = definition.name,
+                         .other = other});
         if (mode_ == Conflicts::ours && kept_.insert({table.id(), record}).second)
           must_repeat_ = true;
       }

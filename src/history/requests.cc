@@ -10,7 +10,7 @@
 
 namespace joedb::inline v1 {
 
-static Change_Options reading_all(Recovery recovery) {
+static Change_Options recovery_options(Recovery recovery) {
   Change_Options options;
   options.recovery = recovery;
   return options;
@@ -18,27 +18,27 @@ static Change_Options reading_all(Recovery recovery) {
 
 // Returns the transaction that contains the position.
 static Transaction_Summary transaction_at(Abstract_File& file, Offset position, Recovery recovery) {
-  if (auto found = find_transaction(file, position, reading_all(recovery)))
+  if (auto found = find_transaction(file, position, recovery_options(recovery)))
     return *std::move(found);
   throw Exception("no transaction has the position " + std::to_string(position));
 }
 
 // False for a transaction that has only a time stamp.
-static bool says_something(const Transaction_Info& info, bool has_changes) {
+static bool has_content(const Transaction_Info& info, bool has_changes) {
   return has_changes || !info.comments.empty() || !info.author.empty() || info.blobs > 0;
 }
 
-Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& when,
-                               Recovery recovery) {
+Transaction_Summary find_transaction_at(Abstract_File& file, const std::optional<When>& when,
+                                        Recovery recovery) {
   std::optional<Moment> moment;
   if (when) moment = resolve(file, *when, recovery);
   if (moment && moment->kind == Moment::Kind::position)
     return transaction_at(file, moment->value, recovery);
   const Offset end = moment ? find_moment(file, *moment, recovery) : 0;
   std::optional<Transaction_Summary> found;
-  for (const Transaction_Summary& summary : Summaries(file, reading_all(recovery))) {
+  for (const Transaction_Summary& summary : Summaries(file, recovery_options(recovery))) {
     if (moment && summary.entries_end > end) break;
-    if (says_something(summary, summary.has_changes()) || !found) found = summary;
+    if (has_content(summary, summary.has_changes()) || !found) found = summary;
   }
   if (!found) throw Exception("has no transactions");
   return *std::move(found);
@@ -49,14 +49,14 @@ static bool is_before(const Transaction_Info& info, const Moment& since) {
   return !info.time || *info.time < since.value;
 }
 
-static bool is_behind(const Transaction_Info& info, const Moment& until) {
+static bool is_after(const Transaction_Info& info, const Moment& until) {
   if (until.kind == Moment::Kind::position) return info.entries_end > until.value;
   return info.time && *info.time > until.value;
 }
 
 bool Transaction_Filter::is_shown(const Transaction_Info& info, bool has_changes) const {
-  if (!says_something(info, has_changes)) return false;
-  return (!since_ || !is_before(info, *since_)) && (!until_ || !is_behind(info, *until_));
+  if (!has_content(info, has_changes)) return false;
+  return (!since_ || !is_before(info, *since_)) && (!until_ || !is_after(info, *until_));
 }
 
 void Transaction_Filter::require_times(Abstract_File& file, Recovery recovery) const {
@@ -97,21 +97,21 @@ void require_no_drops(const Plan& plan) {
   }
 }
 
-Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction,
-                        const Change_Options& options) {
-  Wanted_Changes wanted;
+Transaction_Content inverse_changes(Abstract_File& file, const Transaction_Info& transaction,
+                                    const Change_Options& options) {
+  Transaction_Content wanted;
   wanted.changes = net_changes(file, transaction.end, transaction.begin, options);
   wanted.comment = comment_of(transaction);
   wanted.has_valid_data = transaction.is_complete && !transaction.has_own_time;
   return wanted;
 }
 
-Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
-                              const Change_Options& options, Unfinished unfinished) {
+Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>& when,
+                                 const Change_Options& options, Unfinished unfinished) {
   const Recovery recovery = options.recovery;
   // Compares with the last transaction, not with the checkpoint: integrity entries may follow.
   const auto is_last = [&](const Transaction_Summary& summary) {
-    for (const Transaction_Summary& last : Reversed<Summaries>(file, reading_all(recovery)))
+    for (const Transaction_Summary& last : Reversed<Summaries>(file, recovery_options(recovery)))
       return summary.end == last.end;
     return false;
   };
@@ -125,22 +125,22 @@ Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& wh
     const Transaction_Summary found =
         transaction_at(file, resolve(file, *when, recovery).value, recovery);
     require_end(found);
-    Wanted_Changes wanted = opposite(file, found, options);
+    Transaction_Content wanted = inverse_changes(file, found, options);
     if (wanted.changes.empty())
       throw Exception("the transaction at " + std::to_string(found.end) +
                       " has changed no records, tables or fields");
     return wanted;
   }
-  for (const Transaction_Summary& summary : Reversed<Summaries>(file, reading_all(recovery))) {
+  for (const Transaction_Summary& summary : Reversed<Summaries>(file, recovery_options(recovery))) {
     if (summary.tables.empty()) continue;
     require_end(summary);
-    Wanted_Changes wanted = opposite(file, summary, options);
+    Transaction_Content wanted = inverse_changes(file, summary, options);
     if (!wanted.changes.empty()) return wanted;
   }
   throw Exception("has no transactions that have changed anything");
 }
 
-Range_Of_Whens parse_range(const std::string& text, std::int64_t now) {
+Moment_Range parse_range(const std::string& text, std::int64_t now) {
   const auto parse = [&](const std::string& part) -> std::optional<When> {
     if (part.empty()) return {};
     if (auto when = parse_when(part, now)) return when;
@@ -154,7 +154,7 @@ Range_Of_Whens parse_range(const std::string& text, std::int64_t now) {
 // Returns the position. Throws Exception if it is inside a transaction.
 static Offset position_of(Abstract_File& file, const When& when, Recovery recovery) {
   const Offset position = find_position(file, when, recovery);
-  const auto found = find_transaction(file, position, reading_all(recovery));
+  const auto found = find_transaction(file, position, recovery_options(recovery));
   if (found && position < found->entries_end)
     throw Exception("the position " + std::to_string(position) +
                     " is inside of the transaction from " + std::to_string(found->begin) + " to " +
@@ -162,14 +162,14 @@ static Offset position_of(Abstract_File& file, const When& when, Recovery recove
   return position;
 }
 
-Wanted_Changes wanted_by_revert(Abstract_File& file, const Range_Of_Whens& range,
-                                const Change_Options& options) {
+Transaction_Content revert_changes(Abstract_File& file, const Moment_Range& range,
+                                   const Change_Options& options) {
   const Recovery recovery = options.recovery;
   const Offset from = range.from ? position_of(file, *range.from, recovery) : journal_start;
   const Offset to = range.to ? position_of(file, *range.to, recovery)
                              : Readonly_Journal(file, recovery).get_checkpoint();
   if (from > to) throw Exception(range.text + ": the first is behind the second");
-  Wanted_Changes wanted;
+  Transaction_Content wanted;
   wanted.changes = net_changes(file, to, from, options);
   if (wanted.changes.empty()) throw Exception(range.text + ": nothing was changed there");
   wanted.comment = "revert: " + range.text;
@@ -178,8 +178,9 @@ Wanted_Changes wanted_by_revert(Abstract_File& file, const Range_Of_Whens& range
 
 // ---- restore ------------------------------------------------------------------------------------
 
-Wanted_Changes wanted_by_restore(Abstract_File& file, const Database& present,
-                                 const Restored_Record& restored, const Change_Options& options) {
+Transaction_Content restore_changes(Abstract_File& file, const Database& present,
+                                    const Restored_Record& restored,
+                                    const Change_Options& options) {
   const Table* const table = present.find_table(restored.table);
   if (table == nullptr) throw Exception("there is no table " + restored.table);
   const Offset position = find_position(file, restored.when, options.recovery);
@@ -204,7 +205,7 @@ Wanted_Changes wanted_by_restore(Abstract_File& file, const Database& present,
       values.old_values = read_values(*table, field.id, record.value(), 1);
     change.fields.push_back(std::move(values));
   }
-  Wanted_Changes wanted;
+  Transaction_Content wanted;
   wanted.changes.push_back(std::move(change));
   wanted.comment = "restore: " + restored.table + ' ' + std::to_string(record.value()) + " as at " +
                    restored.when.text;
@@ -213,8 +214,8 @@ Wanted_Changes wanted_by_restore(Abstract_File& file, const Database& present,
 
 // ---- tags ---------------------------------------------------------------------------------------
 
-std::string comment_of_new_tag(Abstract_File& file, const std::string& name,
-                               const std::optional<When>& when, bool may_replace) {
+std::string tag_comment(Abstract_File& file, const std::string& name,
+                        const std::optional<When>& when, bool may_replace) {
   require_tag_name(name);
   const Tags tags = read_tags(file);
   const auto old = tags.by_name().find(name);
@@ -229,14 +230,14 @@ std::string comment_of_new_tag(Abstract_File& file, const std::string& name,
   return tag_text(name, position);
 }
 
-std::string comment_of_removed_tag(Abstract_File& file, const std::string& name) {
+std::string tag_removal_comment(Abstract_File& file, const std::string& name) {
   read_tags(file).at(name);
   return tag_removal_text(name);
 }
 
 // ---- writing ------------------------------------------------------------------------------------
 
-Transaction_Info write_transaction(Writable_Database& database, const Wanted_Changes& wanted,
+Transaction_Info write_transaction(Writable_Database& database, const Transaction_Content& wanted,
                                    const Plan& plan, const std::string& author, std::int64_t now) {
   database.require_ready();
   database.end_transaction(Timestamp{now});

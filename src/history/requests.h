@@ -20,8 +20,8 @@ namespace joedb::inline v1 {
 // a time, the last transaction with changes, comments or blobs that ends at or before it; for
 // nullopt, the last such transaction of the journal. If there is none, returns the first
 // transaction.
-Transaction_Summary find_shown(Abstract_File& file, const std::optional<When>& when,
-                               Recovery recovery);
+Transaction_Summary find_transaction_at(Abstract_File& file, const std::optional<When>& when,
+                                        Recovery recovery);
 
 // Selects the transactions that `log` shows: those after a position or not before a time, up to
 // another one.
@@ -47,7 +47,7 @@ class Transaction_Filter {
 
 // ---- changes to append --------------------------------------------------------------------------
 
-struct Wanted_Changes {
+struct Transaction_Content {
   std::vector<Change> changes;
   std::string comment;
   bool has_valid_data = false;  // the transaction also ends with a Valid_Data entry
@@ -64,13 +64,13 @@ enum class Unfinished {
 
 // Returns the inverse of the transaction that contains the position, or of the last transaction
 // that changed anything. `when` must not be a time.
-Wanted_Changes wanted_by_undo(Abstract_File& file, const std::optional<When>& when,
-                              const Change_Options& options,
-                              Unfinished unfinished = Unfinished::refused);
+Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>& when,
+                                 const Change_Options& options,
+                                 Unfinished unfinished = Unfinished::refused);
 // Returns the inverse of a known transaction. There are no changes if the transaction left
 // everything as it was.
-Wanted_Changes opposite(Abstract_File& file, const Transaction_Info& transaction,
-                        const Change_Options& options);
+Transaction_Content inverse_changes(Abstract_File& file, const Transaction_Info& transaction,
+                                    const Change_Options& options);
 // Throws Exception with the message that the entries after this position have no end.
 [[noreturn]] void throw_unfinished(Offset begin);
 
@@ -79,16 +79,16 @@ void require_no_drops(const Plan& plan);
 
 // The range "A..B" between two positions, times or tags. Without A it starts at the start of the
 // journal; without B it ends at the end.
-struct Range_Of_Whens {
+struct Moment_Range {
   std::string text;
   std::optional<When> from, to;
 };
-Range_Of_Whens parse_range(const std::string& text, std::int64_t now);
+Moment_Range parse_range(const std::string& text, std::int64_t now);
 
 // Returns the inverse of all transactions of the range. Throws Exception if an end of the range is
 // inside a transaction.
-Wanted_Changes wanted_by_revert(Abstract_File& file, const Range_Of_Whens& range,
-                                const Change_Options& options);
+Transaction_Content revert_changes(Abstract_File& file, const Moment_Range& range,
+                                   const Change_Options& options);
 
 // A record to restore, and the moment whose values it gets.
 struct Restored_Record {
@@ -98,15 +98,15 @@ struct Restored_Record {
 };
 // Returns the change that restores the record. Fields dropped since stay dropped, and fields added
 // since keep their values. `present` is the content at the end of the journal.
-Wanted_Changes wanted_by_restore(Abstract_File& file, const Database& present,
-                                 const Restored_Record& restored, const Change_Options& options);
+Transaction_Content restore_changes(Abstract_File& file, const Database& present,
+                                    const Restored_Record& restored, const Change_Options& options);
 
 // Returns the comment that creates a tag for this place, or for the end of the journal. Throws
 // Exception if a tag with this name exists, unless may_replace is true.
-std::string comment_of_new_tag(Abstract_File& file, const std::string& name,
-                               const std::optional<When>& when, bool may_replace);
+std::string tag_comment(Abstract_File& file, const std::string& name,
+                        const std::optional<When>& when, bool may_replace);
 // Returns the comment that removes the tag.
-std::string comment_of_removed_tag(Abstract_File& file, const std::string& name);
+std::string tag_removal_comment(Abstract_File& file, const std::string& name);
 
 // ---- writing ------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ std::string comment_of_removed_tag(Abstract_File& file, const std::string& name)
 // must be for the present state. Entries after the last end in the journal are first ended as a
 // transaction of their own. Returns the information about the new transaction. Writes no
 // checkpoint. If this throws, a part may have been written: roll back.
-Transaction_Info write_transaction(Writable_Database& database, const Wanted_Changes& wanted,
+Transaction_Info write_transaction(Writable_Database& database, const Transaction_Content& wanted,
                                    const Plan& plan, const std::string& author, std::int64_t now);
 
 }  // namespace joedb::inline v1

@@ -44,7 +44,7 @@ class Requests_Test : public ::testing::Test {
             .get(0));
   }
   When when(const std::string& text) const { return *parse_when(text, now); }
-  Transaction_Info write(const Wanted_Changes& wanted) {
+  Transaction_Info write(const Transaction_Content& wanted) {
     const Plan plan = plan_changes(content(), wanted.changes);
     EXPECT_TRUE(plan.is_possible);
     const Transaction_Info info = write_transaction(database_, wanted, plan, "Ann", now + 100);
@@ -58,28 +58,29 @@ class Requests_Test : public ::testing::Test {
 };
 
 TEST_F(Requests_Test, ShowFindsThePositionTheTimeOrTheLast) {
-  EXPECT_EQ(find_shown(file_, when(std::to_string(second_)), Recovery::none).end, second_);
-  EXPECT_EQ(find_shown(file_, when(std::to_string(second_ - 1)), Recovery::none).end, second_);
-  EXPECT_EQ(find_shown(file_, When{"", at_time(now + 15)}, Recovery::none).end, second_);
-  EXPECT_EQ(find_shown(file_, {}, Recovery::none).end, third_);
+  EXPECT_EQ(find_transaction_at(file_, when(std::to_string(second_)), Recovery::none).end, second_);
+  EXPECT_EQ(find_transaction_at(file_, when(std::to_string(second_ - 1)), Recovery::none).end,
+            second_);
+  EXPECT_EQ(find_transaction_at(file_, When{"", at_time(now + 15)}, Recovery::none).end, second_);
+  EXPECT_EQ(find_transaction_at(file_, {}, Recovery::none).end, third_);
   EXPECT_NE(testing::error_of([&] {
-              find_shown(file_, when("41"), Recovery::none);
+              find_transaction_at(file_, when("41"), Recovery::none);
             }).find("no transaction has the position 41"),
             std::string::npos);
 }
 
 TEST_F(Requests_Test, AnUndoIsUndoneByAnother) {
-  const Wanted_Changes undo = wanted_by_undo(file_, {}, {});
+  const Transaction_Content undo = undo_changes(file_, {}, {});
   EXPECT_EQ(undo.comment, "undo: the transaction at " + std::to_string(third_));
   const Transaction_Info info = write(undo);
   EXPECT_EQ(value(), "Oslo");
-  const Transaction_Summary written = find_shown(file_, {}, Recovery::none);
+  const Transaction_Summary written = find_transaction_at(file_, {}, Recovery::none);
   EXPECT_EQ(written.begin, info.begin);
   EXPECT_EQ(written.end, info.end);
   EXPECT_EQ(written.author, "Ann");
   EXPECT_EQ(written.comments, info.comments);
   EXPECT_EQ(written.time, now + 100);
-  const Wanted_Changes redo = wanted_by_undo(file_, {}, {});
+  const Transaction_Content redo = undo_changes(file_, {}, {});
   EXPECT_TRUE(redo.comment.starts_with("redo: ")) << redo.comment;
   write(redo);
   EXPECT_EQ(value(), "Lima");
@@ -89,19 +90,19 @@ TEST_F(Requests_Test, WhatHasNoEndIsNoPartOfTheNewTransaction) {
   set("Rome");
   const Offset unfinished = checkpoint();
   EXPECT_NE(
-      testing::error_of([&] { wanted_by_undo(file_, {}, {}); }).find("has no end of a transaction"),
+      testing::error_of([&] { undo_changes(file_, {}, {}); }).find("has no end of a transaction"),
       std::string::npos)
       << "others may have written several";
-  const Transaction_Info info = write(wanted_by_undo(file_, {}, {}, Unfinished::transaction));
+  const Transaction_Info info = write(undo_changes(file_, {}, {}, Unfinished::transaction));
   EXPECT_EQ(value(), "Lima");
   const Transaction_Summary before =
-      find_shown(file_, when(std::to_string(unfinished)), Recovery::none);
+      find_transaction_at(file_, when(std::to_string(unfinished)), Recovery::none);
   EXPECT_TRUE(before.is_complete);
   EXPECT_EQ(before.end, info.begin);
 }
 
 TEST_F(Requests_Test, ARangeHasTwoOpenEnds) {
-  const Range_Of_Whens range = parse_range("..v1", now);
+  const Moment_Range range = parse_range("..v1", now);
   EXPECT_FALSE(range.from);
   EXPECT_EQ(range.to->text, "v1");
   EXPECT_FALSE(parse_range("2026-01-01..", now).to);
@@ -111,43 +112,42 @@ TEST_F(Requests_Test, ARangeHasTwoOpenEnds) {
 
 TEST_F(Requests_Test, RevertTakesAllBackUnlessATransactionIsDivided) {
   const std::string to_second = "" + std::to_string(first_) + "..";
-  write(wanted_by_revert(file_, parse_range(to_second, now), {}));
+  write(revert_changes(file_, parse_range(to_second, now), {}));
   EXPECT_FALSE(content().table(city).is_used(Record_Id(0)));
   const std::string inside = std::to_string(first_ - 9) + "..";
   EXPECT_NE(testing::error_of([&] {
-              wanted_by_revert(file_, parse_range(inside, now), {});
+              revert_changes(file_, parse_range(inside, now), {});
             }).find("is inside of the transaction"),
             std::string::npos);
 }
 
 TEST_F(Requests_Test, RestoreTakesTheValuesOfATag) {
-  Wanted_Changes tag;
-  tag.comment = comment_of_new_tag(file_, "v1", when(std::to_string(second_)), false);
+  Transaction_Content tag;
+  tag.comment = tag_comment(file_, "v1", when(std::to_string(second_)), false);
   write(tag);
-  write(wanted_by_restore(file_, content(), {"city", Record_Id(0), when("v1")}, {}));
+  write(restore_changes(file_, content(), {"city", Record_Id(0), when("v1")}, {}));
   EXPECT_EQ(value(), "Oslo");
   EXPECT_NE(testing::error_of([&] {
-              wanted_by_restore(file_, content(), {"city", Record_Id(7), when("v1")}, {});
+              restore_changes(file_, content(), {"city", Record_Id(7), when("v1")}, {});
             }).find("there was no record 7 of city at v1"),
             std::string::npos);
 }
 
 TEST_F(Requests_Test, ATagIsReplacedOnlyIfThatIsAllowed) {
-  Wanted_Changes tag;
-  tag.comment = comment_of_new_tag(file_, "v1", {}, false);
+  Transaction_Content tag;
+  tag.comment = tag_comment(file_, "v1", {}, false);
   EXPECT_EQ(tag.comment, tag_text("v1", third_));
   write(tag);
   EXPECT_NE(testing::error_of([&] {
-              comment_of_new_tag(file_, "v1", {}, false);
+              tag_comment(file_, "v1", {}, false);
             }).find("there is a tag v1 of position " + std::to_string(third_)),
             std::string::npos);
-  EXPECT_EQ(comment_of_new_tag(file_, "v1", when(std::to_string(first_)), true),
-            tag_text("v1", first_));
-  EXPECT_EQ(comment_of_removed_tag(file_, "v1"), "tag: v1");
+  EXPECT_EQ(tag_comment(file_, "v1", when(std::to_string(first_)), true), tag_text("v1", first_));
+  EXPECT_EQ(tag_removal_comment(file_, "v1"), "tag: v1");
   for (const char* const bad : {"", "12", "a b"})
-    EXPECT_NE(testing::error_of([&] { comment_of_new_tag(file_, bad, {}, false); }), "no error");
+    EXPECT_NE(testing::error_of([&] { tag_comment(file_, bad, {}, false); }), "no error");
   EXPECT_NE(testing::error_of([&] {
-              comment_of_new_tag(file_, "v2", when(std::to_string(first_ + 1)), false);
+              tag_comment(file_, "v2", when(std::to_string(first_ + 1)), false);
             }).find("inside of an entry"),
             std::string::npos);
 }

@@ -55,7 +55,7 @@ class Summaries::Reader {
   void replay_batch(Decoder_Input& in, Context& context, Offset end) {
     const Offset start = in.position();
     // After an end, begin_entry() must first finish the transaction.
-    if (is_after_end_ || end - start < shortest_batch) return;
+    if (is_after_end_ || end - start < min_batch_size) return;
     decode_run(in, context, end, Sink{*this});
     if (in.position() == start) return;
     has_entries_ = true;
@@ -144,7 +144,7 @@ class Summaries::Reader {
 
  private:
   static constexpr Offset piece_size = Offset{1} << 16;
-  static constexpr Offset shortest_batch = 64;
+  static constexpr Offset min_batch_size = 64;
 
   struct Counted_Table {
     Record_Counter records;
@@ -354,8 +354,8 @@ struct Find_Tables : Ignore_Entries {
     add(Table_Id(static_cast<std::uint16_t>(tables)), e.name);
   }
   void operator()(const Rename_Table& e) { add(e.table, e.name); }
-  void add(Table_Id id, std::string_view its_name) {
-    if (its_name == name && std::find(found.begin(), found.end(), id) == found.end())
+  void add(Table_Id id, std::string_view table_name) {
+    if (table_name == name && std::find(found.begin(), found.end(), id) == found.end())
       found.push_back(id);
   }
 

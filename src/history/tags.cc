@@ -19,15 +19,15 @@ static std::optional<Offset> parse_position(std::string_view text) {
 }
 
 // True if users would take the text for a number or a time, even if it is not a valid one.
-static bool looks_like_a_moment(std::string_view text) {
+static bool resembles_moment(std::string_view text) {
   return text.find_first_not_of("0123456789-+:T") == text.npos || text == "now" ||
          text == "today" || text == "yesterday" || text == "tomorrow";
 }
 
 // Returns the reason why the name is invalid; empty if it is valid.
-static std::string_view problem_of(std::string_view name) {
+static std::string_view name_problem(std::string_view name) {
   if (name.empty()) return "the name is empty";
-  if (name.size() > longest_tag_name) return "the name has more than 100 bytes";
+  if (name.size() > max_tag_name_size) return "the name has more than 100 bytes";
   for (std::string_view rest = name; !rest.empty();) {
     const auto byte = static_cast<unsigned char>(rest.front());
     if (byte == ' ') return "a name has no blanks";
@@ -39,7 +39,7 @@ static std::string_view problem_of(std::string_view name) {
       return "a name has no blanks and no control characters";
     rest.remove_prefix(size);
   }
-  if (looks_like_a_moment(name)) return "the name would be read as a position or a time";
+  if (resembles_moment(name)) return "the name would be read as a position or a time";
   if (name.find("..") != name.npos || name.front() == '.' || name.back() == '.')
     return "a name has no dot at its ends, and no \"..\"";
   if (name.front() == '-') return "a name does not begin with -";
@@ -47,10 +47,10 @@ static std::string_view problem_of(std::string_view name) {
 }
 
 void require_tag_name(std::string_view name) {
-  const std::string_view problem = problem_of(name);
+  const std::string_view problem = name_problem(name);
   if (problem.empty()) return;
   std::string text;
-  constexpr std::size_t longest_shown = longest_tag_name;
+  constexpr std::size_t longest_shown = max_tag_name_size;
   append_json_text(text, name.substr(0, longest_shown));
   throw Exception('"' + text + (name.size() > longest_shown ? "…" : "") +
                   "\" cannot be the name of a tag: " + std::string(problem));
@@ -73,7 +73,7 @@ std::optional<Tag_Comment> parse_tag(std::string_view comment) {
     if (!tag.position) return {};
     tag.name = tag.name.substr(0, end);
   }
-  if (!problem_of(tag.name).empty()) return {};
+  if (!name_problem(tag.name).empty()) return {};
   return tag;
 }
 
@@ -103,13 +103,12 @@ std::string Tags::known_names(std::string_view instead_of) const {
   std::vector<std::string> names;
   for (const auto& [name, tag] : tags_) names.push_back(name);
   if (const std::string meant = did_you_mean(instead_of, names); !meant.empty()) return meant;
-  constexpr std::size_t most_shown = 5;
+  constexpr std::size_t max_shown = 5;
   std::string text = ", but ";
-  for (std::size_t i = 0; i < std::min(names.size(), most_shown); ++i)
+  for (std::size_t i = 0; i < std::min(names.size(), max_shown); ++i)
     text.append(i == 0 ? "" : ", ").append(names[i]);
-  if (names.size() > most_shown)
-    text +=
-        " and " + std::to_string(names.size() - most_shown) + " more: joedb_tag FILE lists them";
+  if (names.size() > max_shown)
+    text += " and " + std::to_string(names.size() - max_shown) + " more: joedb_tag FILE lists them";
   return text;
 }
 
@@ -144,7 +143,7 @@ std::optional<When> parse_when(std::string_view text, std::int64_t now) {
       return when;
     }
   }
-  if (!problem_of(text).empty()) return {};
+  if (!name_problem(text).empty()) return {};
   return when;
 }
 

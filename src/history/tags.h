@@ -21,7 +21,7 @@
 namespace joedb::inline v1 {
 
 inline constexpr std::string_view tag_mark = "tag: ";
-inline constexpr std::size_t longest_tag_name = 100;  // bytes
+inline constexpr std::size_t max_tag_name_size = 100;  // bytes
 
 // Throws Exception, with the reason, if this cannot be the name of a tag: it is empty or too long;
 // has blanks, control characters or ".."; begins with - or .; ends with .; is not UTF-8; or is, or

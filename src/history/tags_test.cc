@@ -163,7 +163,7 @@ TEST(Tag_Name, IsAWordThatIsNoMoment) {
     ASSERT_TRUE(when) << name;
     EXPECT_FALSE(when->moment) << name;
   }
-  EXPECT_EQ(problem_of_name(std::string(longest_tag_name, 'x')), "no error");
+  EXPECT_EQ(problem_of_name(std::string(max_tag_name_size, 'x')), "no error");
 }
 
 TEST(Tag_Name, IsRefusedWithTheReason) {
@@ -192,7 +192,7 @@ TEST(Tag_Name, IsRefusedWithTheReason) {
   for (const auto& [name, reason] : cases)
     EXPECT_NE(problem_of_name(name).find(reason), std::string::npos)
         << name << ": " << problem_of_name(name);
-  EXPECT_NE(problem_of_name(std::string(longest_tag_name + 1, 'x')).find("more than 100 bytes"),
+  EXPECT_NE(problem_of_name(std::string(max_tag_name_size + 1, 'x')).find("more than 100 bytes"),
             std::string::npos);
 }
 

@@ -12,9 +12,9 @@ std::string Transaction_Groups::name_of(const Transaction_Info& info) const {
   // "YYYY-MM-DD HH:MM:SS GMT". The year may have more digits.
   std::string text = time_text(*info.time);
   if (!text.ends_with(" GMT")) return text;
-  constexpr std::size_t behind_month = 16, behind_day = 13, behind_hour = 10;
-  if (by_ == By::hour) return text.substr(0, text.size() - behind_hour) + ":00";
-  return text.substr(0, text.size() - (by_ == By::day ? behind_day : behind_month));
+  constexpr std::size_t after_month = 16, after_day = 13, after_hour = 10;
+  if (by_ == By::hour) return text.substr(0, text.size() - after_hour) + ":00";
+  return text.substr(0, text.size() - (by_ == By::day ? after_day : after_month));
 }
 
 static void add(Transaction_Groups::Counts& counts, const Table_Summary& table) {

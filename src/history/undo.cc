@@ -25,7 +25,7 @@ Plan undo_transaction(Writable_Database& database, const Undo_Options& options) 
   std::optional<When> when;
   if (options.position != 0) when = When{std::to_string(options.position), at(options.position)};
   const auto changes =
-      wanted_by_undo(std::as_const(database).get_journal().get_file(), when, change_options())
+      undo_changes(std::as_const(database).get_journal().get_file(), when, change_options())
           .changes;
   if (!options.may_change_schema) require_records_only(changes);
   return apply_changes(database, changes, options.conflicts);
@@ -35,7 +35,7 @@ namespace {
 
 // Returns the end of the transaction that this undo or redo takes back; nullopt for other
 // transactions.
-std::optional<Offset> undone_by(const Transaction_Info& info) {
+std::optional<Offset> undone_end(const Transaction_Info& info) {
   for (const std::string& comment : info.comments) {
     if (!comment.starts_with(undone_mark)) continue;
     const std::string_view number = std::string_view(comment).substr(undone_mark.size());
@@ -58,16 +58,16 @@ class Undo_Stack {
   bool can_undo() const {
     if (unfinished_) return false;
     const auto last = last_applied(steps_.size());
-    return last && may_take(*last);
+    return last && is_permitted(*last);
   }
-  bool can_redo() const { return !unfinished_ && !undone_.empty() && may_take(undone_.back()); }
+  bool can_redo() const { return !unfinished_ && !undone_.empty() && is_permitted(undone_.back()); }
 
   Plan undo() const {
     require_end();
     for (std::size_t end = steps_.size();;) {
       const auto last = last_applied(end);
       if (!last) throw Exception("there is nothing to undo");
-      Wanted_Changes wanted = take_back(*last, steps_[*last].applied, "undo: ");
+      Transaction_Content wanted = inverse_of(*last, steps_[*last].applied, "undo: ");
       if (!wanted.changes.empty()) return write(wanted);
       end = *last;  // the transaction left everything as it was
     }
@@ -75,7 +75,7 @@ class Undo_Stack {
   Plan redo() const {
     require_end();
     if (undone_.empty()) throw Exception("there is nothing to redo");
-    return write(take_back(undone_.back(), steps_[undone_.back()].undo, "redo: "));
+    return write(inverse_of(undone_.back(), steps_[undone_.back()].undo, "redo: "));
   }
 
  private:
@@ -96,7 +96,7 @@ class Undo_Stack {
 
   void add(const Transaction_Summary& summary) {
     const Transaction_Place place{summary.begin, summary.end};
-    if (const auto position = undone_by(summary)) {
+    if (const auto position = undone_end(summary)) {
       if (follow(place, *position)) return;
       if (options_.author.empty() || summary.author == options_.author) {
         // The file was rewritten since, and what this transaction took back is unknown.
@@ -141,20 +141,20 @@ class Undo_Stack {
       if (!steps_[--end].is_undone) return end;
     return std::nullopt;
   }
-  bool may_take(std::size_t number) const {
+  bool is_permitted(std::size_t number) const {
     return options_.may_change_schema || !steps_[number].has_schema_changes;
   }
   void require_end() const {
     if (unfinished_) throw_unfinished(*unfinished_);
   }
 
-  Wanted_Changes take_back(std::size_t number, const Transaction_Place& place,
-                           const std::string& what) const {
+  Transaction_Content inverse_of(std::size_t number, const Transaction_Place& place,
+                                 const std::string& what) const {
     const Step& step = steps_[number];
     Transaction_Info info;
     info.begin = place.begin;
     info.end = place.end;
-    Wanted_Changes wanted = opposite(file_, info, change_options());
+    Transaction_Content wanted = inverse_changes(file_, info, change_options());
     if (!options_.may_change_schema) require_records_only(wanted.changes);
     const auto first = find_transaction(file_, step.end);
     wanted.comment = what + (first && !first->comments.empty()
@@ -165,7 +165,7 @@ class Undo_Stack {
     return wanted;
   }
 
-  Plan write(const Wanted_Changes& wanted) const {
+  Plan write(const Transaction_Content& wanted) const {
     Plan plan =
         plan_changes(std::as_const(database_).get_database(), wanted.changes, options_.conflicts);
     if (plan.is_possible)

@@ -200,7 +200,7 @@ const Table_Id city(1);
 const Field_Id name(1);
 constexpr index_t rows = 600;
 
-std::string start_of_the_story() {
+std::string initial_content() {
   testing::Sim_Disk disk;
   testing::Sim_File file(disk);
   Writable_Database db(file);
@@ -230,7 +230,7 @@ Counts counts_of(Database& database) {
       ++named;
   return {table.records().used_count(), named};
 }
-Counts counts_on(const std::string& content) {
+Counts counts_in(const std::string& content) {
   testing::Sim_Disk disk(content);
   testing::Sim_File file(disk);
   Writable_Database db(file, Recovery::keep);
@@ -247,8 +247,8 @@ constexpr Counts before{rows / 2, 0};
 constexpr Counts after{rows, rows};
 
 TEST(Undo_Crashes, APowerCutLeavesTheTransactionOrItsUndo) {
-  testing::Sim_Disk disk(start_of_the_story());
-  EXPECT_EQ(counts_on(disk.content()), before);
+  testing::Sim_Disk disk(initial_content());
+  EXPECT_EQ(counts_in(disk.content()), before);
   {
     testing::Sim_File file(disk);
     Writable_Database db(file);
@@ -256,14 +256,14 @@ TEST(Undo_Crashes, APowerCutLeavesTheTransactionOrItsUndo) {
   }
   for (std::size_t count = 0; count <= disk.io_count(); ++count)
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const Counts found = counts_on(disk.at(count).power_cut(seed));
+      const Counts found = counts_in(disk.at(count).power_cut(seed));
       ASSERT_TRUE(found == before || found == after) << found.first << ", " << found.second;
     }
-  EXPECT_EQ(counts_on(disk.durable()), after);
+  EXPECT_EQ(counts_in(disk.durable()), after);
 }
 
 TEST(Undo_Crashes, AfterAnErrorNothingIsTakenBackAndItCanBeTriedAgain) {
-  const std::string start = start_of_the_story();
+  const std::string start = initial_content();
   using Calls = testing::Sim_Fault::Calls;
   for (const Calls calls : {Calls::writes, Calls::syncs, Calls::reads, Calls::locks})
     for (std::size_t number = 0; number < 200; ++number) {
@@ -287,7 +287,7 @@ TEST(Undo_Crashes, AfterAnErrorNothingIsTakenBackAndItCanBeTriedAgain) {
       const bool has_failed = disk.has_failed();
       disk.remove_fault();
       ASSERT_TRUE(has_failed || !has_thrown);
-      const Counts found = counts_on(disk.content());
+      const Counts found = counts_in(disk.content());
       ASSERT_TRUE(found == before || found == after);
       if (!has_failed) {
         ASSERT_EQ(found, after);
@@ -296,7 +296,7 @@ TEST(Undo_Crashes, AfterAnErrorNothingIsTakenBackAndItCanBeTriedAgain) {
       testing::Sim_File file(disk);
       Writable_Database db(file, Recovery::keep);
       if (counts_of(db.get_database()) == before) undo_and_commit(db);
-      ASSERT_EQ(counts_on(disk.content()), after);
+      ASSERT_EQ(counts_in(disk.content()), after);
     }
 }
 

@@ -6,12 +6,13 @@ namespace joedb::inline v1 {
 
 static_assert(std::variant_size_v<Value> == type_count);
 template <class T>
-static constexpr bool is_at_its_code =
+static constexpr bool matches_type_code =
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(code_of<T>) - 1, Value>, T>;
-static_assert(is_at_its_code<std::string_view> && is_at_its_code<std::int32_t> &&
-              is_at_its_code<std::int64_t> && is_at_its_code<Record_Id> && is_at_its_code<bool> &&
-              is_at_its_code<float> && is_at_its_code<double> && is_at_its_code<std::int8_t> &&
-              is_at_its_code<std::int16_t> && is_at_its_code<Blob>);
+static_assert(matches_type_code<std::string_view> && matches_type_code<std::int32_t> &&
+              matches_type_code<std::int64_t> && matches_type_code<Record_Id> &&
+              matches_type_code<bool> && matches_type_code<float> && matches_type_code<double> &&
+              matches_type_code<std::int8_t> && matches_type_code<std::int16_t> &&
+              matches_type_code<Blob>);
 
 template <class T>
 static bool has_same_bits(const T& a, const T& b) {

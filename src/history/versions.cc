@@ -97,9 +97,9 @@ std::vector<Record_Version> record_versions(Abstract_File& file, Table_Id table,
   std::vector<Record_Version> versions;
   while (const Transaction_Summary* const summary = summaries.next()) {
     journal.replay(follower, summary->end);
-    const bool goes_on = !versions.empty() && !versions.back().until;
-    if (goes_on && follower.is_used() && is_same(versions.back(), follower.values())) continue;
-    if (goes_on) versions.back().until = *summary;
+    const bool is_open = !versions.empty() && !versions.back().until;
+    if (is_open && follower.is_used() && is_same(versions.back(), follower.values())) continue;
+    if (is_open) versions.back().until = *summary;
     if (!follower.is_used()) continue;
     versions.push_back({{follower.values().begin(), follower.values().end()}, *summary, {}});
   }

@@ -93,11 +93,11 @@ class Plan_Writer {
       const Field_Description& field = change.schema->field;
       const Table_Id id = present(change.table->id);
       Type type{field.type.code, present(field.type.referenced)};
-      const bool refers_to_none = type.code == Type_Code::reference &&
-                                  db_.get_database().find_table(type.referenced) == nullptr;
-      if (refers_to_none) type.referenced = create_table_to_drop();
+      const bool lacks_target = type.code == Type_Code::reference &&
+                                db_.get_database().find_table(type.referenced) == nullptr;
+      if (lacks_target) type.referenced = create_table_to_drop();
       db_.write(Add_Field{id, field.name, type});
-      if (refers_to_none) db_.write(Drop_Table{type.referenced});
+      if (lacks_target) db_.write(Drop_Table{type.referenced});
       field_ids_[{change.table->id, field.id}] =
           Field_Id(static_cast<std::uint16_t>(table(id).fields().size()));
     }

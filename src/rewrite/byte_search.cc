@@ -158,7 +158,7 @@ void Byte_Search::search(const Abstract_File& file, const Found& found) const {
       tiers.emplace_back(i, std::move(by_tier[static_cast<std::size_t>(i)]));
   if (tiers.empty()) return;
   // Each piece follows the end of the previous one, because a window may span both.
-  std::string buffer(largest_window + (std::size_t{1} << 20), '\0');
+  std::string buffer(max_window + (std::size_t{1} << 20), '\0');
   std::size_t before = 0;
   for (Offset position = 0;;) {
     const std::size_t n = file.pread(buffer.data() + before, buffer.size() - before, position);
@@ -167,7 +167,7 @@ void Byte_Search::search(const Abstract_File& file, const Found& found) const {
     for (Tier& tier : tiers)
       tier.search(file, bytes, before, position - static_cast<Offset>(before), found);
     position += static_cast<Offset>(n);
-    const std::size_t kept = std::min(bytes.size(), largest_window);
+    const std::size_t kept = std::min(bytes.size(), max_window);
     std::copy(bytes.end() - static_cast<std::ptrdiff_t>(kept), bytes.end(), buffer.begin());
     before = kept;
   }

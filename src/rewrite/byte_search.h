@@ -41,7 +41,7 @@ class Byte_Search {
   // Texts are divided into tiers by size: a text of tier t has at least 2^t bytes, and its window
   // is its first 2^t bytes. The last tier has all longer texts.
   static constexpr int first_tier = 2, last_tier = 12;
-  static constexpr std::size_t largest_window = std::size_t{1} << last_tier;
+  static constexpr std::size_t max_window = std::size_t{1} << last_tier;
 
   struct Text {
     std::uint64_t window;  // hash of the window

@@ -81,12 +81,12 @@ struct Value_Handler : Ignore_Entries {
   template <Field_Value T>
   void operator()(const Update_Vector<T>& e) {
     Self& self = static_cast<Self&>(*this);
-    if (!self.needs_others(code_of<T>) && !self.scope.has_field(e.table, e.field)) return;
+    if (!self.needs_all(code_of<T>) && !self.scope.has_field(e.table, e.field)) return;
     for (index_t id = e.record.value(); e.values.remaining() > 0; ++id)
       self.take(self.scope.has(e.table, id, e.field), e.values.next());
   }
   // True if take() must also see the values of this type that are not forgotten.
-  static constexpr bool needs_others(Type_Code) { return false; }
+  static constexpr bool needs_all(Type_Code) { return false; }
 };
 
 }  // namespace
@@ -166,10 +166,10 @@ class Forgetter::Scope {
 
 // Handler that collects the blobs, and marks those referenced by forgotten values and by other
 // values.
-class Forgetter::Survey : public Value_Handler<Survey> {
+class Forgetter::Blob_Scan : public Value_Handler<Blob_Scan> {
  public:
-  Survey(const Scope& s, Blob_Map& blobs) : scope(s), blobs_(blobs) {}
-  static constexpr bool needs_others(Type_Code code) { return code == Type_Code::blob; }
+  Blob_Scan(const Scope& s, Blob_Map& blobs) : scope(s), blobs_(blobs) {}
+  static constexpr bool needs_all(Type_Code code) { return code == Type_Code::blob; }
 
   using Value_Handler::operator();
   void operator()(const Blob_Data& e) {
@@ -178,11 +178,11 @@ class Forgetter::Survey : public Value_Handler<Survey> {
     is_needed.push_back(false);
   }
   template <Field_Value T>
-  void take(bool is_to_be_forgotten, const T& value) {
-    if (is_to_be_forgotten && !is_default(value)) ++values;
+  void take(bool forgets, const T& value) {
+    if (forgets && !is_default(value)) ++values;
     if constexpr (std::is_same_v<T, Blob>)
       if (const auto number = blobs_.find(value))
-        (is_to_be_forgotten ? is_forgotten : is_needed)[*number] = true;
+        (forgets ? is_forgotten : is_needed)[*number] = true;
   }
 
   const Scope& scope;
@@ -197,8 +197,8 @@ class Forgetter::Counter : public Value_Handler<Counter> {
  public:
   explicit Counter(const Scope& s) : scope(s) {}
   template <Field_Value T>
-  void take(bool is_to_be_forgotten, const T& value) {
-    if (is_to_be_forgotten && !is_default(value)) ++values;
+  void take(bool forgets, const T& value) {
+    if (forgets && !is_default(value)) ++values;
   }
 
   const Scope& scope;
@@ -211,13 +211,13 @@ Forgetter::Forgetter(Abstract_File& file, Forget_Request request)
   Names names;
   journal.replay(names);
   scope_ = std::make_unique<Scope>(file, names, request_);
-  Survey survey(*scope_, blobs_);
+  Blob_Scan scan(*scope_, blobs_);
   journal.rewind();
-  journal.replay(survey);
-  value_count_ = survey.values;
-  is_forgotten_ = std::move(survey.is_forgotten);
+  journal.replay(scan);
+  value_count_ = scan.values;
+  is_forgotten_ = std::move(scan.is_forgotten);
   for (std::size_t i = 0; i < is_forgotten_.size(); ++i) {
-    is_dropped_.push_back(is_forgotten_[i] && !survey.is_needed[i]);
+    is_dropped_.push_back(is_forgotten_[i] && !scan.is_needed[i]);
     blob_count_ += is_dropped_[i];
   }
 }
@@ -317,8 +317,8 @@ class Forgetter::Collector : public Value_Handler<Collector> {
       : scope(*forgetter.scope_), forgetter_(forgetter), search_(search), begin_(begin) {}
 
   template <Field_Value T>
-  void take(bool is_to_be_forgotten, const T& value) {
-    if (!is_to_be_forgotten || is_default(value)) return;
+  void take(bool forgets, const T& value) {
+    if (!forgets || is_default(value)) return;
     if constexpr (std::is_same_v<T, std::string_view>)
       add(value.size(), [&] { return search_.add(value); });
     else if constexpr (!std::is_same_v<T, Blob>)
@@ -338,10 +338,10 @@ class Forgetter::Collector : public Value_Handler<Collector> {
 
  private:
   template <class Add>
-  void add(std::size_t size, Add add_it) {
+  void add(std::size_t size, Add collect) {
     if (size < Byte_Search::shortest) ++too_short;
     if (is_full_ || count_++ < begin_) return;
-    is_full_ = !add_it();
+    is_full_ = !collect();
     if (!is_full_) end_ = count_;
   }
 
@@ -463,7 +463,7 @@ Forgetter::Proof Forgetter::prove(const Abstract_File& file, Offset end, std::si
   return proof;
 }
 
-index_t Forgetter::count_in(const Abstract_File& file, std::size_t limit) const {
+index_t Forgetter::count_matches(const Abstract_File& file, std::size_t limit) const {
   Proof proof;
   search(file, limit, proof, [](Offset, std::size_t) {});
   return proof.count;

@@ -83,7 +83,7 @@ class Forgetter {
               std::size_t max_found = 1000) const;
   // Returns the number of places where forgotten texts and blobs are in another file, of any
   // format.
-  index_t count_in(const Abstract_File& file, std::size_t limit = 1'000'000) const;
+  index_t count_matches(const Abstract_File& file, std::size_t limit = 1'000'000) const;
 
  private:
   // Calls found(position, size) for each place.
@@ -91,7 +91,7 @@ class Forgetter {
               const std::function<void(Offset, std::size_t)>& found) const;
 
   class Scope;
-  class Survey;
+  class Blob_Scan;
   class Counter;
   class Copier;
   class Collector;

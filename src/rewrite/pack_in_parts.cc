@@ -87,7 +87,7 @@ void Part_Packer::pack_run(const Table& table, index_t first, index_t size,
 
 void Part_Packer::load() {
   for (const Added& added : added_) {
-    if (!takes_part(added)) continue;
+    if (!is_included(added)) continue;
     Value_Loader loader(*this, added);
     added.source(loader);
     bool is_same = loader.schema_entries() == shape_.schema_entries();
@@ -98,7 +98,7 @@ void Part_Packer::load() {
 }
 
 // Returns false if no record of this source is in the current part.
-bool Part_Packer::takes_part(const Added& added) const {
+bool Part_Packer::is_included(const Added& added) const {
   const Column_Parts::Place& begin = values_.begin();
   const Column_Parts::Place& end = values_.end();
   if (begin.table != end.table) return true;

@@ -58,7 +58,7 @@ class Part_Packer {
   void add_records(const Database& from, const Added& added);
   void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal);
   void load();
-  bool takes_part(const Added& added) const;
+  bool is_included(const Added& added) const;
   // Returns the number of record ids that a table has in all journals together.
   index_t total_size(std::size_t table_index) const {
     return added_.empty() ? 0

@@ -437,7 +437,7 @@ void Cursor::keep_state() {
   source_ = &past_source_;
 }
 
-void Cursor::leave_out_gone_records() noexcept {
+void Cursor::drop_deleted_records() noexcept {
   if (!is_present() || source_ == nullptr || source_->table == nullptr || is_at_end()) return;
   const Record_Ids& records = source_->table->records();
   scan_end_ = std::min(scan_end_, records.size());
@@ -540,7 +540,7 @@ void Cursor::give(sqlite3_context* context, int number) const {
       if (source.code == Type_Code::blob && writer != nullptr) writer->flush();
     }
     const bool is_lasting = past_ == nullptr && !is_writing_;
-    return give_value(context, source, id(), table_.file().file(), is_lasting);
+    return pass_value(context, source, id(), table_.file().file(), is_lasting);
   }
   if (number == table_.id_column()) return sqlite3_result_int64(context, id());
   if (moment_ != nullptr) sqlite3_result_value(context, moment_);

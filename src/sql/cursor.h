@@ -55,7 +55,7 @@ class Cursor : public sqlite3_vtab_cursor {
   void keep_state();
   // Call this after records of the present state were deleted: the cursor skips them, except for
   // the record that it is at.
-  void leave_out_gone_records() noexcept;
+  void drop_deleted_records() noexcept;
 
  private:
   static constexpr std::size_t block_size = 1024;

@@ -17,7 +17,7 @@ SQLITE_EXTENSION_INIT1
 
 int sqlite3_extension_init(sqlite3* connection, char** message, const sqlite3_api_routines* api) {
   SQLITE_EXTENSION_INIT2(api)
-  if (sqlite3_libversion_number() < joedb::least_sqlite_version) {
+  if (sqlite3_libversion_number() < joedb::min_sqlite_version) {
     *message =
         sqlite3_mprintf("joedb needs SQLite 3.37 or newer, and this is %s", sqlite3_libversion());
     return SQLITE_ERROR;

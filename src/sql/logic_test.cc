@@ -264,7 +264,7 @@ std::string text_of(const std::vector<std::string>& lines) {
 // ---- the test -----------------------------------------------------------------------------------
 
 // Results with more values are written as a hash.
-constexpr std::size_t most_values = 80;
+constexpr std::size_t max_values = 80;
 
 constexpr const char* scripts[] = {"select",   "joins",       "aggregates", "subqueries", "windows",
                                    "compound", "comparisons", "values",     "views",      "writes"};
@@ -329,7 +329,7 @@ class Sql_Logic : public ::testing::TestWithParam<Case> {
     const bool is_hashed =
         expected.size() == 1 && expected[0].find(" values hashing to ") != std::string::npos;
     const std::size_t values = result.rows.size() * record.words.at(1).size();
-    const auto found = lines_of(result, order, updates_ ? values > most_values : is_hashed);
+    const auto found = lines_of(result, order, updates_ ? values > max_values : is_hashed);
     if (updates_) {
       updated_[record.result_begin] = found;
       return;

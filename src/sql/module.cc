@@ -203,7 +203,7 @@ int rollback_to(sqlite3_vtab* table, int number) noexcept {
     if (Writer* const writer = file.writer()) {
       file.note_change();
       writer->rollback_to(number);
-      file.note_gone_records();
+      file.note_deleted_records();
     }
   });
 }

@@ -96,8 +96,8 @@ std::vector<Definition> definitions(const Database& database, const std::string&
 
 // Throws Exception if a name is already in use. For temp, checks all schemas, because a name in
 // temp hides the same name in the others.
-void require_free_names(sqlite3* connection, const std::vector<Definition>& wanted,
-                        const std::string& own_schema) {
+void require_unused_names(sqlite3* connection, const std::vector<Definition>& wanted,
+                          const std::string& own_schema) {
   std::vector<std::string> schemas{own_schema};
   if (own_schema == "temp") {
     schemas.clear();
@@ -126,7 +126,7 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
   require_sql_names(database);
   const std::vector<Definition> wanted =
       definitions(database, name, options, sql_name(schema) + ".");
-  require_free_names(connection, wanted, schema);
+  require_unused_names(connection, wanted, schema);
   Shared_Files::Opened opened{name, options, file, schema, {}};
   try {
     for (const Definition& definition : wanted) {
@@ -145,7 +145,7 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
 }
 
 // Returns true if joedb_open has made this table or view: another one may have the name now.
-bool is_made_here(sqlite3* connection, const std::string& schema, const std::string& name) {
+bool is_joedb_object(sqlite3* connection, const std::string& schema, const std::string& name) {
   try {
     return Statement(connection, "SELECT 1 FROM " + sql_name(schema) +
                                      ".sqlite_master WHERE name = " + sql_text(name) +
@@ -172,7 +172,7 @@ int joedb_close(Shared_Files& files, const std::string& name) {
     }
     auto& objects = all[i].objects;
     for (; !objects.empty(); objects.pop_back())
-      if (is_made_here(files.connection(), all[i].schema, objects.back().name))
+      if (is_joedb_object(files.connection(), all[i].schema, objects.back().name))
         run(files.connection(), objects.back().drop);
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
     ++count;

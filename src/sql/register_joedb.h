@@ -13,7 +13,7 @@ struct sqlite3;
 
 namespace joedb {
 
-inline constexpr int least_sqlite_version = 3'037'000;
+inline constexpr int min_sqlite_version = 3'037'000;
 
 // Opens the file with this name, for reading. Throws Exception.
 using File_Opener = std::function<std::unique_ptr<Abstract_File>(const std::string& name)>;

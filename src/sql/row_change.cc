@@ -18,9 +18,8 @@ namespace {
 struct Blob_Bytes {
   std::string_view bytes;
 };
-using New_Value_Of_Field =
-    std::variant<std::string_view, std::int8_t, std::int16_t, std::int32_t, std::int64_t, bool,
-                 float, double, Record_Id, Blob, Blob_Bytes>;
+using Bound_Value = std::variant<std::string_view, std::int8_t, std::int16_t, std::int32_t,
+                                 std::int64_t, bool, float, double, Record_Id, Blob, Blob_Bytes>;
 
 // The name of a column for error messages, built only if there is an error.
 struct Column_Name {
@@ -85,7 +84,7 @@ double real_of(sqlite3_value* value, Type_Code code, const Column_Name& column) 
   return sqlite3_value_double(value);
 }
 
-New_Value_Of_Field null_of(Type_Code code, const Column_Name& column, bool takes_default) {
+Bound_Value null_of(Type_Code code, const Column_Name& column, bool takes_default) {
   switch (code) {
     case Type_Code::float32:
       return std::numeric_limits<float>::quiet_NaN();
@@ -100,12 +99,11 @@ New_Value_Of_Field null_of(Type_Code code, const Column_Name& column, bool takes
   }
   if (!takes_default)
     throw Sql_Error(SQLITE_CONSTRAINT_NOTNULL, "NOT NULL constraint failed: " + column.text());
-  return visit_type(code,
-                    [&]<class T>(std::type_identity<T>) -> New_Value_Of_Field { return T(); });
+  return visit_type(code, [&]<class T>(std::type_identity<T>) -> Bound_Value { return T(); });
 }
 
-New_Value_Of_Field to_value(sqlite3_value* value, Type_Code code, const Column_Name& column,
-                            bool takes_default) {
+Bound_Value to_value(sqlite3_value* value, Type_Code code, const Column_Name& column,
+                     bool takes_default) {
   const int type = sqlite3_value_type(value);
   if (type == SQLITE_NULL) return null_of(code, column, takes_default);
   switch (code) {
@@ -209,7 +207,7 @@ class Row_Change {
   struct Assignment {
     Field_Id field;
     Type_Code code;
-    New_Value_Of_Field value;
+    Bound_Value value;
   };
 
   void require_present() const {
@@ -248,7 +246,7 @@ class Row_Change {
 
   // Calls f with the value in the type of the field.
   template <class F>
-  void with_value(const New_Value_Of_Field& value, F f) {
+  void with_value(const Bound_Value& value, F f) {
     std::visit(
         [&]<class T>(const T& v) {
           if constexpr (std::is_same_v<T, Blob_Bytes>)
@@ -366,7 +364,7 @@ class Row_Change {
 
   void remove(Record_Id record) {
     writer_.changes().erase(table_, record);
-    virtual_table_.file().note_gone_records();
+    virtual_table_.file().note_deleted_records();
   }
 
   // Calls f(). If another record already has a unique key, deletes that record with REPLACE, and

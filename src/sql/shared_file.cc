@@ -30,11 +30,11 @@ const Index& State::own_index(const Table& table, const std::vector<Field_Id>& f
 }
 
 const Index* State::note_search(const Table& table, Field_Id field) {
-  constexpr int searches_that_an_index_costs = 16;
-  constexpr index_t least_size = 64;
-  if (table.records().used_count() < least_size) return nullptr;
+  constexpr int searches_per_index = 16;
+  constexpr index_t min_indexed_size = 64;
+  if (table.records().used_count() < min_indexed_size) return nullptr;
   int& searches = searches_[{table.id(), field}];
-  if (searches < searches_that_an_index_costs) {
+  if (searches < searches_per_index) {
     ++searches;
     return nullptr;
   }
@@ -53,7 +53,7 @@ void State::forget_own_indexes() {
 // indexes are complete then. That index is not used, because it has fewer records than its table
 // (is_complete in sql/cursor.cc).
 template <class F>
-static void load_in_spite_of_violations(F f) {
+static void load_despite_violations(F f) {
   try {
     f();
   } catch (const Unique_Violation&) {
@@ -132,8 +132,8 @@ void Shared_File::load_with(State& state, std::vector<Index_Definition> indexes)
   state.forget_own_indexes();
   Database database;
   for (Index_Definition& index : indexes) database.add_index(std::move(index));
-  state.take_back(std::move(database));
-  load_in_spite_of_violations([&] { load(state.database(), *journal_); });
+  state.set_content(std::move(database));
+  load_despite_violations([&] { load(state.database(), *journal_); });
 }
 
 // Loads another state, so that cursors keep theirs.
@@ -172,7 +172,7 @@ void Shared_File::follow() {
   times_.clear();
   tags_.clear();
   try {
-    load_in_spite_of_violations([this] { load(present_->database(), *journal_); });
+    load_despite_violations([this] { load(present_->database(), *journal_); });
   } catch (const Corruption_Error&) {
     try {
       load_all(*present_);
@@ -231,21 +231,21 @@ void Shared_File::begin_writing(System::Duration patience) {
   ++version_;
 }
 
-void Shared_File::note_gone_records() noexcept {
-  for (Cursor* const cursor : present_->cursors()) cursor->leave_out_gone_records();
+void Shared_File::note_deleted_records() noexcept {
+  for (Cursor* const cursor : present_->cursors()) cursor->drop_deleted_records();
 }
 
 void Shared_File::end_writing() noexcept {
   if (writer_ == nullptr) return;
   must_load_ = writer_->is_broken();
   Replay_Place place;
-  present_->take_back(writer_->end(place));
+  present_->set_content(writer_->end(place));
   present_->forget_own_indexes();
   writer_.reset();
   ++version_;
   times_.clear();
   tags_.clear();
-  note_gone_records();
+  note_deleted_records();
   try {
     journal_->pull();
     if (!must_load_) journal_->resume(place);
@@ -299,10 +299,10 @@ std::shared_ptr<State> Shared_File::past(Offset position) {
   }
   auto state = std::make_shared<State>(present_->database().make_new());
   Readonly_Journal journal(*file_);
-  load_in_spite_of_violations([&] { load(state->database(), journal, position); });
+  load_despite_violations([&] { load(state->database(), journal, position); });
   require_entry_end(journal, position);
   past_.emplace_front(position, state);
-  if (past_.size() > most_past_states) past_.pop_back();
+  if (past_.size() > max_past_states) past_.pop_back();
   return state;
 }
 

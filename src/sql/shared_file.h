@@ -30,9 +30,9 @@ class State {
   State& operator=(const State&) = delete;
 
   Database& database() { return *database_; }
-  // Reads the content from `place`, to which a writer has moved it, until take_back().
+  // Reads the content from `place`, to which a writer has moved it, until set_content().
   void lend(Database& place) { database_ = &place; }
-  void take_back(Database database) {
+  void set_content(Database database) {
     own_ = std::move(database);
     database_ = &own_;
   }
@@ -112,7 +112,7 @@ class Shared_File {
   // Call this before records are changed in the transaction.
   void note_change() { present_->forget_own_indexes(); }
   // Call this after records were deleted: cursors that read the present state skip them.
-  void note_gone_records() noexcept;
+  void note_deleted_records() noexcept;
   // Ends the transaction, after Writer::commit() or rollback(). Does nothing if there is none. If
   // the journal cannot be read now, it is read when the next cursor is opened.
   void end_writing() noexcept;
@@ -136,7 +136,7 @@ class Shared_File {
   std::unique_ptr<Writer> writer_;
   bool is_read_only_ = false;
 
-  static constexpr std::size_t most_past_states = 4;
+  static constexpr std::size_t max_past_states = 4;
   std::list<std::pair<Offset, std::shared_ptr<State>>> past_;  // the most recently used first
   std::map<std::int64_t, Offset> times_;             // positions of times, since the last change
   std::map<std::string, Offset, std::less<>> tags_;  // the same for tags

@@ -69,7 +69,7 @@ static void result_blob(sqlite3_context* context, Blob blob, const Abstract_File
   sqlite3_result_blob64(context, bytes.data(), bytes.size(), SQLITE_TRANSIENT);
 }
 
-void give_value(sqlite3_context* context, const Column_Source& source, index_t id,
+void pass_value(sqlite3_context* context, const Column_Source& source, index_t id,
                 const Abstract_File& file, bool is_lasting) {
   if (source.column == nullptr) return sqlite3_result_null(context);
   const auto value_of = [&]<class T>(std::type_identity<T>) {
@@ -365,8 +365,8 @@ static unsigned char lower(char c) {
 // at a zero byte. Ignores a GLOB pattern from its first "[" on.
 void Range::restrict_to_pattern(std::string_view pattern, bool is_glob) {
   // Far below the limit of SQLite, beyond which a pattern is an error.
-  constexpr std::size_t longest_pattern = 10'000;
-  if (pattern.size() > longest_pattern) return;
+  constexpr std::size_t max_pattern_size = 10'000;
+  if (pattern.size() > max_pattern_size) return;
   const std::string_view wildcards = is_glob ? "*?" : "%_";
   Part best, part{"", !is_glob, true};
   const auto end_part = [&] {

@@ -39,7 +39,7 @@ struct Column_Source {
 // Passes the value of a record to SQLite. Throws Io_Error, Corruption_Error for a blob.
 // `is_lasting`: the column does not change before the statement is reset, so texts need not be
 // copied.
-void give_value(sqlite3_context* context, const Column_Source& source, index_t id,
+void pass_value(sqlite3_context* context, const Column_Source& source, index_t id,
                 const Abstract_File& file, bool is_lasting);
 
 // Prefetches values that will be passed soon and are far apart in memory, so that the processor

@@ -59,14 +59,14 @@ class Blame_Reader {
 };
 
 void append_text(std::string& out, const Value& value, bool is_complete) {
-  constexpr std::size_t longest_text = 40;
+  constexpr std::size_t max_text_size = 40;
   std::visit(
       [&]<class T>(const T& typed) {
         if constexpr (std::is_same_v<T, std::string_view>) {
           std::size_t size = typed.size();
-          if (!is_complete && size > longest_text) {
-            size = longest_text;  // back to the start of a character
-            while (size > longest_text - 4 &&
+          if (!is_complete && size > max_text_size) {
+            size = max_text_size;  // back to the start of a character
+            while (size > max_text_size - 4 &&
                    (static_cast<unsigned char>(typed[size]) & 0xc0u) == 0x80u)
               --size;
           }

@@ -12,11 +12,11 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// A change of more than `longest_change` records shows only the first `shown_records`.
+// A change of more than `max_change_size` records shows only the first `shown_records`.
 constexpr index_t shown_records = 3;
-constexpr index_t longest_change = 20;
-// In bytes: a text longer than `longest_text` is cut to at most `shown_text`.
-constexpr std::size_t longest_text = 120;
+constexpr index_t max_change_size = 20;
+// In bytes: a text longer than `max_text_size` is cut to at most `shown_text`.
+constexpr std::size_t max_text_size = 120;
 constexpr std::size_t shown_text = 100;
 // Number of bytes shown before a difference that is far from the beginning.
 constexpr std::size_t shown_before = 20;
@@ -75,7 +75,7 @@ class Writer {
     if (style_.record.is_not_null()) {
       first = style_.record.value() - change.record.value();
       end = first + 1;
-    } else if (!style_.is_complete && change.size > longest_change) {
+    } else if (!style_.is_complete && change.size > max_change_size) {
       end = shown_records;
     }
     for (index_t i = first; i < end; ++i) record(change, i);
@@ -176,7 +176,7 @@ class Writer {
   }
   // Cuts a long text between characters.
   void text(std::string_view text) {
-    if (style_.is_complete || text.size() <= longest_text) return append_shown(out_, text);
+    if (style_.is_complete || text.size() <= max_text_size) return append_shown(out_, text);
     append_shown(out_, text.substr(0, cut(text, 0)));
     size(text);
   }
@@ -196,7 +196,7 @@ class Writer {
   void texts(std::string_view old_text, std::string_view new_text) {
     const Common common = common_parts(old_text, new_text);
     std::size_t first = 0;
-    if (!style_.is_complete && std::max(old_text.size(), new_text.size()) > longest_text &&
+    if (!style_.is_complete && std::max(old_text.size(), new_text.size()) > max_text_size &&
         common.prefix > 2 * shown_before)
       first = character_before(old_text, common.prefix - shown_before);
     text(old_text, first, common, colour::deleted);
@@ -204,8 +204,8 @@ class Writer {
     text(new_text, first, common, colour::inserted);
   }
   void text(std::string_view text, std::size_t first, const Common& common,
-            std::string_view its_colour) {
-    const bool is_short = first == 0 && text.size() <= longest_text;
+            std::string_view side_colour) {
+    const bool is_short = first == 0 && text.size() <= max_text_size;
     const std::size_t end = is_short ? text.size() : cut(text, first);
     if (first > 0) out_ += "…";
     const std::size_t middle_end = std::min(text.size() - common.suffix, end);
@@ -221,7 +221,7 @@ class Writer {
       };
       out_ += '"';
       add(first, common.prefix);
-      out_ += its_colour;
+      out_ += side_colour;
       add(common.prefix, middle_end);
       out_ += colour::end;
       out_ += colour::updated;
@@ -255,17 +255,17 @@ void append_change(std::string& out, const Change& change, const Change_Style& s
 
 std::string summary_text(const Transaction_Summary& summary, bool has_colours) {
   std::string text;
-  const auto begin = [&](std::string_view its_colour) {
+  const auto begin = [&](std::string_view side_colour) {
     if (!text.empty()) text += ", ";
-    if (has_colours) text += its_colour;
+    if (has_colours) text += side_colour;
   };
   const auto end = [&] {
     if (has_colours) text += colour::end;
   };
   const auto add = [&](std::uint64_t count, char sign, const Table_Summary& table,
-                       std::string_view its_colour) {
+                       std::string_view side_colour) {
     if (count == 0) return;
-    begin(its_colour);
+    begin(side_colour);
     text += sign;
     text += std::to_string(count);
     text += ' ';

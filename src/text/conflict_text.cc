@@ -7,12 +7,12 @@
 namespace joedb::inline v1 {
 
 static void append(std::string& out, const Values& values) {
-  constexpr std::size_t longest_text = 120;
+  constexpr std::size_t max_text_size = 120;
   std::visit(
       [&]<class T>(const T& typed) {
         if constexpr (std::is_same_v<T, std::string_view>) {
-          append_shown(out, typed.substr(0, longest_text));
-          if (typed.size() > longest_text) out += "…";
+          append_shown(out, typed.substr(0, max_text_size));
+          if (typed.size() > max_text_size) out += "…";
         } else {
           append_value(out, typed);
         }

@@ -51,7 +51,7 @@ void dump_schema(const Database& database, Handler&& handler) {
 // Passes to the handler, for each table, all records, then, field by field, all values. Large
 // tables are split into parts, so that the number of records without values never exceeds the limit
 // of a journal (Database::free_rows_of_journal).
-inline constexpr index_t rows_of_a_part = index_t{1} << 22;
+inline constexpr index_t rows_per_part = index_t{1} << 22;
 template <class Handler>
 void dump_data(const Database& database, Handler&& handler) {
   std::uint16_t next_id = 0;
@@ -59,8 +59,8 @@ void dump_data(const Database& database, Handler&& handler) {
     const Table_Id table_id(++next_id);
     const Record_Ids& records = table->records();
     table->expect_scan();
-    for (index_t begin = 0; begin < records.size(); begin += rows_of_a_part) {
-      const index_t end = std::min(begin + rows_of_a_part, records.size());
+    for (index_t begin = 0; begin < records.size(); begin += rows_per_part) {
+      const index_t end = std::min(begin + rows_per_part, records.size());
       for_each_run(records, begin, end, [&](index_t first, index_t size) {
         handler(Insert_Vector{table_id, Record_Id(first), size});
       });

@@ -85,10 +85,10 @@ struct Size_Keeper {
 TEST(Dump, GivesValuesToAPartOfALargeTableBeforeTheNextPart) {
   Size_Keeper keeper;
   dump_data(Journal_Of({Create_Table{"a"}, Add_Field{Table_Id(1), "x", {Type_Code::boolean, {}}},
-                        Insert_Vector{Table_Id(1), Record_Id(0), rows_of_a_part + 5}})
+                        Insert_Vector{Table_Id(1), Record_Id(0), rows_per_part + 5}})
                 .database(),
             keeper);
-  EXPECT_THAT(keeper.sizes, ElementsAre(rows_of_a_part, rows_of_a_part, 5, 5));
+  EXPECT_THAT(keeper.sizes, ElementsAre(rows_per_part, rows_per_part, 5, 5));
 }
 
 TEST(Dump, GoesFieldByFieldThroughTheRunsOfRecords) {

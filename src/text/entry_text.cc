@@ -183,7 +183,7 @@ void Raw_Writer::print(const Delete_Vector& e) {
 // Names that have passed the check of a schema entry need no escapes.
 
 void Sql_Writer::limit_to_journal_of(Offset size) {
-  largest_vector_ = Database::free_rows_of_journal(size);
+  max_vector_ = Database::free_rows_of_journal(size);
 }
 
 void Sql_Writer::begin(Offset position) {
@@ -295,7 +295,7 @@ void Sql_Writer::print(const Delete_Vector& e) {
 }
 
 void Sql_Writer::require_not_too_many(std::int64_t size) const {
-  if (size > largest_vector_) throw Data_Error("too big: " + std::to_string(size) + " records");
+  if (size > max_vector_) throw Data_Error("too big: " + std::to_string(size) + " records");
 }
 
 // ---- parts of SQL

@@ -267,7 +267,7 @@ class Sql_Writer {
 
   Text_Buffer out_;
   const Abstract_File* const blobs_;
-  std::int64_t largest_vector_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_vector_ = std::numeric_limits<std::int64_t>::max();
   Entry_Names names_;
 };
 

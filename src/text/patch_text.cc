@@ -16,7 +16,7 @@ namespace {
 using Kind = Change::Kind;
 
 // A change of fewer records has one line per record; larger changes become vectors.
-constexpr index_t most_lines = 10;
+constexpr index_t max_lines = 10;
 // A vector ends at `vector_size` records, or with the record that brings it to `vector_bytes`
 // bytes.
 constexpr index_t vector_size = 1000;
@@ -135,7 +135,7 @@ class Patch_Writer {
     std::vector<bool> is_done(waiting.size());
     // Frees the old name of a rename, then executes the renames that wait for it, one after the
     // other.
-    const auto give_up_name = [&](std::size_t i) {
+    const auto use_temporary_name = [&](std::size_t i) {
       for (;;) {
         const Key old_name = key(waiting[i], waiting[i].old_name);
         by_old_name.erase(old_name);
@@ -151,7 +151,7 @@ class Patch_Writer {
       if (is_done[i] || by_old_name.contains(key(waiting[i], waiting[i].new_name))) continue;
       rename(waiting[i], waiting[i].new_name);
       is_done[i] = true;
-      give_up_name(i);
+      use_temporary_name(i);
     }
     // Rings need a temporary name.
     for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -161,7 +161,7 @@ class Patch_Writer {
       Rename last = waiting[i];
       last.old_name = name;
       is_done[i] = true;
-      give_up_name(i);
+      use_temporary_name(i);
       rename(last, last.new_name);
     }
   }
@@ -227,7 +227,7 @@ class Patch_Writer {
         insert(change);
         break;
       default:
-        if (change.size < most_lines)
+        if (change.size < max_lines)
           update(change);
         else
           for (const Field_Change& field : change.fields)
@@ -241,7 +241,7 @@ class Patch_Writer {
   }
 
   void insert(const Change& change) {
-    if (change.size < most_lines) {
+    if (change.size < max_lines) {
       const auto fields = in_order_of_table(change);
       for (index_t i = 0; i < change.size; ++i) {
         begin_line("insert_into", change, change.record + i);

@@ -28,7 +28,7 @@ const Field* Reference_Names::naming_field(const Table& table) {
 
 std::string Reference_Names::name(Table_Id table_id, Record_Id record) {
   constexpr std::size_t longest = 25;
-  constexpr std::size_t longest_in_bytes = 200;
+  constexpr std::size_t max_bytes = 200;
   const Table* const table = database_.find_table(table_id);
   if (table == nullptr || !table->is_used(record)) return "";
   const Field* const field = naming_field(*table);
@@ -36,7 +36,7 @@ std::string Reference_Names::name(Table_Id table_id, Record_Id record) {
   const std::string_view value =
       static_cast<const Column<std::string_view>&>(*field->column).get(record.value());
   std::string quoted;
-  append_quoted(quoted, value.substr(0, longest_in_bytes));
+  append_quoted(quoted, value.substr(0, max_bytes));
   const std::string_view text = std::string_view(quoted).substr(1, quoted.size() - 2);
   std::size_t kept = 0;
   for (std::size_t width = 0; kept < text.size();) {

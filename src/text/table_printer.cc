@@ -10,7 +10,7 @@ namespace joedb::inline v1 {
 namespace {
 
 // Smallest width to which columns are shrunk to fit the screen.
-constexpr std::size_t smallest_width = 8;
+constexpr std::size_t min_width = 8;
 
 void append_cell(std::string& out, const Column_Base& column, index_t id) {
   visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
@@ -32,10 +32,10 @@ void make_dim(std::string& out, std::size_t begin) {
 }  // namespace
 
 Row_Style::Row_Style(const Display& d, const Database& database,
-                     std::optional<std::size_t> asked_width)
+                     std::optional<std::size_t> requested_width)
     : has_colours(d.has_colours), names(d.has_reference_names ? &database : nullptr), display(&d) {
-  if (asked_width)
-    max_column_width = *asked_width;
+  if (requested_width)
+    max_column_width = *requested_width;
   else if (d.screen != nullptr)
     screen_width = d.screen->size().width;
 }
@@ -121,7 +121,7 @@ std::size_t Table_Printer::total_width() const {
 void Table_Printer::fit() {
   std::size_t cap = 0;
   for (const Shown_Column& column : columns_) cap = std::max(cap, column.width);
-  for (; cap > smallest_width && total_width() > style_.screen_width; --cap)
+  for (; cap > min_width && total_width() > style_.screen_width; --cap)
     for (Shown_Column& column : columns_)
       if (column.is_left) column.width = std::min(column.width, cap - 1);
   std::size_t width = total_width();

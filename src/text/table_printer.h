@@ -25,10 +25,10 @@ struct Row_Style {
   const Display* display = nullptr;  // asked regularly whether the user stops; may be null
 
   Row_Style() = default;
-  // Takes the user's settings. With `asked_width`, columns are at most this wide, and are not
+  // Takes the user's settings. With `requested_width`, columns are at most this wide, and are not
   // shrunk to fit the screen.
   Row_Style(const Display& display, const Database& database,
-            std::optional<std::size_t> asked_width = std::nullopt);
+            std::optional<std::size_t> requested_width = std::nullopt);
 };
 
 // Prints rows of a table. See write_table.

@@ -4,14 +4,14 @@
 
 namespace joedb::inline v1 {
 
-static Row_Style style_of_width(std::size_t max_column_width) {
+static Row_Style style_for_width(std::size_t max_column_width) {
   Row_Style style;
   style.max_column_width = max_column_width;
   return style;
 }
 
 void write_table(std::ostream& out, const Table& table, const Table_View& view) {
-  Table_Printer(table, view, style_of_width(view.max_column_width)).print(out);
+  Table_Printer(table, view, style_for_width(view.max_column_width)).print(out);
 }
 
 void write_records(std::ostream& out, const Table& table, std::vector<index_t> records) {

@@ -79,9 +79,9 @@ class Async_Writer::Implementation {
     require_other_thread();
     Waiter waiter;
     append(Item{.bytes = std::move(bytes), .listener = &waiter});
-    while (!waiter.is_told.load(std::memory_order_acquire)) {
+    while (!waiter.is_notified.load(std::memory_order_acquire)) {
       const unsigned round = round_;
-      if (!waiter.is_told.load(std::memory_order_acquire)) round_.wait(round);
+      if (!waiter.is_notified.load(std::memory_order_acquire)) round_.wait(round);
     }
     if (waiter.error) std::rethrow_exception(waiter.error);
     return waiter.position;
@@ -101,7 +101,7 @@ class Async_Writer::Implementation {
     require_other_thread();
     const Mutex_Lock lock(mutex_);
     const std::uint64_t last = pushed_;
-    while (told_ < last && !failure_) mutex_.wait(done_);
+    while (notified_ < last && !failure_) mutex_.wait(done_);
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -128,11 +128,11 @@ class Async_Writer::Implementation {
   }
 
  private:
-  // A thread that waits for an entry. It may destroy this object as soon as is_told is true.
+  // A thread that waits for an entry. It may destroy this object as soon as is_notified is true.
   struct Waiter {
     Position position;
     std::exception_ptr error;
-    std::atomic<bool> is_told = false;
+    std::atomic<bool> is_notified = false;
   };
   struct Item {
     std::string bytes;
@@ -206,7 +206,7 @@ class Async_Writer::Implementation {
         round_.notify_all();
         items.clear();  // without the mutex: destroying a callback may append
       }
-      told_ += count;
+      notified_ += count;
       done_.notify_all();
       if (failure) room_.notify_all();
     }
@@ -246,7 +246,7 @@ class Async_Writer::Implementation {
     if (auto* const waiter = std::get_if<Waiter*>(&item.listener)) {
       (*waiter)->position = item.position;
       (*waiter)->error = failure;
-      (*waiter)->is_told.store(true, std::memory_order_release);
+      (*waiter)->is_notified.store(true, std::memory_order_release);
       return;
     }
     auto& promise = std::get<std::promise<Position>>(item.listener);
@@ -273,7 +273,7 @@ class Async_Writer::Implementation {
   // Number of items in the last batch.
   std::size_t expected_ JOEDB_GUARDED_BY(mutex_) = 1;
   std::uint64_t pushed_ JOEDB_GUARDED_BY(mutex_) = 0;
-  std::uint64_t told_ JOEDB_GUARDED_BY(mutex_) = 0;
+  std::uint64_t notified_ JOEDB_GUARDED_BY(mutex_) = 0;
   std::uint64_t syncs_ JOEDB_GUARDED_BY(mutex_) = 0;
   bool is_closed_ JOEDB_GUARDED_BY(mutex_) = false;
   std::exception_ptr failure_ JOEDB_GUARDED_BY(mutex_);

@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::error_of;
 
-// A disk whose syncs wait for let_go().
+// A disk whose syncs wait for release_syncs().
 class Slow_File : public testing::Sim_File {
  public:
   using Sim_File::Sim_File;
@@ -27,7 +27,7 @@ class Slow_File : public testing::Sim_File {
     if (is_slow) gate.wait(false);
     Sim_File::datasync_content();
   }
-  void let_go() {
+  void release_syncs() {
     gate = true;
     gate.notify_all();
   }
@@ -37,7 +37,7 @@ class Slow_File : public testing::Sim_File {
 
 class Wal_Async : public ::testing::Test {
  protected:
-  ~Wal_Async() override { file_.let_go(); }
+  ~Wal_Async() override { file_.release_syncs(); }
 
   void open(Async_Options options = {}) {
     Writer log(file_);
@@ -49,7 +49,7 @@ class Wal_Async : public ::testing::Test {
     while (const auto entry = reader.next()) result.emplace_back(entry->text());
     return result;
   }
-  void let_syncs_fail() {
+  void fail_syncs() {
     disk_.set_fault(
         {testing::Sim_Fault::Calls::syncs, disk_.count(testing::Sim_Fault::Calls::syncs)});
   }
@@ -87,7 +87,7 @@ TEST_F(Wal_Async, SyncsOnceForAllThatWait) {
   file_.is_slow = true;
   std::vector<std::future<Position>> done;
   for (int i = 0; i < 20; ++i) done.push_back(log_->append_async("entry"));
-  file_.let_go();
+  file_.release_syncs();
   for (auto& future : done) future.get();
   EXPECT_LE(log_->syncs(), 2U);
 }
@@ -125,7 +125,7 @@ TEST_F(Wal_Async, LetsThoseWaitWhoAppendTooMuch) {
   two.wait();
   // At most two entries are being written, and two wait; the thread may be in the fifth call.
   EXPECT_LE(appended, 5);
-  file_.let_go();
+  file_.release_syncs();
   thread.join();
   log_->wait();
   EXPECT_EQ(6U, entries().size());
@@ -170,7 +170,7 @@ TEST_F(Wal_Async, TellsAllThatWaitAboutAFailure) {
   open();
   log_->append("one");
   file_.is_slow = true;
-  let_syncs_fail();
+  fail_syncs();
   std::vector<std::string> told;
   for (int i = 0; i < 5; ++i)
     log_->append_async("entry", [&, i](Position, std::exception_ptr error) {
@@ -178,7 +178,7 @@ TEST_F(Wal_Async, TellsAllThatWaitAboutAFailure) {
                        if (error) std::rethrow_exception(error);
                      }));
     });
-  file_.let_go();
+  file_.release_syncs();
   const std::string failure = "syncing sim: Input/output error";
   EXPECT_EQ(failure, error_of([&] { log_->wait(); }));
   EXPECT_EQ(failure, error_of([&] { log_->append("two"); }));

@@ -39,7 +39,7 @@ class Copies::Merge {
     if (!best_) return begin_log();
     walk();
     require_evidence();
-    look_behind_the_end();
+    check_after_end();
     if (copies_.is_readonly()) {
       copies_.read_size_ = end_.offset;
     } else {
@@ -118,9 +118,9 @@ class Copies::Merge {
       Reader reader(copy.file);
       while (reader.next()) {
       }
-      const bool has_gone_on = copy.header->header.epoch == last.header.epoch ||
-                               reader.position().sequence > last.header.first_sequence;
-      if (!has_gone_on) continue;
+      const bool has_continued = copy.header->header.epoch == last.header.epoch ||
+                                 reader.position().sequence > last.header.first_sequence;
+      if (!has_continued) continue;
       const bool is_enough = count(*copy.header) >= copies_.needed_;
       if (is_enough == (count(last) >= copies_.needed_))
         throw Corruption_Error(
@@ -223,11 +223,11 @@ class Copies::Merge {
                                    ", but not the same. Remove the copy that shall not count",
                                end_.offset);
       for (std::size_t i = 1; i < candidates.size(); ++i)
-        for (const std::size_t loser : candidates[i].copies) {
-          copies_.report(name(loser) + " has another entry " + std::to_string(end_.sequence) +
+        for (const std::size_t losing_copy : candidates[i].copies) {
+          copies_.report(name(losing_copy) + " has another entry " + std::to_string(end_.sequence) +
                          " than " + name(candidates[0].copies[0]) + ", which counts");
           for (Copy& copy : all_)
-            if (copy.index == loser) copy.is_followed = false;
+            if (copy.index == losing_copy) copy.is_followed = false;
         }
     }
     good_ = candidates[0].copies;
@@ -268,7 +268,7 @@ class Copies::Merge {
 
   // Checks that the bytes after the end are the result of a power cut, not damage of durable
   // entries.
-  void look_behind_the_end() {
+  void check_after_end() {
     for (Copy& copy : all_) {
       if (!copy.is_followed) continue;
       Report& later = copy.later;

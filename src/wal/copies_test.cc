@@ -65,7 +65,7 @@ class Wal_Copies : public ::testing::Test {
     for (const Sim_Disk& disk : disks_) result.emplace_back(disk.content());
     return result;
   }
-  void let_syncs_fail(std::size_t copy) {
+  void fail_syncs(std::size_t copy) {
     disks_[copy].set_fault({.calls = Sim_Fault::Calls::syncs,
                             .number = disks_[copy].count(Sim_Fault::Calls::syncs),
                             .lasts = true});
@@ -149,7 +149,7 @@ TEST_F(Wal_Copies, LoseAnEntryOnlyIfNoCopyIsGood) {
 TEST_F(Wal_Copies, GoOnWithoutTheOneThatFails) {
   open();
   append({"one"});
-  let_syncs_fail(1);
+  fail_syncs(1);
   append({"two", "three"});
   EXPECT_THAT(reports_, ElementsAre("sim is not used any more: syncing sim: Input/output error"));
   close();
@@ -165,9 +165,9 @@ TEST_F(Wal_Copies, GoOnWithoutTheOneThatFails) {
 TEST_F(Wal_Copies, StopIfTooFewAreLeft) {
   open();
   append({"one"});
-  let_syncs_fail(0);
+  fail_syncs(0);
   append({"two"});
-  let_syncs_fail(2);
+  fail_syncs(2);
   log_->append("three");
   EXPECT_EQ(
       "sim, sim, sim: only 1 of 3 copies can be written; 2 are needed; syncing sim: "
@@ -223,7 +223,7 @@ TEST_F(Wal_Copies, FillANewDisk) {
 TEST_F(Wal_Copies, OfAnOldEpochAreRepaired) {
   open();
   append({"one", "two"});
-  let_syncs_fail(2);
+  fail_syncs(2);
   append({"three"});
   log_->rotate();
   append({"four"});
@@ -301,7 +301,7 @@ TEST_F(Wal_Copies, MayBeSlowWithoutThreads) {
   append({"three"});
   EXPECT_THAT(entries_of(0), ElementsAre("one", "two"));
   EXPECT_THAT(entries_of(2), ElementsAre("one", "two", "three"));
-  let_syncs_fail(1);
+  fail_syncs(1);
   append({"four"});  // the slow copy is needed
   EXPECT_THAT(entries_of(0), ElementsAre("one", "two", "three", "four"));
 }

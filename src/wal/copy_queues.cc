@@ -37,7 +37,7 @@ struct Copy_Queues::Copy {
   std::uint64_t written = 0;      // number of the last operation performed
   std::uint64_t synced = 0;       // number of the last operation that is durable
   std::uint64_t syncs = 0;        // sync_number of the last sync performed
-  bool is_waited_for = false;     // the report that the log waits for it was made
+  bool wait_is_reported = false;  // the report that the log waits for it was made
   System::Time last_progress{};
   std::condition_variable work;  // there is an operation, or the thread must end
 
@@ -142,7 +142,7 @@ struct Copy_Queues::State {
     } else if (operation.is_header()) {
       copy.has_new_header = true;
     }
-    if (copy.queue.empty()) copy.is_waited_for = false;
+    if (copy.queue.empty()) copy.wait_is_reported = false;
   }
 
   // Performs all queued operations in the calling thread, for Copy_Queues without threads.
@@ -170,7 +170,7 @@ struct Copy_Queues::State {
         perform_all(*slow);
         continue;
       }
-      if (!std::exchange(slow->is_waited_for, true))
+      if (!std::exchange(slow->wait_is_reported, true))
         reports.push_back("the log waits for " + slow->file->get_name() + ", which is " +
                           lag_text(*slow));
       wait_for(*slow, start, used() > options.least);

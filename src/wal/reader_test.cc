@@ -472,10 +472,10 @@ TEST_F(Wal_Reader, ThatStartsTogetherWithItsWriterFindsNoDamage) {
     mutable int reads_;
     const std::function<void()> begin_;
   };
-  for (const bool was_there : {false, true})
+  for (const bool had_bytes : {false, true})
     for (int reads = 0; reads < 5; ++reads) {
       Memory_File file;
-      if (was_there) file.pwrite("joedbwal", 8, 0);
+      if (had_bytes) file.pwrite("joedbwal", 8, 0);
       const Begun_Meanwhile begun(file, reads, [&] {
         Writer log(file);
         log.append("first");

@@ -82,7 +82,7 @@ class Segmented_Writer::Implementation {
     // used again.
     current_->sync();
     current_->set_oldest(oldest_);
-    give_up(count);
+    release_oldest(count);
   }
 
   void rotate() {
@@ -152,7 +152,7 @@ class Segmented_Writer::Implementation {
     last_epoch_ = found.segments.back().header.epoch;
     oldest_ = found.oldest();
     segments_.assign(found.segments.begin(), found.segments.end());
-    give_up(found.first_needed());
+    release_oldest(found.first_needed());
   }
 
   // Throws Corruption_Error if the needed segments have a gap: invariants 2 and 3.
@@ -219,7 +219,7 @@ class Segmented_Writer::Implementation {
   }
 
   // Recycles or removes the first `count` segments.
-  void give_up(std::size_t count) {
+  void release_oldest(std::size_t count) {
     for (; count > 0; --count) {
       spare_.push_back(std::move(segments_.front().name));
       segments_.pop_front();
@@ -298,8 +298,8 @@ class Segmented_Reader::Implementation {
       if (auto entry = reader_->next()) return entry;
       end_ = reader_->end();
       if (end_.stop == Stop::overwritten) {
-        if (!go_on_elsewhere()) return std::nullopt;
-      } else if (was_complete ? !go_on() : !find_later()) {
+        if (!reopen_next_segment()) return std::nullopt;
+      } else if (was_complete ? !move_to_next_segment() : !find_later()) {
         return std::nullopt;
       }
     }
@@ -402,7 +402,7 @@ class Segmented_Reader::Implementation {
   // Continues with the next segment if its first entry is the next entry. The segments may have
   // changed since they were listed. So a gap counts only if a second list shows it, too, and no new
   // segment has begun meanwhile.
-  bool go_on() {
+  bool move_to_next_segment() {
     for (;;) {
       const std::uint64_t newest = later_.back().header.epoch;
       if (later_.front().header.first_sequence == end_.position.sequence && open_next())
@@ -425,7 +425,7 @@ class Segmented_Reader::Implementation {
 
   // Called when the current segment was recycled. Continues with the next segment if that exists
   // and no entry was missed.
-  bool go_on_elsewhere() {
+  bool reopen_next_segment() {
     const Segment_List list = list_all(directory_);
     for (const Segment& segment : list.segments)
       if (segment.header.first_sequence == end_.position.sequence && open(segment)) {

@@ -64,7 +64,7 @@ class Wal_Segments : public ::testing::Test {
     append_up_to(8);
     log_.reset();
   }
-  std::string why_a_writer_is_refused() {
+  std::string writer_refusal() {
     std::string refusal = error_of([&] { open(); });
     log_.reset();
     const auto advice = refusal.find(". Nothing is written to this log.");
@@ -379,7 +379,7 @@ TEST_F(Wal_Segments, RefuseAWriterWhereOneIsMissing) {
   write_three_segments();
   remove("00000002.wal");
   EXPECT_EQ(name_ + ": entries 4 to 6 are missing, between 00000001.wal and 00000003.wal",
-            why_a_writer_is_refused());
+            writer_refusal());
 }
 
 TEST_F(Wal_Segments, RefuseAWriterWhereTheFirstIsMissing) {
@@ -388,7 +388,7 @@ TEST_F(Wal_Segments, RefuseAWriterWhereTheFirstIsMissing) {
   EXPECT_EQ(name_ +
                 ": entries 1 to 3 are missing: the first segment is 00000002.wal, and begins with "
                 "entry 4",
-            why_a_writer_is_refused());
+            writer_refusal());
 }
 
 TEST_F(Wal_Segments, RefuseAWriterWhereOneIsDamaged) {
@@ -398,7 +398,7 @@ TEST_F(Wal_Segments, RefuseAWriterWhereOneIsDamaged) {
       name_ +
           ": entries 5 to 6 cannot be read: 00000002.wal is damaged at offset 17408 (checksum: "
           "these bytes are not those that were written), and 00000003.wal begins with entry 7",
-      why_a_writer_is_refused());
+      writer_refusal());
 }
 
 TEST_F(Wal_Segments, RefuseAWriterWhereOneWasCut) {
@@ -407,7 +407,7 @@ TEST_F(Wal_Segments, RefuseAWriterWhereOneWasCut) {
   EXPECT_EQ(name_ +
                 ": entry 6 cannot be read: 00000002.wal is damaged at offset 18432 (the end of the "
                 "log), and 00000003.wal begins with entry 7",
-            why_a_writer_is_refused());
+            writer_refusal());
 }
 
 TEST_F(Wal_Segments, RefuseAWriterWhereOneIsAnOlderCopy) {
@@ -421,7 +421,7 @@ TEST_F(Wal_Segments, RefuseAWriterWhereOneIsAnOlderCopy) {
       name_ +
           ": entries 5 to 6 cannot be read: 00000002.wal is damaged at offset 17408 (the end of "
           "the log), and 00000003.wal begins with entry 7",
-      why_a_writer_is_refused());
+      writer_refusal());
 }
 
 TEST_F(Wal_Segments, RefuseAWriterWhereOneIsThereTwice) {
@@ -430,7 +430,7 @@ TEST_F(Wal_Segments, RefuseAWriterWhereOneIsThereTwice) {
   EXPECT_EQ(name_ +
                 ": 00000009.wal begins with entry 4, but 00000002.wal before it ends with "
                 "entry 6",
-            why_a_writer_is_refused());
+            writer_refusal());
 }
 
 TEST_F(Wal_Segments, RefuseAWriterWhereAHeaderIsDamaged) {
@@ -439,7 +439,7 @@ TEST_F(Wal_Segments, RefuseAWriterWhereAHeaderIsDamaged) {
   content[20] ^= 1;
   content[static_cast<std::size_t>(copy_offset) + 20] ^= 1;
   directory_.write("log/00000002.wal", content);
-  EXPECT_EQ(name_ + "/00000002.wal: no header of this log is good", why_a_writer_is_refused());
+  EXPECT_EQ(name_ + "/00000002.wal: no header of this log is good", writer_refusal());
   EXPECT_THROW(Segmented_Reader{name_}, Corruption_Error);
 }
 

@@ -31,7 +31,7 @@ namespace joedb::inline v1::wal {
 
 namespace {
 
-void require_sense(const Options& options) {
+void validate(const Options& options) {
   constexpr std::size_t most = std::size_t{1} << 30;
   if (options.buffer_size < 1 || options.buffer_size > most)
     throw Exception("the buffer of a log has 1 to 2^30 bytes");
@@ -49,7 +49,7 @@ class Writer::Implementation {
         file_(file),
         options_(std::move(options)),
         preallocator_(file, file_) {
-    require_sense(options_);
+    validate(options_);
     preallocator_.set_step(options_.preallocate);
     if (file.is_readonly() || file.is_shared())
       throw Exception(file.get_name() + ": the writer of a log must be alone");
@@ -84,7 +84,7 @@ class Writer::Implementation {
     const Position position = next_;
     append_entry(bytes, size);
     ++next_.sequence;
-    sync_if_it_is_time();
+    sync_if_due();
     return position;
   }
 
@@ -127,7 +127,7 @@ class Writer::Implementation {
 
   // True if a call has thrown the failure. A failure in the timer thread may not have been reported
   // yet.
-  bool has_told_failure() const { return file_.has_failed() && !timer_.joinable(); }
+  bool has_reported_failure() const { return file_.has_failed() && !timer_.joinable(); }
 
   Position position() const {
     const auto lock = take_lock();
@@ -255,9 +255,9 @@ class Writer::Implementation {
     // The magic comes first, so that a torn header is not taken for a file of another kind. In a
     // file that existed, it must be durable before the file grows: a power cut may leave other
     // bytes where the file has grown, and without the magic they could be read as entries of CWal.
-    const bool was_there = file_.get_size() > 0;
+    const bool had_bytes = file_.get_size() > 0;
     file_.pwrite(magic.data(), magic.size(), 0);
-    if (was_there) file_.datasync();
+    if (had_bytes) file_.datasync();
     // Allocates the blocks of all header pages now, so that a rotation needs none on a full disk. A
     // file with a header is never shorter than this; a shorter one was truncated.
     file_.write_zeros(static_cast<Offset>(magic.size()), log_start);
@@ -434,7 +434,7 @@ class Writer::Implementation {
 
   // ---- policy -----------------------------------------------------------------------------------
 
-  void sync_if_it_is_time() {
+  void sync_if_due() {
     const Sync_Policy& policy = options_.sync;
     const std::uint64_t entries = next_.sequence - 1 - durable_;
     if ((policy.entries > 0 && entries >= policy.entries) ||
@@ -530,7 +530,7 @@ Writer::~Writer() {
     return;
   }
   try {
-    if (!implementation_ || !implementation_->has_told_failure()) close();
+    if (!implementation_ || !implementation_->has_reported_failure()) close();
   } catch (const std::exception& error) {
     Destructor_Logger::warning(error.what());
   }

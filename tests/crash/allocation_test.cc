@@ -177,13 +177,13 @@ class Failing {
     const std::string now_in_file = durable(world);
     EXPECT_TRUE(now_in_file == in_file || now_in_file == durable_[number]);
     EXPECT_TRUE(!world.is_open() || step.may_change || world.seen() == seen);
-    go_on(number, world, now_in_file);
+    continue_run(number, world, now_in_file);
     return false;
   }
 
   // Repeats the step. If that throws, rolls back; if that throws, too, reopens the file. The file
   // has the same content then.
-  void go_on(std::size_t number, World& world, const std::string& in_file) {
+  void continue_run(std::size_t number, World& world, const std::string& in_file) {
     if constexpr (requires { world.db->must_build(); }) {
       if (world.is_open() && world.db->must_build() && world.db->ahead_of_checkpoint() > 0) {
         EXPECT_THROW(world.db->soft_checkpoint(), Exception);

@@ -16,16 +16,16 @@ namespace {
 
 Live now;
 std::int64_t most = 0;
-std::int64_t in_maps = 0;
-std::int64_t most_in_maps = 0;
+std::int64_t mapped_bytes = 0;
+std::int64_t max_in_maps = 0;
 std::int64_t limit = std::numeric_limits<std::int64_t>::max();
-std::int64_t left_before_failure = -1;
+std::int64_t failure_countdown = -1;
 bool has_been_refused = false;
 
 bool must_refuse() {
-  if (left_before_failure < 0) return false;
-  const bool result = left_before_failure == 0;
-  --left_before_failure;
+  if (failure_countdown < 0) return false;
+  const bool result = failure_countdown == 0;
+  --failure_countdown;
   has_been_refused |= result;
   return result;
 }
@@ -53,22 +53,22 @@ void give_back(void* block) noexcept {
 }
 
 void note_map(std::int64_t change) {
-  in_maps += change;
-  most_in_maps = std::max(most_in_maps, in_maps);
+  mapped_bytes += change;
+  max_in_maps = std::max(max_in_maps, mapped_bytes);
 }
 
 }  // namespace
 
 Live live() { return now; }
 std::int64_t peak() { return most; }
-std::int64_t column_peak() { return most_in_maps; }
+std::int64_t column_peak() { return max_in_maps; }
 void reset_peak() {
   most = now.bytes;
-  most_in_maps = in_maps;
+  max_in_maps = mapped_bytes;
 }
 void set_limit(std::int64_t bytes) { limit = bytes; }
 void fail_after(std::int64_t count) {
-  left_before_failure = count;
+  failure_countdown = count;
   has_been_refused = false;
 }
 bool has_failed() { return has_been_refused; }

@@ -230,8 +230,8 @@ void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) 
   testing::Watch watch(seconds_for_each_file);
   allocations::reset_peak();
   std::size_t cases = 0;
-  std::int64_t largest_columns = 0;
-  std::string largest_name = "none";
+  std::int64_t max_columns = 0;
+  std::string max_name = "none";
   for (const Reference& file : files) {
     for (const Kind& kind : kinds) {
       const std::size_t count = kind.count(file.bytes);
@@ -246,9 +246,9 @@ void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) 
         allocations::set_limit(allocations::live().bytes + memory_limit);
         use(file, damaged, std::string_view(kind.name));
         allocations::set_limit(std::numeric_limits<std::int64_t>::max());
-        if (allocations::column_peak() > largest_columns) {
-          largest_columns = allocations::column_peak();
-          largest_name = name;
+        if (allocations::column_peak() > max_columns) {
+          max_columns = allocations::column_peak();
+          max_name = name;
         }
         ++cases;
       }
@@ -256,7 +256,7 @@ void damage_all(const std::vector<Reference>& files, std::size_t step, Use use) 
   }
   std::printf("%zu damaged files; at most %lld KiB of memory, %lld KiB of large columns (%s)\n",
               cases, static_cast<long long>(allocations::peak() >> 10),
-              static_cast<long long>(largest_columns >> 10), largest_name.c_str());
+              static_cast<long long>(max_columns >> 10), max_name.c_str());
 }
 
 // ---- tests --------------------------------------------------------------------------------------

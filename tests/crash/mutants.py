@@ -29,7 +29,7 @@ CONNECTION = 'src/share/network/server_connection.cc'
 CLIENT = 'src/share/replica/client.cc'
 CLUSTER = 'src/share/cluster/log_connection.cc'
 CLUSTER_READER = 'src/share/cluster/log_reader.cc'
-RECORD = 'src/share/cluster/record.cc'
+MESSAGE = 'src/share/cluster/message.cc'
 SNAPSHOT = 'src/kernel/table/snapshot.cc'
 SNAPSHOT_FILE = 'src/kernel/table/snapshot_file.cc'
 
@@ -221,7 +221,7 @@ MUTANTS = [
     Mutant('log: a new header torn for something else', LOG,
            '    file_.write_zeros(static_cast<Offset>(magic.size()), log_start);\n    file_.datasync();\n', ''),
     Mutant('log: a file that was there grows before it has a name', LOG,
-           '    if (was_there) file_.datasync();\n', '    static_cast<void>(was_there);\n'),
+           '    if (had_bytes) file_.datasync();\n', '    static_cast<void>(had_bytes);\n'),
     Mutant('log: the header pages of the next epoch get no blocks', LOG,
            '    file_.write_zeros(static_cast<Offset>(magic.size()), log_start);\n',
            '    file_.write_zeros(log_start - 8, log_start);\n'),
@@ -303,7 +303,7 @@ MUTANTS = [
            '    take_others(list_all(directory_));\n    return !later_.empty();\n  }\n\n  bool take_later',
            '    return false;\n  }\n\n  bool take_later'),
     Mutant('segments: a reader does not list again where its own was recycled', 'src/wal/segments.cc',
-           '        if (!go_on_elsewhere()) return std::nullopt;\n', '        return std::nullopt;\n'),
+           '        if (!reopen_next_segment()) return std::nullopt;\n', '        return std::nullopt;\n'),
     Mutant('segments: a reader forgets one that was recycled while it listed', 'src/wal/segments.cc',
            '      if (found && found->header.epoch < current_.header.epoch) {\n',
            '      if (found && found->header.epoch < 1) {\n'),
@@ -402,7 +402,7 @@ MUTANTS = [
            '  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it\n'
            '}\n\nWritten_Journal::~', '  update();\n}\n\nWritten_Journal::~'),
     Mutant('relay: the watcher does not say that it has connected again', 'src/share/server/watch_server.cc',
-           '      notify();\n      while (goes_on()) {\n', '      while (goes_on()) {\n'),
+           '      notify();\n      while (should_continue()) {\n', '      while (is_open()) {\n'),
     # Journals on a replicated log.
     Mutant('cluster: a lost answer is taken for success', CLUSTER,
            '      is_repeated = has_unanswered_append_ = true;\n      throw;\n', '      return true;\n'),
@@ -411,7 +411,7 @@ MUTANTS = [
     Mutant('cluster: what has arrived is called a conflict', CLUSTER,
            '  if (own_end < std::min(state().journal.end, end)) throw Conflict(from);\n', '  throw Conflict(from);\n'),
     Mutant('cluster: equal bytes of others are taken for the push that has arrived', CLUSTER,
-           'is_new ? reader_->end_of_pushes_of(writer_) : state().journal.end;', 'state().journal.end;'),
+           'is_new ? reader_->end_of_pushes_by(writer_) : state().journal.end;', 'state().journal.end;'),
     Mutant('cluster: any bytes are taken for the push that has arrived', CLUSTER,
            '  if (!local.equal_to(reader_->bytes(), start, common)) throw Conflict(from);\n', ''),
     Mutant('cluster: a refused push keeps the lock that it took', CLUSTER,
@@ -434,7 +434,7 @@ MUTANTS = [
            '    return archived.number;\n'),
     Mutant('cluster: the place of a reader is between the pieces of a push', CLUSTER,
            '    if (low > newest.number)\n', '    if (false)\n'),
-    Mutant('cluster: a damaged message is believed', RECORD,
+    Mutant('cluster: a damaged message is believed', MESSAGE,
            '  if (load<std::uint64_t>(bytes.data() + checksum_offset) != checksum_of(bytes))\n', '  if (false)\n'),
     Mutant('cluster: the pieces of a push that was given up stay', CLUSTER_READER,
            '  bytes_->drop_after(state_.journal.end);\n', ''),

@@ -52,9 +52,9 @@ Watch::~Watch() {
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before[i], nullptr);
 }
 
-void Watch::begin(const std::string& how_to_replay) {
-  const std::size_t size = std::min(how_to_replay.size(), current.size() - 1);
-  std::memcpy(current.data(), how_to_replay.data(), size);
+void Watch::begin(const std::string& replay_command) {
+  const std::size_t size = std::min(replay_command.size(), current.size() - 1);
+  std::memcpy(current.data(), replay_command.data(), size);
   current[size] = '\0';
   ::alarm(static_cast<unsigned>(seconds_));
 }

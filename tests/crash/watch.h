@@ -15,7 +15,7 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
   // The next case begins.
-  void begin(const std::string& how_to_replay);
+  void begin(const std::string& replay_command);
 
  private:
   const int seconds_;

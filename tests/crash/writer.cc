@@ -233,7 +233,7 @@ class Writer {
   void write_rows(joedb::Writable_Database& db, std::int64_t size) {
     for (std::int64_t i = 1; i <= size; ++i) write_row(db, options_.writer, count_ + i);
   }
-  void write_nonsense(joedb::Writable_Database& db) {
+  void write_invalid(joedb::Writable_Database& db) {
     for (std::int64_t i = 1; i <= 40; ++i) write_row(db, nobody, i);
   }
 
@@ -262,7 +262,7 @@ class Writer {
     if (options_.threads > 0) return commit_in_threads(db);
     commit_all([&](std::int64_t size, bool is_hard) {
       if (db.ahead_of_checkpoint() == 0 && choose(8)) {
-        write_nonsense(db);
+        write_invalid(db);
         db.rollback();
       }
       write_rows(db, size);
@@ -320,7 +320,7 @@ class Writer {
     try {
       client.transaction([&](const joedb::Database&, joedb::Writable_Database& db) {
         write_schema(db);
-        write_nonsense(db);
+        write_invalid(db);
         throw Forget();
       });
     } catch (const Forget&) {

@@ -13,12 +13,12 @@
 namespace {
 
 template <class Client>
-void write_as_client(int argc, char** argv, bool says_why) {
+void write_as_client(int argc, char** argv, bool prints_reason) {
   Client client(argv[2]);
   client.set_author("Cid");
   for (int i = 3; i < argc; ++i) {
     const auto write = [&](auto& db) { db.new_town(argv[i]); };
-    if (says_why)
+    if (prints_reason)
       client.transaction(std::string("why ") + argv[i], write);
     else
       client.transaction(write);

@@ -135,7 +135,7 @@ struct Log_Settings {
 //
 // Functions throw Missing_Message if the log has lost or damaged a message on all machines: nothing
 // is pushed then, and the local copy is not changed. They throw Disconnection if the messages are
-// not those of a journal. Source of the format: src/share/cluster/record.h.
+// not those of a journal. Source of the format: src/share/cluster/message.h.
 //
 // Not thread-safe.
 class Log_Connection final : public Connection {

@@ -81,7 +81,7 @@ class Zeroed_Memory {
   static std::uint64_t cut_count();
   // Call this after copying the content of `other`, including its lost ranges, to this block:
   // copies was_cut().
-  void take_cut_of(const Zeroed_Memory& other) { was_cut_ = was_cut_ || other.was_cut(); }
+  void copy_cut_state(const Zeroed_Memory& other) { was_cut_ = was_cut_ || other.was_cut(); }
 
   // Announces that `size` bytes of the block are about to be written. Requests huge pages if that
   // is at least half of the block, and the block has at least 2 MiB and no reserved address space.

@@ -349,12 +349,12 @@ class Writable_Journal {
 
 template <class Lock>
 void Writable_Journal::wait(Offset position, Lock& lock) {
-  for (bool has_let_others_in = false; !checkpoints_.is_durable(position);) {
+  for (bool has_yielded = false; !checkpoints_.is_durable(position);) {
     require_position(position);
     const bool is_first = !syncs_.is_pending();
     // Yields once: threads woken by the last sync may append first, and share the next sync.
-    if (is_first && !has_let_others_in) {
-      has_let_others_in = true;
+    if (is_first && !has_yielded) {
+      has_yielded = true;
       lock.unlock();
       std::this_thread::yield();
       lock.lock();

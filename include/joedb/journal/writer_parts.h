@@ -45,7 +45,7 @@ class Append_Buffer {
   // Returns memory for `size` more bytes, which count after use_to(). If there is no room, the
   // buffer is flushed, and may be enlarged.
   char* reserve(std::size_t size) {
-    if (memory_.size() - before_size - used_ < size) [[unlikely]]
+    if (memory_.size() - prefix_size - used_ < size) [[unlikely]]
       make_room(size);
     return body() + used_;
   }
@@ -95,8 +95,8 @@ class Append_Buffer {
   std::string_view last_bytes();
 
  private:
-  const char* body() const { return memory_.data() + before_size; }
-  char* body() { return memory_.data() + before_size; }
+  const char* body() const { return memory_.data() + prefix_size; }
+  char* body() { return memory_.data() + prefix_size; }
   void make_room(std::size_t size);
   void write(const char* data, std::size_t size);
   void hash_written(const char* data, Offset end);
@@ -105,11 +105,11 @@ class Append_Buffer {
   Abstract_File& file_;
   Fail_Stop_File& out_;
   Preallocator preallocator_;
-  // memory_ begins with the last before_size bytes before flushed_, valid if knows_before_. The
+  // memory_ begins with the last prefix_size bytes before flushed_, valid if has_prefix_. The
   // unwritten bytes follow.
-  static constexpr std::size_t before_size = integrity_entry_size;
+  static constexpr std::size_t prefix_size = integrity_entry_size;
   std::vector<char> memory_;
-  bool knows_before_ = false;
+  bool has_prefix_ = false;
   std::size_t used_ = 0;
   Offset flushed_ = 0;
   Offset sent_ = 0;  // end of the bytes that the disk may have begun to write

@@ -312,7 +312,7 @@ class Client {
   void transact(const std::function<void()>& run);
   void transact_with_lock(const std::function<void()>& run);
   bool transact_without_lock(const std::function<void()>& run);
-  bool finds_news();
+  bool finds_new_data();
   void note(bool others_have_written);
   Offset pull_for(System::Duration wait, System& system);
   Offset wait_for_entries(System::Duration wait, System& system);

@@ -134,7 +134,7 @@ class Column final : public Column_Base {
     Column_Memory result;
     result.values.grow(memory_.size(), true);
     if (rows > 0) std::memcpy(result.values.data(), memory_.data(), rows * sizeof(T));
-    result.values.take_cut_of(memory_);
+    result.values.copy_cut_state(memory_);
     return result;
   }
   Column_Memory replace(Column_Memory memory) noexcept override {

@@ -143,7 +143,7 @@ class Record_Ids {
     if (erasures != erasures_) require_neighbour(id, erasures);
   }
   // True if the id was erased since `erasures` and is in use again. Throws as above.
-  bool is_other_since(index_t id, std::uint64_t erasures) const {
+  bool was_replaced_since(index_t id, std::uint64_t erasures) const {
     return erasures != erasures_ && is_used(id) && was_erased_since(id, erasures);
   }
   // Takes the erasure log of `other`, which has the same ids: its loops continue on this object.

@@ -261,7 +261,7 @@ class Batch_Writer {
     const char* end = nullptr;
     bool is_ascii = false;  // false also if checking would take long
   };
-  Texts look_at_texts() const {
+  Texts inspect_texts() const {
     constexpr std::uint64_t high_bits = 0x8080808080808080;
     const String_Handle* const handles = column<String_Handle>();
     Texts result;
@@ -327,7 +327,7 @@ class Batch_Writer {
   }
 
   ArrowArray values(std::type_identity<std::string_view>) {
-    const Texts texts = look_at_texts();
+    const Texts texts = inspect_texts();
     const Replaced replaced = check_texts(texts);
     if (table_.options.text == Arrow_Text::utf8_view) return views(texts, replaced);
     std::size_t most = texts.size + max_block;

@@ -74,7 +74,7 @@ ArrowArray texts(const std::vector<std::string>& values, const std::vector<int>&
   return array.finish(static_cast<index_t>(values.size()), valid.empty() ? 0 : -1);
 }
 
-struct Column_Of_Others {
+struct Foreign_Column {
   Arrow_Type type;
   ArrowArray array;
 };
@@ -117,10 +117,10 @@ ArrowArrayStream stream_of(const ArrowSchema& schema, std::vector<ArrowArray> it
   return result;
 }
 
-ArrowArrayStream stream_of(const std::vector<Column_Of_Others>& columns) {
+ArrowArrayStream stream_of(const std::vector<Foreign_Column>& columns) {
   Arrow_Type type{.format = "+s", .name = ""};
   std::vector<ArrowArray> arrays;
-  for (const Column_Of_Others& column : columns) {
+  for (const Foreign_Column& column : columns) {
     type.children.push_back(column.type);
     arrays.push_back(column.array);
   }
@@ -162,7 +162,7 @@ class Arrow_Import_Test : public ::testing::Test {
     EXPECT_EQ(stream.release, nullptr);
     return result;
   }
-  Arrow_Imported import(const std::vector<Column_Of_Others>& columns,
+  Arrow_Imported import(const std::vector<Foreign_Column>& columns,
                         const Arrow_Import_Options& options = {}) {
     return import(stream_of(columns), options);
   }
@@ -177,7 +177,7 @@ class Arrow_Import_Test : public ::testing::Test {
     EXPECT_EQ(db_.get_journal().get_position(), position);
     return result;
   }
-  std::string failure(const std::vector<Column_Of_Others>& columns,
+  std::string failure(const std::vector<Foreign_Column>& columns,
                       const Arrow_Import_Options& options = {}) {
     return failure(stream_of(columns), options);
   }
@@ -264,7 +264,7 @@ TEST_F(Arrow_Import_Test, TypesThatFitNoValueAreErrors) {
 
 TEST_F(Arrow_Import_Test, NullIsAnErrorOrTheDefault) {
   const auto columns = [] {
-    return std::vector<Column_Of_Others>{
+    return std::vector<Foreign_Column>{
         {{"c", "tiny"}, numbers<std::int8_t>({1, 2, 3}, {1, 0, 1})},
         {{"U", "text"}, texts<std::int64_t>({"a", "b", "c"}, {0, 1, 1})}};
   };
@@ -316,8 +316,8 @@ TEST_F(Arrow_Import_Test, ReadsDictionaries) {
 
 TEST_F(Arrow_Import_Test, UnknownColumnsAreErrorsOrIgnored) {
   const auto columns = [] {
-    return std::vector<Column_Of_Others>{{{"c", "tiny"}, numbers<std::int8_t>({1})},
-                                         {{"c", "other"}, numbers<std::int8_t>({2})}};
+    return std::vector<Foreign_Column>{{{"c", "tiny"}, numbers<std::int8_t>({1})},
+                                       {{"c", "other"}, numbers<std::int8_t>({2})}};
   };
   EXPECT_EQ(failure(columns()), "table t has no field other");
   EXPECT_EQ(import(columns(), {.ignore_unknown = true}).rows, 1);
@@ -328,7 +328,7 @@ TEST_F(Arrow_Import_Test, UnknownColumnsAreErrorsOrIgnored) {
 
 TEST_F(Arrow_Import_Test, IdsAreSkippedOrUsed) {
   const auto columns = [](const std::vector<std::int32_t>& ids) {
-    return std::vector<Column_Of_Others>{
+    return std::vector<Foreign_Column>{
         {{"i", "__id"}, numbers(ids)},
         {{"i", "tiny"}, numbers(std::vector<std::int32_t>(ids.size(), 5))}};
   };
@@ -357,7 +357,7 @@ TEST_F(Arrow_Import_Test, PositionsOfBlobsAreWrittenOnlyWhenAskedFor) {
     array.add_child(numbers<std::int64_t>({blob.get_size()}));
     Arrow_Type type{
         .format = "+s", .name = "bytes", .children = {{"l", "position"}, {"l", "size"}}};
-    return std::vector<Column_Of_Others>{{type, array.finish(1, 0)}};
+    return std::vector<Foreign_Column>{{type, array.finish(1, 0)}};
   };
   EXPECT_EQ(failure(columns()),
             "column bytes: it has positions and sizes of blobs, which belong to the file that they "
@@ -567,9 +567,9 @@ TEST_F(Arrow_Import_Test, OffsetsOfItemsAndOfTheirChildrenAreAdded) {
 
 TEST_F(Arrow_Import_Test, ColumnsThatAreSkippedCanHaveAnyType) {
   const auto columns = [] {
-    return std::vector<Column_Of_Others>{{{"c", "tiny"}, numbers<std::int8_t>({1})},
-                                         {{"tdD", "other"}, numbers<std::int32_t>({2})},
-                                         {{"tdD", "__id"}, numbers<std::int32_t>({2})}};
+    return std::vector<Foreign_Column>{{{"c", "tiny"}, numbers<std::int8_t>({1})},
+                                       {{"tdD", "other"}, numbers<std::int32_t>({2})},
+                                       {{"tdD", "__id"}, numbers<std::int32_t>({2})}};
   };
   EXPECT_EQ(import(columns(), {.ignore_unknown = true}).rows, 1);
   EXPECT_EQ(failure(columns()), "table t has no field other");
@@ -620,8 +620,8 @@ for (index_t i = 0; i < 50000; ++i) {
 
 // ---- given ids ----------------------------------------------------------------------------------
 
-std::vector<Column_Of_Others> tiny_with_ids(const std::vector<std::int64_t>& ids,
-                                            const std::vector<int>& valid = {}) {
+std::vector<Foreign_Column> tiny_with_ids(const std::vector<std::int64_t>& ids,
+                                          const std::vector<int>& valid = {}) {
   return {{{"l", "__id"}, numbers(ids, valid)},
           {{"l", "tiny"}, numbers(std::vector<std::int64_t>(ids.size(), 5))}};
 }
@@ -676,7 +676,7 @@ TEST_F(Arrow_Import_Test, APositionOrASizeThatIsNullIsAnError) {
     add_validity(array, {1, 0});
     array.add_child(numbers<std::int64_t>({1, 2}));
     array.add_child(numbers<std::int64_t>({1, 2}, {has_size ? 1 : 0, 0}));
-    return std::vector<Column_Of_Others>{
+    return std::vector<Foreign_Column>{
         {Arrow_Type{
              .format = "+s", .name = "bytes", .children = {{"l", "position"}, {"l", "size"}}},
          array.finish(2, -1)}};
@@ -698,7 +698,7 @@ class Arrow_Import_Unique_Test : public Arrow_Import_Test {
 TEST_F(Arrow_Import_Unique_Test, AKeyThatExistsOrComesTwiceIsAnErrorAndNothingIsWritten) {
   const auto columns = [](const std::vector<std::string>& text,
                           const std::vector<std::int8_t>& tiny) {
-    return std::vector<Column_Of_Others>{
+    return std::vector<Foreign_Column>{
         {{"c", "tiny"}, numbers(tiny)},
         {{"u", "text"}, texts<int>(text)},
         {{"c", "large"}, numbers(std::vector<std::int8_t>(tiny.size(), 1))}};
@@ -723,7 +723,7 @@ class Arrow_Import_Unique_Blob_Test : public Arrow_Import_Test {
 
 TEST_F(Arrow_Import_Unique_Blob_Test, NewBlobsAreDifferentKeys) {
   const auto columns = [](const std::vector<std::int8_t>& tiny, const std::vector<int>& valid) {
-    return std::vector<Column_Of_Others>{
+    return std::vector<Foreign_Column>{
         {{"c", "tiny"}, numbers(tiny)},
         {{"z", "bytes"}, texts<int>(std::vector<std::string>(tiny.size(), "a"), valid)}};
   };

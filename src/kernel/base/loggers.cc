@@ -20,7 +20,7 @@ CLog_Logger::CLog_Logger(std::string tag) : Stream_Logger(std::clog, std::move(t
 
 File_Logger::File_Logger(const std::string& file_name, std::string tag)
     : logger_(out_, std::move(tag)) {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   out_.open(file_name, std::ios::app);
   if (!out_) throw_io_error("opening", file_name, -1, errno);
 }

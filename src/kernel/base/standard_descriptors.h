@@ -10,7 +10,7 @@ namespace joedb::inline v1 {
 // Opens /dev/null under each of the three numbers that is free, so that no later file gets it.
 // Reads and writes there fail with EBADF, as before. Call this before third-party code opens files
 // or sockets.
-void occupy_standard_descriptors() noexcept;
+void reserve_standard_descriptors() noexcept;
 
 }  // namespace joedb::inline v1
 

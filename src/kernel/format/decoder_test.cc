@@ -24,11 +24,11 @@ class Narrow_Input final : public Decoder_Input {
   Narrow_Input(std::string_view bytes, std::size_t spare) : bytes_(bytes), spare_(spare) {
     reset(journal_start, journal_start + static_cast<Offset>(bytes.size()));
   }
-  std::size_t largest_request() const { return largest_request_; }
+  std::size_t max_request() const { return max_request_; }
 
  private:
   void refill(std::size_t size) override {
-    largest_request_ = std::max(largest_request_, size);
+    max_request_ = std::max(max_request_, size);
     const Offset start = position();
     window_ = std::string(bytes_.substr(static_cast<std::size_t>(start - journal_start),
                                         size + spare_));  // at another address each time
@@ -41,7 +41,7 @@ class Narrow_Input final : public Decoder_Input {
   std::string_view bytes_;
   std::size_t spare_;
   std::string window_;
-  std::size_t largest_request_ = 0;
+  std::size_t max_request_ = 0;
 };
 
 struct Result {
@@ -235,7 +235,7 @@ TEST(Decoder, ReadsTheSameThroughAnyWindow) {
           Narrow_Input in(bytes, spare);
           const Result result = decode_all(in, bytes);
           RC_ASSERT(result == expected);
-          RC_ASSERT(in.largest_request() <= bytes.size());
+          RC_ASSERT(in.max_request() <= bytes.size());
         }
       },
       300);

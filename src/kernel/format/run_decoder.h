@@ -19,7 +19,7 @@ class Run_Cursor {
 
   const char* position() const { return current_; }
   // True if an entry can be read from here: its bytes are in memory, apart from those of a text.
-  bool has_entry() const { return end_ - current_ >= longest_entry; }
+  bool has_entry() const { return end_ - current_ >= max_entry_bytes; }
   void begin_entry() { is_unusual_ = false; }
   // True if this entry must be read by a Decoder_Input: it has an id of two bytes, or a text that
   // does not end in these bytes. The value that was read is wrong then.
@@ -50,7 +50,7 @@ class Run_Cursor {
 
  private:
   // Opcode, table, record, field, and the two numbers of a blob.
-  static constexpr std::ptrdiff_t longest_entry = 1 + 1 + 8 + 1 + 8 + 8;
+  static constexpr std::ptrdiff_t max_entry_bytes = 1 + 1 + 8 + 1 + 8 + 8;
 
   const char* current_;
   const char* const end_;

@@ -20,7 +20,7 @@ Descriptor open_for_copy(const std::string& path, int flags) {
   return Descriptor(number);
 }
 
-bool means_impossible(int error) {
+bool is_unsupported(int error) {
   return error == EXDEV || error == EINVAL || error == ENOSYS || error == EOPNOTSUPP ||
          error == EPERM || error == ETXTBSY;
 }
@@ -28,16 +28,16 @@ bool means_impossible(int error) {
 }  // namespace
 
 bool copy_in_file_system(const std::string& from, const std::string& to, Offset size) {
-  constexpr Offset largest_step = Offset{1} << 30;
+  constexpr Offset max_step_size = Offset{1} << 30;
   const Descriptor source = open_for_copy(from, O_RDONLY);
   const Descriptor destination = open_for_copy(to, O_WRONLY);
   off_t in = 0;
   off_t out = 0;
   while (in < size) {
-    const auto step = static_cast<std::size_t>(std::min<Offset>(size - in, largest_step));
+    const auto step = static_cast<std::size_t>(std::min<Offset>(size - in, max_step_size));
     const ssize_t n = ::copy_file_range(source.number(), &in, destination.number(), &out, step, 0);
     if (n > 0 || (n < 0 && errno == EINTR)) continue;
-    if (n == 0 || means_impossible(errno)) return false;
+    if (n == 0 || is_unsupported(errno)) return false;
     throw_io_error("copying to", to, -1, errno);
   }
   return true;

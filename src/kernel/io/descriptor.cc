@@ -17,12 +17,12 @@ namespace joedb::inline v1 {
 static constexpr int first_usable = 3;
 
 int open_descriptor(int directory, const char* path, int flags, unsigned permissions) noexcept {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   int descriptor;
   do descriptor = ::openat(directory, path, flags | O_CLOEXEC, permissions);
   while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0 || descriptor >= first_usable) return descriptor;
-  // Another thread may have closed a standard descriptor after occupy_standard_descriptors().
+  // Another thread may have closed a standard descriptor after reserve_standard_descriptors().
   const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, first_usable);
   const int error = errno;
   ::close(descriptor);

@@ -32,8 +32,8 @@ class Descriptor {
 // be any descriptor, even of O_PATH. Until then only the user should be able to read the new file.
 // `name` is for errors. Throws Io_Error.
 enum class Ownership {
-  required,       // throws Exception if this user may not set that owner and group
-  where_possible  // if the group cannot be set, it gets the permissions of others
+  required,    // throws Exception if this user may not set that owner and group
+  best_effort  // if the group cannot be set, it gets the permissions of others
 };
 void copy_permissions(int from, int to, const std::string& name, Ownership ownership);
 

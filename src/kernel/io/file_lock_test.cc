@@ -17,7 +17,7 @@ namespace joedb {
 namespace {
 
 // Returns true if the system lists a waiter for a lock on the file; nullopt if it lists no locks.
-std::optional<bool> somebody_waits(const std::string& name) {
+std::optional<bool> has_waiter(const std::string& name) {
   struct stat status;
   std::ifstream locks("/proc/locks");
   if (!locks || ::stat(name.c_str(), &status) != 0) return std::nullopt;
@@ -32,17 +32,16 @@ class Lock_Test : public ::testing::Test {
   // Checks that f(), which needs a lock that is held now, returns only after the call of release().
   template <class F, class Release>
   void expect_waits(F f, Release release) {
-    std::atomic<bool> is_released = false, was_released_before_f_returned = false;
+    std::atomic<bool> is_released = false, was_released_first = false;
     std::thread waiter([&] {
       f();
-      was_released_before_f_returned = is_released.load();
+      was_released_first = is_released.load();
     });
-    for (int i = 0; i < 100'000 && !somebody_waits(name).value_or(true); ++i)
-      std::this_thread::yield();
+    for (int i = 0; i < 100'000 && !has_waiter(name).value_or(true); ++i) std::this_thread::yield();
     is_released = true;
     release();
     waiter.join();
-    EXPECT_TRUE(was_released_before_f_returned);
+    EXPECT_TRUE(was_released_first);
   }
 
   testing::Temporary_Directory directory;

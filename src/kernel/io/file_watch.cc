@@ -12,7 +12,7 @@
 namespace joedb::inline v1 {
 
 File_Watch::File_Watch(const std::string& path) : path_(path) {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   descriptor_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (descriptor_ < 0) throw_io_error("watching", path, -1, errno);
   if (inotify_add_watch(descriptor_, path.c_str(), IN_MODIFY) >= 0) return;

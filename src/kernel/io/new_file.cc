@@ -160,7 +160,7 @@ void New_File::take_permissions(const Abstract_File& model) {
   if (dynamic_cast<const File*>(&model) == nullptr) return;
   const Descriptor found = find(model.get_name(), Existing::replace);
   if (found.is_open())
-    copy_permissions(found.number(), descriptor(), get_name(), Ownership::where_possible);
+    copy_permissions(found.number(), descriptor(), get_name(), Ownership::best_effort);
 }
 
 std::string make_temporary_folder() {

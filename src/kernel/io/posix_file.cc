@@ -32,16 +32,15 @@ auto retry(F f) {
 }
 
 // Linux transfers at most 2 GiB - 4 KiB in one call.
-constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+constexpr std::size_t max_transfer = std::size_t{1} << 30;
 
 std::size_t read_all(int descriptor, const std::string& name, char* data, std::size_t size,
                      Offset offset) {
   std::size_t done = 0;
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);
-    const ssize_t n = retry([&] {
-      return ::pread(descriptor, data + done, std::min(size - done, largest_transfer), at);
-    });
+    const ssize_t n = retry(
+        [&] { return ::pread(descriptor, data + done, std::min(size - done, max_transfer), at); });
     if (n < 0) throw_io_error("reading", name, at, errno);
     if (n == 0) break;
     done += static_cast<std::size_t>(n);
@@ -67,7 +66,7 @@ Offset size_to_map(int descriptor) {
 }
 
 // The owner of a name: this file, another file, or none; unknown if that cannot be determined.
-enum class Name { own, others, nobodys, unknown };
+enum class Name { own, others, missing, unknown };
 
 // Reads the type, inode number and size of a file. Does not read its times: after they are queried,
 // Linux gives the next write a new time, which makes the next sync slower (by half, on ext4).
@@ -90,7 +89,7 @@ Name look_up(int directory, const std::string& name, const struct statx& own) {
   if (name.empty()) return Name::unknown;
   struct statx named;
   if (const int error = read_status(directory, name.c_str(), 0, named); error != 0)
-    return error == ENOENT ? Name::nobodys : Name::unknown;
+    return error == ENOENT ? Name::missing : Name::unknown;
   return named.stx_ino == own.stx_ino && named.stx_dev_major == own.stx_dev_major &&
                  named.stx_dev_minor == own.stx_dev_minor
              ? Name::own
@@ -105,16 +104,15 @@ File::File(const std::string& name, Open_Mode mode, int directory, const std::st
            unsigned permissions, int model)
     : Named_File(name, mode) {
   // A file system whose inode numbers change at each look must not make opening impossible.
-  constexpr int most_attempts = 20;
+  constexpr int max_attempts = 20;
   try {
     open_directory_of(directory, path);
     for (int attempt = 1;; ++attempt) {
       const bool is_new = open(model >= 0 ? 0600 : permissions);
-      if (is_new && model >= 0)
-        copy_permissions(model, descriptor_, name, Ownership::where_possible);
+      if (is_new && model >= 0) copy_permissions(model, descriptor_, name, Ownership::best_effort);
       lock_at_opening();
       if (has_name()) break;
-      if (attempt == most_attempts) {
+      if (attempt == max_attempts) {
         forget_name();
         break;
       }
@@ -254,7 +252,7 @@ void File::require_not_replaced() const {
   const Offset size = size_in(status);
   const Name name = look_up(directory_, own_name_, status);
   if (name == Name::others) throw File_Replaced(get_name(), "was replaced by another file");
-  if (name == Name::nobodys) throw File_Replaced(get_name(), "was removed");
+  if (name == Name::missing) throw File_Replaced(get_name(), "was removed");
   std::array<char, 8> found = expected.bytes;
   if (expected.offset >= 0 && size >= end)
     read_all(descriptor_, get_name(), found.data(), found.size(), expected.offset);
@@ -441,7 +439,7 @@ void File::pwrite(const char* data, std::size_t size, Offset offset) {
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);
     const ssize_t n = retry([&] {
-      return ::pwrite(descriptor_, data + done, std::min(size - done, largest_transfer), at);
+      return ::pwrite(descriptor_, data + done, std::min(size - done, max_transfer), at);
     });
     if (n <= 0) throw_io_error("writing", get_name(), at, n < 0 ? errno : ENOSPC);
     done += static_cast<std::size_t>(n);

@@ -17,13 +17,12 @@ class Staged_File final : public Source_File {
  public:
   using Make_File = std::function<std::unique_ptr<Abstract_File>()>;
 
-  // When there are more than `most_in_memory` bytes, make_file() is called for a new file. Its
+  // When there are more than `max_in_memory` bytes, make_file() is called for a new file. Its
   // exceptions pass through append.
-  Staged_File(const std::string& name, Offset start, std::size_t most_in_memory,
-              Make_File make_file)
+  Staged_File(const std::string& name, Offset start, std::size_t max_in_memory, Make_File make_file)
       : Source_File(name),
         start_(start),
-        most_in_memory_(most_in_memory),
+        max_in_memory_(max_in_memory),
         make_file_(std::move(make_file)),
         end_(start) {}
 
@@ -31,7 +30,7 @@ class Staged_File final : public Source_File {
   void append(std::string_view bytes);
   // True if `size` more bytes fit without a file.
   bool fits_into_memory(std::size_t size) const {
-    return !file_ && memory_.size() + size <= most_in_memory_;
+    return !file_ && memory_.size() + size <= max_in_memory_;
   }
   // Discards the bytes from `end` on. Requires end >= start().
   void drop_after(Offset end);
@@ -43,7 +42,7 @@ class Staged_File final : public Source_File {
 
  private:
   const Offset start_;
-  const std::size_t most_in_memory_;
+  const std::size_t max_in_memory_;
   const Make_File make_file_;
   Offset end_;
   std::string memory_;

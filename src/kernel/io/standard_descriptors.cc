@@ -9,7 +9,7 @@ namespace joedb::inline v1 {
 
 // Race: another thread may take or release a number between these calls; open_descriptor then moves
 // the file to another number.
-void occupy_standard_descriptors() noexcept {
+void reserve_standard_descriptors() noexcept {
   const int error = errno;
   for (int number = 0; number <= STDERR_FILENO; ++number) {
     if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;

@@ -24,7 +24,7 @@ static std::string make_temporary_file() {
   const char* const directory = ::getenv("TMPDIR");
   std::string path = directory == nullptr || *directory == '\0' ? "/var/tmp" : directory;
   path += "/joedb-XXXXXX";
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
   if (descriptor < 0) throw_io_error("making the temporary file", path, -1, errno);
   ::close(descriptor);

@@ -136,7 +136,7 @@ std::size_t Unpacked_File::pread(char* data, std::size_t size, Offset offset) co
       std::copy_n(head_.data() + position, n, data + done);
       done += n;
     } else if (position < window_start_) {
-      if (++restarts_ > most_restarts)
+      if (++restarts_ > max_restarts)
         keep_temporary();
       else
         go_back();

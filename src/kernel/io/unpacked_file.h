@@ -58,7 +58,7 @@ class Unpacked_File final : public Source_File {
 
  private:
   // Number of times the archive is unpacked again before the content goes to a temporary file.
-  static constexpr int most_restarts = 3;
+  static constexpr int max_restarts = 3;
   // Number of bytes before the last one that can always be read without unpacking again.
   static constexpr std::size_t window_size = std::size_t{1} << 20;
   static constexpr std::size_t input_size = std::size_t{1} << 17;

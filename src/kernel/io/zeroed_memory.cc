@@ -27,7 +27,7 @@ void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
       Zeroed_Memory larger;
       larger.grow(size, true);
       if (size_ > 0) std::memcpy(larger.data_, data_, size_);
-      larger.take_cut_of(*this);
+      larger.copy_cut_state(*this);
       swap(larger);
     }
     return;
@@ -66,7 +66,7 @@ void Zeroed_Memory::expect(std::size_t size) {
 
 static constexpr std::size_t page_size = 4096;
 // Smaller parts of files are read, not mapped.
-static constexpr std::size_t least_map = std::size_t{1} << 16;
+static constexpr std::size_t min_map_size = std::size_t{1} << 16;
 static constexpr std::size_t largest = std::size_t{1} << 46;
 
 static std::size_t rounded(std::size_t size, std::size_t unit) {
@@ -108,7 +108,8 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
   if (offset < 0 || file_size < offset || static_cast<std::size_t>(file_size - offset) < size)
     throw Corruption_Error(file.get_name() + ": it ends before what it should have", offset);
   try {
-    if (size >= least_map && (reserve(std::max(room_to_grow(size), reserved)) || reserve(size))) {
+    if (size >= min_map_size &&
+        (reserve(std::max(room_to_grow(size), reserved)) || reserve(size))) {
       const std::size_t mapped = rounded(size, page_size);
       if (file.map_privately(data_, size, offset)) {
         guard_ = Guarded_Map::add(data_, mapped, PROT_READ | PROT_WRITE);
@@ -133,8 +134,8 @@ void Zeroed_Memory::grow_in_place(std::size_t size) {
   if (size > usable_) {
     // Not page by page: each call costs two system calls.
     const std::size_t wanted =
-        std::min(reserved_,
-                 size < huge_page_size ? rounded(size, least_map) : rounded(size, huge_page_size));
+        std::min(reserved_, size < huge_page_size ? rounded(size, min_map_size)
+                                                  : rounded(size, huge_page_size));
     if (::mprotect(data_ + usable_, wanted - usable_, PROT_READ | PROT_WRITE) != 0)
       throw std::bad_alloc();
     if (size >= huge_page_size) ::madvise(data_ + usable_, wanted - usable_, MADV_HUGEPAGE);
@@ -146,7 +147,7 @@ void Zeroed_Memory::grow_in_place(std::size_t size) {
 
 void Zeroed_Memory::spill(File& file, std::size_t used) {
   const std::size_t whole = used / page_size * page_size;
-  if (whole < spilled_ + least_map) return;
+  if (whole < spilled_ + min_map_size) return;
   // A failed write may have left a partial page.
   const auto end =
       static_cast<Offset>(rounded(static_cast<std::size_t>(file.get_size()), page_size));
@@ -156,7 +157,7 @@ void Zeroed_Memory::spill(File& file, std::size_t used) {
   if (has_to_move) {
     if (!moved.reserve(room_to_grow(size_)) && !moved.reserve(size_)) throw std::bad_alloc();
     moved.grow_in_place(size_);
-    moved.take_cut_of(*this);
+    moved.copy_cut_state(*this);
     std::memcpy(moved.data_ + whole, data_ + whole, used - whole);
   }
   Zeroed_Memory& block = has_to_move ? moved : *this;

@@ -34,8 +34,8 @@ class Zstd_Unpacker final : public Unpacker {
  public:
   Zstd_Unpacker() : stream_(ZSTD_createDStream()) {
     if (!stream_) throw std::bad_alloc();
-    constexpr int most_window_bits = 27;
-    checked(ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, most_window_bits));
+    constexpr int max_window_bits = 27;
+    checked(ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, max_window_bits));
   }
 
   Step step(std::string_view packed, std::span<char> out) override {

@@ -11,15 +11,15 @@ static constexpr Offset much = Offset{1} << 14;
 static constexpr Offset writeback_step = Offset{1} << 23;
 
 Append_Buffer::Append_Buffer(Abstract_File& file, Fail_Stop_File& out)
-    : file_(file), out_(out), preallocator_(file, out), memory_(before_size + first_size) {}
+    : file_(file), out_(out), preallocator_(file, out), memory_(prefix_size + first_size) {}
 
 // An entry that fits in the buffer is reserved at once, before it is encoded. So this flush never
 // splits such an entry.
 void Append_Buffer::make_room(std::size_t size) {
   flush();
-  const std::size_t old = memory_.size() - before_size;
+  const std::size_t old = memory_.size() - prefix_size;
   const std::size_t wanted = std::max(size, std::min(full_size, 4 * old));
-  if (wanted > old) memory_.resize(before_size + wanted);
+  if (wanted > old) memory_.resize(prefix_size + wanted);
 }
 
 void Append_Buffer::append(const char* data, std::size_t size) {
@@ -58,10 +58,10 @@ void Append_Buffer::write(const char* data, std::size_t size) {
     sent_ = flushed_;
   }
   if (data == body()) {
-    std::memmove(memory_.data(), memory_.data() + size, before_size);
-    knows_before_ = knows_before_ || size >= before_size;
+    std::memmove(memory_.data(), memory_.data() + size, prefix_size);
+    has_prefix_ = has_prefix_ || size >= prefix_size;
   } else {
-    knows_before_ = false;
+    has_prefix_ = false;
   }
 }
 
@@ -121,7 +121,7 @@ void Append_Buffer::drop_from(Offset position) noexcept {
 void Append_Buffer::restart_at(Offset position) noexcept {
   flushed_ = sent_ = position;
   used_ = 0;
-  knows_before_ = false;
+  has_prefix_ = false;
   hasher_.stop();
 }
 
@@ -132,12 +132,12 @@ void Append_Buffer::truncate(Offset position) {
 }
 
 std::string_view Append_Buffer::last_bytes() {
-  assert(position() >= static_cast<Offset>(before_size));
-  if (!knows_before_ && used_ < before_size) {
-    file_.read_exactly(memory_.data(), before_size, flushed_ - static_cast<Offset>(before_size));
-    knows_before_ = true;
+  assert(position() >= static_cast<Offset>(prefix_size));
+  if (!has_prefix_ && used_ < prefix_size) {
+    file_.read_exactly(memory_.data(), prefix_size, flushed_ - static_cast<Offset>(prefix_size));
+    has_prefix_ = true;
   }
-  return {memory_.data() + used_, before_size};
+  return {memory_.data() + used_, prefix_size};
 }
 
 }  // namespace joedb::inline v1

@@ -314,8 +314,8 @@ std::int64_t Checkpoint_Reader::seal_of(Offset start, Offset position) const {
 // than was acknowledged. The same words never come back, so if two reads return the same, they were
 // in the file at one instant.
 Checkpoint_Words Checkpoint_Reader::stable(Checkpoint_Words words) const {
-  constexpr int most_tries = 100;  // a writer may write checkpoints without a pause
-  for (int i = 0; i < most_tries; ++i) {
+  constexpr int max_tries = 100;  // a writer may write checkpoints without a pause
+  for (int i = 0; i < max_tries; ++i) {
     const Checkpoint_Words again = read_words();
     if (again == words) break;
     words = again;

@@ -65,13 +65,13 @@ class Find_Good_End : public Ignore_Entries {
   using Ignore_Entries::operator();
 
   Find_Good_End(const Abstract_File& file, const Decoder_Input& in, Offset start)
-      : file_(file), in_(in), start_(start), most_to_read_(4 * in.limit()) {}
+      : file_(file), in_(in), start_(start), max_to_read_(4 * in.limit()) {}
   // Throws Good_End_Found if this is such an entry.
   void operator()(const Integrity_Entry& entry) {
     const Offset end = in_.position();
     if (entry.start < journal_start || entry.start > start_) return;
-    most_to_read_ -= end - entry.start;  // a hostile file could have many of them
-    if (most_to_read_ >= 0 &&
+    max_to_read_ -= end - entry.start;  // a hostile file could have many of them
+    if (max_to_read_ >= 0 &&
         Integrity_Reader(file_, entry.start).is_good(entry, end - integrity_entry_size))
       throw Good_End_Found{end};
   }
@@ -80,7 +80,7 @@ class Find_Good_End : public Ignore_Entries {
   const Abstract_File& file_;
   const Decoder_Input& in_;
   const Offset start_;
-  Offset most_to_read_;
+  Offset max_to_read_;
 };
 
 }  // namespace

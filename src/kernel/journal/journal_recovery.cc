@@ -150,9 +150,9 @@ void Journal_Recovery::end_recovery() {
 void Journal_Recovery::keep_tail(Offset file_size) {
   const Offset start = header_.checkpoint();
   if (is_preallocated(start, file_size)) return;
-  constexpr int most_tails = 1000;
+  constexpr int max_tails = 1000;
   const std::string suffix = ".tail-" + std::to_string(start);
-  for (int number = 1; number <= most_tails; ++number) {
+  for (int number = 1; number <= max_tails; ++number) {
     std::unique_ptr<Abstract_File> tail;
     const std::string name = number == 1 ? suffix : suffix + "-" + std::to_string(number);
     try {

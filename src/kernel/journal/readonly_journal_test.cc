@@ -241,13 +241,13 @@ class Endless_File : public Readonly_Memory_File {
   using Readonly_Memory_File::Readonly_Memory_File;
   Offset get_size() const override { return unknown_size; }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
-    largest_read_ = std::max(largest_read_, size);
+    max_read_ = std::max(max_read_, size);
     return Readonly_Memory_File::pread(data, size, offset);
   }
-  std::size_t largest_read() const { return largest_read_; }
+  std::size_t max_read() const { return max_read_; }
 
  private:
-  mutable std::size_t largest_read_ = 0;
+  mutable std::size_t max_read_ = 0;
 };
 
 TEST_F(Readonly_Journal_Test, TakesNoMemoryForLengthsThatTheFileDoesNotHave) {
@@ -266,7 +266,7 @@ TEST_F(Readonly_Journal_Test, TakesNoMemoryForLengthsThatTheFileDoesNotHave) {
     const std::string error = error_of([&] { journal.replay(keeper); });
     EXPECT_TRUE(error.starts_with("memory: Trying to read past the end of file"))
         << entry << ": " << error;
-    EXPECT_LE(file.largest_read(), std::size_t{1} << 20) << entry;
+    EXPECT_LE(file.max_read(), std::size_t{1} << 20) << entry;
   }
 }
 

@@ -37,7 +37,7 @@ TEST(Seal, IsNoPosition) {
 class Seal_Test : public ::testing::Test {
  protected:
   // Returns the disk as it is before the last seal is replaced.
-  Sim_Disk killed_before_the_last_write(const std::string& words) {
+  Sim_Disk crash_before_last_write(const std::string& words) {
     Sim_Disk disk;
     Journal_Process process(disk);
     for (const char word : words) {
@@ -51,7 +51,7 @@ class Seal_Test : public ::testing::Test {
 };
 
 TEST_F(Seal_Test, IsBelievedByReaders) {
-  const std::string file = killed_before_the_last_write("ab").content();
+  const std::string file = crash_before_last_write("ab").content();
   EXPECT_EQ(words_in(file), "a b ");
   EXPECT_EQ(words_in(file, Recovery::hard), "a b ");
   EXPECT_EQ(hard_checkpoint_in(file), 47);
@@ -59,7 +59,7 @@ TEST_F(Seal_Test, IsBelievedByReaders) {
 
 // Programs without seals, which compare the two copies of a word, see the previous checkpoint.
 TEST_F(Seal_Test, IsNoCheckpointForOthers) {
-  const std::string file = killed_before_the_last_write("ab").content();
+  const std::string file = crash_before_last_write("ab").content();
   std::array<char, checkpoint_words_size> bytes;
   file.copy(bytes.data(), bytes.size());
   Checkpoints others;
@@ -70,7 +70,7 @@ TEST_F(Seal_Test, IsNoCheckpointForOthers) {
 
 TEST_F(Seal_Test, IsReplacedByTheNextWriterAfterASync) {
   for (const Open_Mode mode : {Open_Mode::write_existing, Open_Mode::shared_write}) {
-    Sim_Disk disk = killed_before_the_last_write("a");
+    Sim_Disk disk = crash_before_last_write("a");
     disk.take_calls();
     {
       Journal_Process process(disk, Recovery::none, mode);
@@ -107,7 +107,7 @@ TEST_F(Seal_Test, IsReplacedByAWriterThatSharesTheFile) {
 }
 
 TEST_F(Seal_Test, OverOtherBytesIsNotBelieved) {
-  std::string file = killed_before_the_last_write("ab").content();
+  std::string file = crash_before_last_write("ab").content();
   file[46] = 'x';
   EXPECT_EQ(words_in(file), "a ");
   Sim_Disk disk(file);
@@ -143,7 +143,7 @@ TEST_F(Seal_Test, WhatFailsAfterTheSyncIsNotRolledBack) {
 
 // Only the seal holds the hard checkpoint of its slot: Recovery::ignore_header must not lose it.
 TEST_F(Seal_Test, SurvivesIgnoringTheHeader) {
-  Sim_Disk disk = killed_before_the_last_write("ab");
+  Sim_Disk disk = crash_before_last_write("ab");
   const std::size_t before = disk.io_count();
   Journal_Process process(disk, Recovery::ignore_header);
   process.append("c");

@@ -352,8 +352,8 @@ void Writable_Journal::prepare_own_checkpoint(Checkpoint_Level level) {
   require_no_blob();
   require_lock();
   recover();
-  const bool is_of_others = !has_appended_ && get_integrity() != Integrity::each_checkpoint;
-  if (!is_copy_ && !is_of_others) append_integrity(level);
+  const bool is_foreign = !has_appended_ && get_integrity() != Integrity::each_checkpoint;
+  if (!is_copy_ && !is_foreign) append_integrity(level);
 }
 
 // Entries that this object has appended need not be replayed.

@@ -29,7 +29,7 @@ void Column<std::string_view>::make_room(std::size_t size) {
   reserve_to_grow(larger, needed, wanted);
   larger.grow(wanted);
   if (used_ > 0) std::memcpy(larger.data(), texts_.data(), used_);
-  larger.take_cut_of(texts_);
+  larger.copy_cut_state(texts_);
   earlier_texts_.push_back(std::move(texts_));
   texts_ = std::move(larger);
 }
@@ -99,11 +99,11 @@ Column_Memory Column<std::string_view>::copy(std::size_t rows) const {
   Column_Memory result;
   result.values.grow(memory_.size(), true);
   if (rows > 0) std::memcpy(result.values.data(), memory_.data(), rows * sizeof(String_Handle));
-  result.values.take_cut_of(memory_);
+  result.values.copy_cut_state(memory_);
   reserve_to_grow(result.texts, texts_.size(), texts_.size());
   result.texts.grow(texts_.size());
   if (used_ > 0) std::memcpy(result.texts.data(), texts_.data(), used_);
-  result.texts.take_cut_of(texts_);
+  result.texts.copy_cut_state(texts_);
   return result;
 }
 

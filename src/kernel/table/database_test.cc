@@ -450,11 +450,11 @@ class Run_Test : public Database_Test {
     context_ = Context();
     bytes_.clear();
     for (const Table_Id table : {first, second}) {
-      keep_if_it_fits(Create_Table{table == first ? "one" : "two"});
+      keep_if_valid(Create_Table{table == first ? "one" : "two"});
       for (std::uint16_t code = 1; code <= type_count; ++code)
-        keep_if_it_fits(Add_Field{table,
-                                  testing::keep("f" + std::to_string(code)),
-                                  {static_cast<Type_Code>(code), first}});
+        keep_if_valid(Add_Field{table,
+                                testing::keep("f" + std::to_string(code)),
+                                {static_cast<Type_Code>(code), first}});
     }
   }
 
@@ -472,11 +472,11 @@ class Run_Test : public Database_Test {
       const Table_Id table = random_.below(8) > 0 ? first : second;
       const index_t size = model_.table(table).records().size();
       const std::size_t what = random_.below(40);
-      if (what == 0) keep_if_it_fits(Delete{table, any_record(size)});
-      if (what == 1) keep_if_it_fits(Insert_Vector{table, id(size), 5});
-      if (what == 2) keep_if_it_fits(Comment{"a comment"});
-      if (what == 3) keep_if_it_fits(Insert{table, any_record(size + 3)});
-      if (what != 4) keep_if_it_fits(Insert{table, id(size)});
+      if (what == 0) keep_if_valid(Delete{table, any_record(size)});
+      if (what == 1) keep_if_valid(Insert_Vector{table, id(size), 5});
+      if (what == 2) keep_if_valid(Comment{"a comment"});
+      if (what == 3) keep_if_valid(Insert{table, any_record(size + 3)});
+      if (what != 4) keep_if_valid(Insert{table, id(size)});
       for (std::uint16_t code = 1; code <= type_count; ++code)
         if (random_.below(3) > 0)
           update(table, random_.below(9) > 0 ? id(size) : any_record(size), code);
@@ -488,8 +488,8 @@ class Run_Test : public Database_Test {
       const Field_Id field(code);
       if (random_.below(20) == 0)
         for (index_t i = 0; i < 3; ++i)
-          keep_if_it_fits(Update<T>{table, record + i, field, any_value<T>()});
-      keep_if_it_fits(Update<T>{table, record, field, any_value<T>()});
+          keep_if_valid(Update<T>{table, record + i, field, any_value<T>()});
+      keep_if_valid(Update<T>{table, record, field, any_value<T>()});
     });
   }
 
@@ -511,7 +511,7 @@ class Run_Test : public Database_Test {
   }
 
   template <class Entry>
-  void keep_if_it_fits(const Entry& entry) {
+  void keep_if_valid(const Entry& entry) {
     try {
       model_(entry);
     } catch (const Data_Error&) {

@@ -429,7 +429,7 @@ Index::Place Index::place(const Cursor& cursor) const {
   }
   if (cursor.record_.is_null()) return end_place();
   const index_t id = cursor.record_.value();
-  if (table_.records().is_other_since(id, cursor.erasures_))
+  if (table_.records().was_replaced_since(id, cursor.erasures_))
     throw Exception("a loop over index " + definition_.name + " cannot go on: its record " +
                     std::to_string(id) +
                     " was deleted, and a new one has its id. Collect the ids first, and delete "
@@ -696,8 +696,8 @@ void Index::sort_equal(std::span<Id> ids, int depth) const {
     return order == 0 ? a < b : order < 0;
   };
   if (std::is_sorted(ids.begin(), ids.end(), is_less)) return;
-  constexpr int largest_depth = 16;
-  if (ids.size() < 32 || depth == largest_depth) return std::sort(ids.begin(), ids.end(), is_less);
+  constexpr int max_depth = 16;
+  if (ids.size() < 32 || depth == max_depth) return std::sort(ids.begin(), ids.end(), is_less);
 
   std::vector<Entry> entries;
   entries.reserve(ids.size());

@@ -34,7 +34,7 @@ Key_Coder Key_Coder::of_texts(std::vector<std::string_view> sample) {
   for (std::string_view text : sample) {
     if (!text.starts_with(coder.prefix_)) continue;
     text.remove_prefix(coder.prefix_.size());
-    for (const char byte : text.substr(0, largest_digits))
+    for (const char byte : text.substr(0, max_digits))
       used[static_cast<unsigned char>(byte)] = true;
   }
   coder.set_bytes(used);
@@ -47,8 +47,8 @@ Key_Coder Key_Coder::of_numbers(std::vector<std::uint64_t> sample) {
   Key_Coder coder;
   if (sample.empty()) return coder;
   const auto [first, last] = ends_of(sample);
-  while ((last - first) >> coder.shift_ >= largest_narrow / 4) ++coder.shift_;
-  const std::uint64_t room = (largest_narrow - ((last - first) >> coder.shift_)) / 2;
+  while ((last - first) >> coder.shift_ >= max_narrow / 4) ++coder.shift_;
+  const std::uint64_t room = (max_narrow - ((last - first) >> coder.shift_)) / 2;
   coder.base_ = coder.shift_ < 32 ? first - std::min(first, room << coder.shift_) : 0;
   return coder;
 }
@@ -65,12 +65,11 @@ void Key_Coder::set_bytes(const Bytes& used) {
   // The smallest slice and the largest one are those of texts without the prefix.
   const auto digits_up_to = [&](std::uint64_t largest) {
     std::size_t count = 0;
-    for (powers_[0] = 1; count < largest_digits && powers_[count] <= (largest - 2) / radix_;
-         ++count)
+    for (powers_[0] = 1; count < max_digits && powers_[count] <= (largest - 2) / radix_; ++count)
       powers_[count + 1] = powers_[count] * radix_;
     return count;
   };
-  const std::size_t narrow = digits_up_to(largest_narrow), wide = digits_up_to(largest_wide);
+  const std::size_t narrow = digits_up_to(max_narrow), wide = digits_up_to(max_wide);
   digit_count_ = is_wide_ ? wide : narrow;
   narrow_unit_ = powers_[wide - narrow];
 }
@@ -99,7 +98,7 @@ Key_Coder::Slice Key_Coder::encode_text(std::string_view text) const {
 
 std::uint64_t Key_Coder::narrow(std::uint64_t wide) const {
   if (!is_text_) return encode_number(wide).value;
-  if (wide == 0 || wide == largest_wide) return wide == 0 ? 0 : largest_narrow;
+  if (wide == 0 || wide == max_wide) return wide == 0 ? 0 : max_narrow;
   return (wide - 1) / narrow_unit_ + 1;
 }
 

@@ -57,20 +57,20 @@ class Key_Coder {
   static Key_Coder restore(Section_Reader& in, bool is_text);  // throws Corruption_Error
 
  private:
-  static constexpr std::uint64_t largest_narrow = 0xffff'ffff;
-  static constexpr std::uint64_t largest_wide = ~std::uint64_t{0};
+  static constexpr std::uint64_t max_narrow = 0xffff'ffff;
+  static constexpr std::uint64_t max_wide = ~std::uint64_t{0};
   static constexpr std::uint16_t unknown = 0x8000;
-  static constexpr std::size_t largest_digits = 16;
+  static constexpr std::size_t max_digits = 16;
   using Bytes = std::array<bool, 256>;
 
-  std::uint64_t largest() const { return is_wide_ ? largest_wide : largest_narrow; }
+  std::uint64_t largest() const { return is_wide_ ? max_wide : max_narrow; }
   void set_bytes(const Bytes& used);
   Slice encode_text(std::string_view text) const;
   Slice encode_number(std::uint64_t number) const {
     if (is_wide_) return {number, true};
     const std::uint64_t distance = number < base_ ? 0 : (number - base_) >> shift_;
-    if (number < base_ || distance >= largest_narrow - 1)
-      return {number < base_ ? 0 : largest_narrow, false};
+    if (number < base_ || distance >= max_narrow - 1)
+      return {number < base_ ? 0 : max_narrow, false};
     return {distance + 1, shift_ == 0};
   }
 
@@ -90,7 +90,7 @@ class Key_Coder {
   bool has_end_ = true;
   std::uint64_t radix_ = 2;
   std::size_t digit_count_ = 0;
-  std::array<std::uint64_t, largest_digits + 1> powers_ = {};  // of radix_
+  std::array<std::uint64_t, max_digits + 1> powers_ = {};  // of radix_
   std::uint64_t narrow_unit_ = 1;  // number of 8-byte slices for each 4-byte slice
 };
 

@@ -87,9 +87,9 @@ void note_update(Row& row, std::initializer_list<Field_Id> fields) {
   for (std::size_t i = 0; i < all.size(); ++i)
     for (const Field_Id field : fields) {
       const auto& of_index = all[i].fields;
-      const bool is_in_it = std::find(of_index.begin(), of_index.end(), field) != of_index.end();
+      const bool is_in_index = std::find(of_index.begin(), of_index.end(), field) != of_index.end();
       if (all[i].is_unique ? field == *std::max_element(of_index.begin(), of_index.end())
-                           : is_in_it)
+                           : is_in_index)
         row.is_entered[i] = true;
     }
 }

@@ -208,28 +208,26 @@ TEST_F(Record_Ids_Test, BehaveLikeTheModel) {
     Reserving_Ids some;
     Model model;
     // one more than the erasures in four steps
-    const std::size_t most_erased = 1 + random.below(4);
-    const std::size_t longest_skip = 1 + random.below(20);
+    const std::size_t max_erased = 1 + random.below(4);
+    const std::size_t max_skip = 1 + random.below(20);
     for (int step = 0; step < 60; ++step) {
-      const bool erases = random.below(4) < most_erased - 1;
+      const bool erases = random.below(4) < max_erased - 1;
       if (erases && !model.order().empty()) {
         const index_t id = model.order()[random.below(model.order().size())];
         some.erase(id);
         model.erase(id);
       } else if (random.below(3) == 0) {
-        const index_t id = random.flip()
-                               ? model.size()
-                               : static_cast<index_t>(random.below(
-                                     static_cast<std::size_t>(model.size()) + longest_skip));
+        const index_t id = random.flip() ? model.size()
+                                         : static_cast<index_t>(random.below(
+                                               static_cast<std::size_t>(model.size()) + max_skip));
         index_t n = static_cast<index_t>(random.below(6));
         while (n > 0 && !some.are_free(id, n)) --n;
         some.insert_vector(id, n);
         for (index_t i = id; i < id + n; ++i) model.insert(i);
       } else {
-        const index_t id = random.flip()
-                               ? model.next_free()
-                               : static_cast<index_t>(random.below(
-                                     static_cast<std::size_t>(model.size()) + longest_skip));
+        const index_t id = random.flip() ? model.next_free()
+                                         : static_cast<index_t>(random.below(
+                                               static_cast<std::size_t>(model.size()) + max_skip));
         if (model.is_used(id)) continue;
         some.insert(id);
         model.insert(id);
@@ -313,7 +311,7 @@ TEST(Record_Ids_Loop, GoesOnWhereItWasWhateverIsErasedAndInserted) {
         ASSERT_THROW(go_back(), Exception);
       else
         ASSERT_NO_THROW(go_back());
-      ASSERT_EQ(ids.is_other_since(start, forwards.erasures),
+      ASSERT_EQ(ids.was_replaced_since(start, forwards.erasures),
                 forwards.was_erased && ids.is_used(start));
     }
   }

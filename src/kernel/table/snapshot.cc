@@ -97,8 +97,8 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
   };
   attempt(0);
   // A shorter journal is replayed faster than a directory is listed.
-  constexpr Offset worth_listing = 1 << 16;
-  if (!is_restored && limit >= worth_listing) {
+  constexpr Offset min_listed_size = 1 << 16;
+  if (!is_restored && limit >= min_listed_size) {
     std::vector<Offset> kept;
     try {
       kept = kept_snapshots(journal);

@@ -260,18 +260,18 @@ Snapshot_File::Snapshot_File(std::unique_ptr<Abstract_File> file) : file_(std::m
   require(words[header_hash_word] == header_hash(words), "its header is damaged");
   const auto offset = [&](Word word) { return static_cast<Offset>(words[word]); };
   require(offset(file_size_word) == file_->get_size(), "it is incomplete");
-  constexpr const char* misfit = "its header does not fit";
+  constexpr const char* header_mismatch = "its header does not fit";
   sections_end_ = offset(sections_end_word);
-  require(sections_end_ >= page && sections_end_ <= offset(file_size_word), misfit);
+  require(sections_end_ >= page && sections_end_ <= offset(file_size_word), header_mismatch);
   const Offset blocks = (sections_end_ - page + static_cast<Offset>(block_size) - 1) /
                         static_cast<Offset>(block_size);
   require(offset(directory_offset_word) ==
                   sections_end_ + blocks * static_cast<Offset>(sizeof(std::uint64_t)) &&
               offset(directory_offset_word) <= offset(file_size_word) &&
               offset(directory_size_word) == offset(file_size_word) - offset(directory_offset_word),
-          misfit);
-  constexpr Offset most_records = Offset{1} << 61;
-  require(offset(record_word) >= -1 && offset(record_word) <= most_records, misfit);
+          header_mismatch);
+  constexpr Offset max_records = Offset{1} << 61;
+  require(offset(record_word) >= -1 && offset(record_word) <= max_records, header_mismatch);
   place_ = {
       offset(position_word),
       {Table_Id(static_cast<std::uint16_t>(words[table_word])), Record_Id(offset(record_word)),
@@ -280,7 +280,7 @@ Snapshot_File::Snapshot_File(std::unique_ptr<Abstract_File> file) : file_(std::m
       offset(covered_word)};
   require(place_.transaction_end >= journal_start && place_.transaction_end <= place_.position &&
               place_.covered >= 0 && place_.covered <= place_.position,
-          misfit);
+          header_mismatch);
   marks_ = {words[sample_word],
             {words[journal_hash_word], words[journal_blocks_word]},
             {words[identity_word], words[change_word]}};

@@ -28,7 +28,7 @@ Snapshot_Source::~Snapshot_Source() {
   }
   stopping_->notify_all();
   if (thread_.joinable()) thread_.join();
-  if (is_damaged_ && !was_told_) Destructor_Logger::warning(damage_);
+  if (is_damaged_ && !is_reported_) Destructor_Logger::warning(damage_);
 }
 
 void Snapshot_Source::note_damage(const std::string& reason, Offset offset) {
@@ -55,7 +55,7 @@ void Snapshot_Source::verify() {
 void Snapshot_Source::require_good() {
   if (!is_damaged_) return;
   const std::lock_guard lock(mutex_);
-  was_told_ = true;
+  is_reported_ = true;
   throw Corruption_Error(damage_, damage_offset_, file_->file().get_name());
 }
 
@@ -77,13 +77,13 @@ void Snapshot_Source::run() noexcept {
     std::unique_lock lock(mutex_);
     return stopping_->wait_for(lock, time, [&] { return must_stop_; });
   };
-  const auto go_on = [&](Offset, Offset) {
+  const auto check_stop = [&](Offset, Offset) {
     if (stops_within(0ms)) throw Stopped();
   };
   try {
     if (stops_within(pause)) return;
-    file_->verify(go_on);
-    if (journal_ && !file_->fits_wholly(*journal_, go_on))
+    file_->verify(check_stop);
+    if (journal_ && !file_->fits_wholly(*journal_, check_stop))
       note_damage("it belongs to another journal", 0);
   } catch (const Corruption_Error& error) {
     note_damage(error.reason(), error.offset);

@@ -47,12 +47,12 @@ class Snapshot_Source {
   const Process_Mark process_;
   const std::shared_ptr<const Snapshot_File> file_;
   std::unique_ptr<Abstract_File> journal_;  // for the thread; null if the journal has not changed
-  std::mutex mutex_;                        // guards must_stop_, damage_, damage_offset_, was_told_
+  std::mutex mutex_;  // guards must_stop_, damage_, damage_offset_, is_reported_
   Condition stopping_;
   bool must_stop_ = false;
   std::string damage_;
   Offset damage_offset_ = 0;
-  bool was_told_ = false;
+  bool is_reported_ = false;
   std::atomic<bool> is_damaged_ = false;
   std::thread thread_;
 };

@@ -6,7 +6,7 @@
 namespace joedb::inline v1 {
 
 static constexpr index_t first_capacity = 16;
-static constexpr index_t largest_capacity = index_t{1} << 48;
+static constexpr index_t max_capacity = index_t{1} << 48;
 
 // ---- fields -------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ const Index* Table::find_index(Field_Id field) const {
 
 // If one column cannot grow, the columns that were grown before it are merely larger than needed.
 void Table::reserve(index_t rows, bool will_be_filled) {
-  if (rows > largest_capacity) throw Data_Error("too many records: " + std::to_string(rows));
+  if (rows > max_capacity) throw Data_Error("too many records: " + std::to_string(rows));
   if (growth_locks_ > 0)
     throw Exception("table " + name_ + " cannot grow while a vector of it is updated");
   const auto wanted = static_cast<std::size_t>(

@@ -80,7 +80,7 @@ class Undo_Log {
   bool is_broken() const { return is_broken_; }
   // True if the tables could not be restored. If only the journal could not, the tables have the
   // state of the savepoint, and can be rolled back to an earlier one.
-  bool are_tables_wrong() const { return are_tables_wrong_; }
+  bool are_tables_invalid() const { return are_tables_invalid_; }
 
  private:
   using Old_Value = std::variant<std::string, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
@@ -131,15 +131,15 @@ class Undo_Log {
   std::vector<Step> steps_;
   std::size_t barrier_ = 0;  // steps before it belong to a savepoint
   bool is_broken_ = false;
-  bool are_tables_wrong_ = false;
+  bool are_tables_invalid_ = false;
 };
 
 template <class F>
 void Undo_Log::undo_all(F undo_steps, const Replay_Place& start) {
   // Set first, so that they remain true if an exception is thrown.
-  is_broken_ = are_tables_wrong_ = true;
+  is_broken_ = are_tables_invalid_ = true;
   undo_steps();
-  are_tables_wrong_ = false;
+  are_tables_invalid_ = false;
   database_.journal_.rollback_to(start);
   is_broken_ = false;
 }

@@ -94,7 +94,7 @@ class Model {
   Deleted_Values deleted_;
 };
 
-std::string text_like_model(const Database& database) {
+std::string table_text(const Database& database) {
   std::string text;
   for (const auto& table : database.tables()) {
     if (!table) continue;
@@ -148,7 +148,7 @@ class Twins {
     db_ = std::make_unique<Writable_Database>(*file_, Recovery::overwrite, deleted_);
   }
 
-  void expect_alike() { ASSERT_EQ(text_like_model(db_->get_database()), model_.text()); }
+  void expect_alike() { ASSERT_EQ(table_text(db_->get_database()), model_.text()); }
 
   void step() {
     std::size_t total = 0;

@@ -21,17 +21,17 @@ using Number = Replicated_Log::Number;
 namespace {
 
 constexpr Offset delivered_size = Offset{1} << 24;
-constexpr std::size_t most_in_batch = std::size_t{1} << 26;
-constexpr std::chrono::milliseconds shortest_lease{100};
-// Other clients do not respect a longer one: Record::lease.
-constexpr std::chrono::hours longest_lease{24};
+constexpr std::size_t max_batch_bytes = std::size_t{1} << 26;
+constexpr std::chrono::milliseconds min_lease{100};
+// Other clients do not respect a longer one: Message::lease.
+constexpr std::chrono::hours max_lease{24};
 // A deposed leader may keep answering for some seconds.
 constexpr int late_answers = 20;
 constexpr std::chrono::milliseconds late_answer_pause{500};
 // Long enough to open a connection while the log replaces a failed machine.
 constexpr System::Duration opening_time = std::chrono::seconds(15);
 // Limit on the time to read a message that the log says it has.
-constexpr System::Duration longest_read = std::chrono::seconds(10);
+constexpr System::Duration max_read_time = std::chrono::seconds(10);
 
 std::unique_ptr<Abstract_File> open_file(const std::string& path) {
   return std::make_unique<File>(path, Open_Mode::read_existing);
@@ -71,10 +71,10 @@ class Log_Connection::Session {
   bool append(const std::vector<std::string>& messages);
   bool has_appended(const std::string& first_message);
   void require_known_message();
-  std::unique_ptr<Message> read(Number number, System::Duration wait);
-  std::unique_ptr<Message> read_known(Number number);
+  std::unique_ptr<Received_Message> read(Number number, System::Duration wait);
+  std::unique_ptr<Received_Message> read_known(Number number);
   Number newest();
-  void look_at_newest();
+  void read_newest();
 
   Log_State find(Offset end);
   void compare_content(const Abstract_File& local, Offset end, Content_Check check);
@@ -95,12 +95,12 @@ class Log_Connection::Session {
   Offset pull_archive(const Receive& receive, Offset from);
 
   const Log_State& state() const { return reader_->state(); }
-  Record new_record(Record::Kind kind);
-  Record lock_record();
-  bool append_record(const Record& record);
-  void note(const Record& record);
-  Lock lock_of(const Record& record, Number number);
-  bool is_mine() const { return lock_.number != 0 && lock_.writer == writer_; }
+  Message new_message(Message::Kind kind);
+  Message lock_message();
+  bool append_message(const Message& message);
+  void note(const Message& message);
+  Lock lock_of(const Message& message, Number number);
+  bool holds_lock() const { return lock_.number != 0 && lock_.writer == writer_; }
   bool is_locked_by_another();
   void take_lock(const std::function<void()>& take_new);
   void release_lock();
@@ -163,14 +163,14 @@ Log_Connection::Session::Session(Replicated_Log& log, Logger& logger, System& sy
       owner_(settings.owner.empty() ? process_name() : settings.owner),
       writer_(system.random()),
       messages_(log, logger) {
-  if (settings_.lease < shortest_lease || settings_.lease > longest_lease)
+  if (settings_.lease < min_lease || settings_.lease > max_lease)
     throw Exception("the lease of the lock must be 0.1 s to 24 hours");
   reconnections_ = log_.reconnections();
   patience_end_ = System::after(system_.now(), opening_time);
   repeat_if_shortened([&] {
     if (retry([&] { return log_.range().last; }) == 0)
       throw Disconnection(log_.name() + " has no journal; joedb nats create makes it");
-    look_at_newest();
+    read_newest();
   });
   checkpoint_ = known_.journal.end;
   promise_ = retry([&] { return log_.promise(); });
@@ -201,7 +201,7 @@ template <class F>
 void Log_Connection::Session::repeat_if_shortened(F&& f) {
   for (int repetitions = 0;;) {
     try {
-      if (repetitions > 0) look_at_newest();
+      if (repetitions > 0) read_newest();
       return f();
     } catch (const Missing_Message& error) {
       if (retry([&] { return log_.range().first; }) <= error.number) throw;
@@ -231,7 +231,7 @@ bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
 }
 
 bool Log_Connection::Session::has_appended(const std::string& first_message) {
-  const auto message = messages_.read(state().number + 1, longest_read);
+  const auto message = messages_.read(state().number + 1, max_read_time);
   return message && message->bytes == first_message;
 }
 
@@ -241,18 +241,19 @@ void Log_Connection::Session::require_known_message() {
   if (reconnections_ == log_.reconnections()) return;
   const std::int64_t reconnections = log_.reconnections();
   const auto message = read_known(state().number);
-  if (Log_State::after(state().number, message->record) != state())
+  if (Log_State::after(state().number, message->content) != state())
     throw Missing_Message(log_.name() + ": message " + std::to_string(state().number) +
                               " is not what it was: the log has lost what it had acknowledged",
                           state().number);
   reconnections_ = reconnections;
 }
 
-std::unique_ptr<Message> Log_Connection::Session::read(Number number, System::Duration wait) {
+std::unique_ptr<Received_Message> Log_Connection::Session::read(Number number,
+                                                                System::Duration wait) {
   return retry([&] { return messages_.read(number, wait); });
 }
 
-std::unique_ptr<Message> Log_Connection::Session::read_known(Number number) {
+std::unique_ptr<Received_Message> Log_Connection::Session::read_known(Number number) {
   return retry([&] { return messages_.read_known(number); });
 }
 
@@ -267,9 +268,9 @@ Number Log_Connection::Session::newest() {
                         known_.number);
 }
 
-void Log_Connection::Session::look_at_newest() {
+void Log_Connection::Session::read_newest() {
   const Number last = newest();
-  known_ = Log_State::after(last, read_known(last)->record);
+  known_ = Log_State::after(last, read_known(last)->content);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -278,11 +279,11 @@ void Log_Connection::Session::look_at_newest() {
 // before `end`. Requires that the journal of the first message in the log ends at or before `end`.
 Log_State Log_Connection::Session::find(Offset end) {
   const auto state_after = [this](Number number) {
-    return Log_State::after(number, read_known(number)->record);
+    return Log_State::after(number, read_known(number)->content);
   };
   // Returns the state of the first message with f(state), by an exponential search backwards and a
   // binary search. Requires that f is true from there on up to `newest`.
-  const auto first_with = [&](Log_State newest, auto f) {
+  const auto find_first = [&](Log_State newest, auto f) {
     // The first message with f is in [low, newest.number].
     Number low = retry([&] { return log_.range().first; });
     if (low > newest.number)
@@ -311,10 +312,10 @@ Log_State Log_Connection::Session::find(Offset end) {
   };
   Log_State last = known_;
   if (known_.journal.end > end) {
-    last = first_with(known_, [&](const Log_State& state) { return state.journal.end > end; });
+    last = find_first(known_, [&](const Log_State& state) { return state.journal.end > end; });
     last = state_after(last.number - 1);
   }
-  return first_with(last,
+  return find_first(last,
                     [&](const Log_State& state) { return state.journal.end == last.journal.end; });
 }
 
@@ -331,20 +332,20 @@ bool Log_Connection::Session::take_next(System::Duration wait) {
   const auto message = read(state().number + 1, wait);
   if (!message) return false;
   try {
-    reader_->take(message->record);
+    reader_->take(message->content);
   } catch (const Corruption_Error& error) {
     throw Missing_Message(log_.name() + ": " + error.what(), state().number + 1);
   } catch (...) {
     reader_.reset();  // its bytes are incomplete
     throw;
   }
-  note(message->record);
+  note(message->content);
   return true;
 }
 
 void Log_Connection::Session::take_up_to(Number last) {
   while (state().number < last)
-    if (!take_next(longest_read))
+    if (!take_next(max_read_time))
       throw Missing_Message(log_.name() + ": message " + std::to_string(state().number + 1) +
                                 " does not come, though there are later ones",
                             state().number + 1);
@@ -365,7 +366,7 @@ Offset Log_Connection::Session::deliver(const Receive& receive, Offset from) {
 // Returns true if messages after `position` were removed from the log.
 bool Log_Connection::Session::is_archived(Offset position) {
   const Number first = retry([&] { return log_.range().first; });
-  return first > 1 && read_known(first)->record.after.end > position;
+  return first > 1 && read_known(first)->content.after.end > position;
 }
 
 // Opens the file with the part of the journal that was removed from the log. Requires
@@ -375,18 +376,19 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
     throw Disconnection(log_.name() + " begins behind position " + std::to_string(from) + why);
   };
   // The archive may be newer than the last message that was read, and the answer of the log stale.
-  std::unique_ptr<Message> message;
+  std::unique_ptr<Received_Message> message;
   for (int i = 0; i < late_answers; ++i) {
     if (i > 0) system_.sleep(late_answer_pause);
-    look_at_newest();
+    read_newest();
     if (known_.archive != 0) message = read_known(known_.archive);
-    if (message && message->record.argument > from && !is_archived(message->record.argument)) break;
+    if (message && message->content.argument > from && !is_archived(message->content.argument))
+      break;
     if (i + 1 == late_answers)
-      refuse(message ? ", and the archive " + std::string(message->record.text) + " ends before it"
+      refuse(message ? ", and the archive " + std::string(message->content.text) + " ends before it"
                      : ", and knows no archive of what is before");
   }
-  const std::string place(message->record.text);
-  const Offset end = message->record.argument;
+  const std::string place(message->content.text);
+  const Offset end = message->content.argument;
   const Log_State state = find(end);
   if (state.journal.end != end) refuse(", and the archive " + place + " ends in a push");
   std::unique_ptr<Abstract_File> file;
@@ -441,47 +443,47 @@ void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset fr
 
 // ---- the lock -----------------------------------------------------------------------------------
 
-Record Log_Connection::Session::new_record(Record::Kind kind) {
-  Record record;
-  record.kind = kind;
-  record.writer = writer_;
-  record.id = system_.random();
-  record.after = state().journal;
-  record.archive = state().archive;
-  return record;
+Message Log_Connection::Session::new_message(Message::Kind kind) {
+  Message message;
+  message.kind = kind;
+  message.writer = writer_;
+  message.id = system_.random();
+  message.after = state().journal;
+  message.archive = state().archive;
+  return message;
 }
 
-Record Log_Connection::Session::lock_record() {
-  Record record = new_record(Record::Kind::lock);
-  record.argument = settings_.lease.count();
-  record.text = owner_;
-  return record;
+Message Log_Connection::Session::lock_message() {
+  Message message = new_message(Message::Kind::lock);
+  message.argument = settings_.lease.count();
+  message.text = owner_;
+  return message;
 }
 
-bool Log_Connection::Session::append_record(const Record& record) {
+bool Log_Connection::Session::append_message(const Message& message) {
   const Prefix_Hash hash = reader_->hash();
-  if (!append({encode_record(record)})) return false;
-  reader_->skip(Log_State::after(state().number + 1, record), hash);
-  note(record);
+  if (!append({encode_message(message)})) return false;
+  reader_->skip(Log_State::after(state().number + 1, message), hash);
+  note(message);
   return true;
 }
 
-// Updates known_ and lock_ after a record was read or appended.
-void Log_Connection::Session::note(const Record& record) {
+// Updates known_ and lock_ after a message was read or appended.
+void Log_Connection::Session::note(const Message& message) {
   if (state().number > known_.number) known_ = state();
-  if (record.kind == Record::Kind::lock) lock_ = lock_of(record, state().number);
+  if (message.kind == Message::Kind::lock) lock_ = lock_of(message, state().number);
   if (state().lock == 0)
     lock_ = {};
-  else if (record.writer == lock_.writer)
+  else if (message.writer == lock_.writer)
     lock_.seen = system_.now();
 }
 
-Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Record& record,
+Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Message& message,
                                                                Number number) {
-  std::string owner(record.text.substr(0, 100));  // may be shown on a terminal
+  std::string owner(message.text.substr(0, 100));  // may be shown on a terminal
   std::replace_if(
       owner.begin(), owner.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
-  return {number, record.writer, owner.empty() ? "another client" : owner, record.lease(),
+  return {number, message.writer, owner.empty() ? "another client" : owner, message.lease(),
           system_.now()};
 }
 
@@ -494,11 +496,11 @@ bool Log_Connection::Session::is_locked_by_another() {
   }
   if (lock_.number != state().lock) {
     const auto message = read_known(state().lock);
-    if (message->record.kind != Record::Kind::lock)
+    if (message->content.kind != Message::Kind::lock)
       throw Missing_Message(
           log_.name() + ": message " + std::to_string(state().lock) + " should be that of a lock",
           state().lock);
-    lock_ = lock_of(message->record, state().lock);
+    lock_ = lock_of(message->content, state().lock);
   }
   return lock_.writer != writer_;
 }
@@ -532,15 +534,15 @@ void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
       }
       logger_.log("the lock of " + lock_.owner + " has expired");
     }
-    if (append_record(lock_record())) return;
+    if (append_message(lock_message())) return;
     take_up_to(newest());
     take_new();
   }
 }
 
 void Log_Connection::Session::release_lock() {
-  while (is_mine()) {
-    if (append_record(new_record(Record::Kind::unlock))) return;
+  while (holds_lock()) {
+    if (append_message(new_message(Message::Kind::unlock))) return;
     take_up_to(newest());
   }
 }
@@ -562,7 +564,7 @@ void Log_Connection::Session::restore_reader() {
 
 // Tries to release the lock. If that fails, the lock expires.
 void Log_Connection::Session::release_lock_once() noexcept {
-  if (!is_mine()) return;
+  if (!holds_lock()) return;
   tries_once_ = true;
   try {
     restore_reader();
@@ -585,13 +587,13 @@ void Log_Connection::Session::keep_lock() {
   std::unique_lock lock(mutex_);
   const auto interval = settings_.lease / 3;
   while (!stopping_.wait_for(lock, interval, [this] { return must_stop_; })) {
-    if (!is_mine() || lock_.seen + interval / 2 > system_.now()) continue;
+    if (!holds_lock() || lock_.seen + interval / 2 > system_.now()) continue;
     tries_once_ = true;
     try {
       restore_reader();
       // An earlier renewal may have been appended without an answer.
-      while (reader_ && is_mine() && !append_record(lock_record())) take_up_to(newest());
-      if (!is_mine()) logger_.log("the lock is lost: it was not renewed in time");
+      while (reader_ && holds_lock() && !append_message(lock_message())) take_up_to(newest());
+      if (!holds_lock()) logger_.log("the lock is lost: it was not renewed in time");
     } catch (const std::exception& error) {
       log_safely("renewing the lock", error);
     }
@@ -634,7 +636,7 @@ void Log_Connection::Session::compare_push(const Log_State& before, const Abstra
       const Number number = compared_->state().number + 1;
       const auto message = read_known(number);
       try {
-        compared_->take(message->record);
+        compared_->take(message->content);
       } catch (const Corruption_Error& error) {
         throw Missing_Message(log_.name() + ": " + error.what(), number);
       }
@@ -695,7 +697,7 @@ bool Log_Connection::Session::has_arrived(const Abstract_File& local, Offset fro
                                           bool is_new) {
   if (state().journal.end <= std::max(from, reader_->start())) return state().journal.end >= end;
   const Offset start = std::max(from, reader_->start());
-  const Offset own_end = is_new ? reader_->end_of_pushes_of(writer_) : state().journal.end;
+  const Offset own_end = is_new ? reader_->end_of_pushes_by(writer_) : state().journal.end;
   if (own_end < std::min(state().journal.end, end)) throw Conflict(from);
   const Offset common = std::min(own_end, end);
   if (!local.equal_to(reader_->bytes(), start, common)) throw Conflict(from);
@@ -707,7 +709,7 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
   const std::lock_guard lock(mutex_);
   if (!can_push()) throw Disconnection(log_.name() + " can only be pulled from");
   const bool keeps_lock = after == After_Push::keep_lock;
-  const bool had_lock = is_mine();
+  const bool had_lock = holds_lock();
   has_unanswered_append_ = false;
   try {
     if (end > checkpoint_) {
@@ -749,11 +751,11 @@ void Log_Connection::Session::push_content(const Abstract_File& local, Offset en
     const bool is_blocked = is_locked_by_another();
     if (has_arrived(local, from, end, is_new)) return;
     if (is_blocked && after == After_Push::never_locked) throw Conflict(from);
-    if (is_blocked || (keeps_lock && !is_mine())) {
+    if (is_blocked || (keeps_lock && !holds_lock())) {
       take_lock([] {});
       if (has_arrived(local, from, end, is_new)) return;
     }
-    if (append_push(local, end, !keeps_lock && is_mine())) return;
+    if (append_push(local, end, !keeps_lock && holds_lock())) return;
     take_up_to(newest());
   }
 }
@@ -761,34 +763,35 @@ void Log_Connection::Session::push_content(const Abstract_File& local, Offset en
 // Appends the bytes up to `end` as a push. Returns false if others have appended: no part of the
 // push counts then.
 bool Log_Connection::Session::append_push(const Abstract_File& local, Offset end, bool unlocks) {
-  const std::size_t piece_size = log_.max_message_size() - record_header_size;
-  const std::size_t most = std::clamp(most_in_batch / piece_size, std::size_t{1}, log_.max_batch());
-  Record record = new_record(Record::Kind::data);
-  record.lock = state().lock;
-  record.is_first = true;
+  const std::size_t piece_size = log_.max_message_size() - message_header_size;
+  const std::size_t most =
+      std::clamp(max_batch_bytes / piece_size, std::size_t{1}, log_.max_batch());
+  Message message = new_message(Message::Kind::data);
+  message.lock = state().lock;
+  message.is_first = true;
   Prefix_Hash hash = reader_->hash();
   std::string bytes;
   std::vector<std::string> messages;
   while (hash.end() < end) {
     bytes.resize(std::min(piece_size, static_cast<std::size_t>(end - hash.end())));
-    record.argument = hash.end();
+    message.argument = hash.end();
     local.read_exactly(bytes.data(), bytes.size(), hash.end());
     hash.append(bytes);
-    record.text = bytes;
-    record.is_last = hash.end() == end;
-    if (record.is_last) {
-      record.after = hash.state();
-      record.unlocks = unlocks;
-      if (unlocks) record.lock = 0;
+    message.text = bytes;
+    message.is_last = hash.end() == end;
+    if (message.is_last) {
+      message.after = hash.state();
+      message.unlocks = unlocks;
+      if (unlocks) message.lock = 0;
     }
-    messages.push_back(encode_record(record));
-    record.is_first = false;
-    if (!record.is_last && messages.size() < most) continue;
+    messages.push_back(encode_message(message));
+    message.is_first = false;
+    if (!message.is_last && messages.size() < most) continue;
     if (!append(messages)) return false;
     const Number number = state().number + static_cast<Number>(messages.size());
-    reader_->skip(Log_State::after(number, record),
-                  record.is_last ? hash : Prefix_Hash(reader_->hash()));
-    note(record);
+    reader_->skip(Log_State::after(number, message),
+                  message.is_last ? hash : Prefix_Hash(reader_->hash()));
+    note(message);
     messages.clear();
   }
   return true;
@@ -800,16 +803,16 @@ Log_Connection::Status Log_Connection::Session::status() {
   const std::lock_guard lock(mutex_);
   Status status;
   repeat_if_shortened([&] {
-    look_at_newest();
+    read_newest();
     status = {known_.number, known_.journal.end, "", "", 0};
     if (known_.lock != 0) {
-      lock_ = lock_of(read_known(known_.lock)->record, known_.lock);
+      lock_ = lock_of(read_known(known_.lock)->content, known_.lock);
       status.lock_owner = lock_.owner;
     }
     if (known_.archive != 0) {
       const auto message = read_known(known_.archive);
-      status.archive = message->record.text;
-      status.archive_end = message->record.argument;
+      status.archive = message->content.text;
+      status.archive_end = message->content.argument;
     }
   });
   return status;
@@ -821,7 +824,7 @@ Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset
   if (is_archived(end))
     throw Disconnection(log_.name() + " begins behind position " + std::to_string(end) +
                         " already: another archive has more");
-  look_at_newest();
+  read_newest();
   const Log_State archived = find(std::min(end, known_.journal.end));
   if (archived.journal.end == journal_start)
     throw Exception(file.get_name() + " has nothing that could be removed from the log");
@@ -833,15 +836,16 @@ Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset
   for (;;) {
     take_up_to(newest());
     reader_->drop_bytes();
-    if (state().archive != 0 && read_known(state().archive)->record.argument > archived.journal.end)
+    if (state().archive != 0 &&
+        read_known(state().archive)->content.argument > archived.journal.end)
       throw Disconnection(log_.name() + ": another archive has more already");
-    Record record = new_record(Record::Kind::archive);
-    record.lock = state().lock;
-    record.archive = 0;
-    record.argument = archived.journal.end;
-    record.text = place;
+    Message message = new_message(Message::Kind::archive);
+    message.lock = state().lock;
+    message.archive = 0;
+    message.argument = archived.journal.end;
+    message.text = place;
     const Number lock_number = state().lock;
-    if (!append_record(record)) continue;
+    if (!append_message(message)) continue;
     checkpoint_ = state().journal.end;
     // The message of the lock in force must stay in the log, too.
     return lock_number == 0 ? archived.number : std::min(archived.number, lock_number);
@@ -857,13 +861,13 @@ Log_Connection::Log_Connection(Replicated_Log& log, Logger& logger, System& syst
 Log_Connection::~Log_Connection() = default;
 
 void Log_Connection::create(Replicated_Log& log, System& system) {
-  Record genesis;
+  Message genesis;
   genesis.writer = system.random();
   genesis.id = system.random();
-  if (log.append(std::vector{encode_record(genesis)}, 0)) return;
+  if (log.append(std::vector{encode_message(genesis)}, 0)) return;
   Messages messages(log, Logger::none());
   const bool is_empty =
-      log.range().last == 1 && messages.read_known(1)->record.kind == Record::Kind::genesis;
+      log.range().last == 1 && messages.read_known(1)->content.kind == Message::Kind::genesis;
   if (!is_empty) throw Disconnection(log.name() + " has a journal already");
 }
 

@@ -12,7 +12,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/journal/writable_journal.h"
 #include "joedb/replica/clients.h"
-#include "share/cluster/record.h"
+#include "share/cluster/message.h"
 #include "sim/lab/simulated_log.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/simulated_system.h"
@@ -81,12 +81,12 @@ class Log_Connection_Test : public ::testing::Test {
     bob_.emplace(messages_, system_);
   }
   // Makes transactions of Ann until the next one appends without a lock, and without a pull first.
-  void let_ann_write_without_lock() {
+  void begin_writing_without_lock() {
     ann_->write("A");
     ann_->write("A");
     ASSERT_EQ(messages_.last(), 1 + 2 + 2);
   }
-  Record record(Number number) const { return decode_record(messages_.at(number)); }
+  Message message(Number number) const { return decode_message(messages_.at(number)); }
 
   testing::Simulated_System system_;
   testing::Simulated_Messages messages_;
@@ -129,14 +129,14 @@ TEST_F(Log_Connection_Test, RequiresThePromiseThatIsAskedFor) {
 }
 
 TEST_F(Log_Connection_Test, PushesASmallTransactionInOneMessageWhereItIsQuiet) {
-  let_ann_write_without_lock();
+  begin_writing_without_lock();
   const Number before = messages_.last();
   ann_->write("B");
   EXPECT_EQ(messages_.last(), before + 1);
 }
 
 TEST_F(Log_Connection_Test, RunsATransactionAgainWhereSomebodyElseWasFaster) {
-  let_ann_write_without_lock();
+  begin_writing_without_lock();
   bob_->write("B");
   ann_->write("C");
   EXPECT_EQ(ann_->text(), "AABC");
@@ -181,7 +181,7 @@ TEST_F(Log_Connection_Test, RefusesThePushOfWhoHasLostTheLock) {
 }
 
 TEST_F(Log_Connection_Test, PushesOnceWhereTheAnswerWasLost) {
-  let_ann_write_without_lock();
+  begin_writing_without_lock();
   int lost = 3;
   ann_->log.after = [&](Call call) {
     if (call == Call::append && lost-- > 0) throw Connection_Lost("the answer was lost");
@@ -192,7 +192,7 @@ TEST_F(Log_Connection_Test, PushesOnceWhereTheAnswerWasLost) {
 }
 
 TEST_F(Log_Connection_Test, AppendsWhatHasNotArrivedAgain) {
-  let_ann_write_without_lock();
+  begin_writing_without_lock();
   int lost = 3;
   ann_->log.before = [&](Call) {
     if (lost-- > 0) throw Connection_Lost("no answer");
@@ -203,7 +203,7 @@ TEST_F(Log_Connection_Test, AppendsWhatHasNotArrivedAgain) {
 }
 
 TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnotherClientForItsOwn) {
-  let_ann_write_without_lock();
+  begin_writing_without_lock();
   bob_->client->pull();
   bob_->write("B");
   ann_->write("B");
@@ -214,7 +214,7 @@ TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnotherClientForItsOwn) {
 // Carol's append is neither answered nor executed. Bob writes the same bytes, and they are
 // archived.
 TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnArchiveForItsOwn) {
-  let_ann_write_without_lock();
+  begin_writing_without_lock();
   Memory_File archive;
   Log_Settings settings = without_thread();
   settings.open_archive = [&](const std::string&) {
@@ -306,9 +306,9 @@ TEST_F(Log_Connection_Test, RefusesAnArchiveThatHasLessThanTheOneInForce) {
 }
 
 TEST_F(Log_Connection_Test, ShowsAPushOfManyPiecesAtOnceOrNotAtAll) {
-  let_ann_write_without_lock();
+  begin_writing_without_lock();
   bob_->client->pull();
-  ann_->log.message_size = record_header_size + 10;
+  ann_->log.message_size = message_header_size + 10;
   int calls = 0;
   ann_->log.before = [&](Call call) {
     if (call == Call::append && ++calls == 3) throw Disconnection("killed");
@@ -327,7 +327,7 @@ TEST_F(Log_Connection_Test, ShowsAPushOfManyPiecesAtOnceOrNotAtAll) {
 }
 
 TEST_F(Log_Connection_Test, OpensBehindAPushThatWasNotFinished) {
-  ann_->log.message_size = record_header_size + 10;
+  ann_->log.message_size = message_header_size + 10;
   ann_->log.before = [&](Call) {
     if (messages_.last() == 4) throw Disconnection("killed");
   };
@@ -360,7 +360,7 @@ TEST_F(Log_Connection_Test, StopsWhereAMessageIsDamagedEverywhere) {
 }
 
 TEST_F(Log_Connection_Test, StopsWhereTheLogHasLostWhatItHad) {
-  let_ann_write_without_lock();
+  begin_writing_without_lock();
   messages_.messages.pop_back();
   EXPECT_THAT(error_of([&] { ann_->client->pull(); }), HasSubstr("is lost"));
   // Other clients continue the shortened log.
@@ -415,13 +415,13 @@ TEST_F(Log_Connection_Test, ReadsTheOldestPartFromTheArchive) {
   }
   const Offset end = ann_->client->get_journal_checkpoint();
   const Number kept = messages_.last();
-  Record record = this->record(kept);
-  record.kind = Record::Kind::archive;
-  record.archive = 0;
-  record.argument = end;
-  record.text = "the archive";
-  record.is_first = record.is_last = record.unlocks = false;
-  ASSERT_TRUE(messages_.append(std::vector{encode_record(record)}, kept));
+  Message message = this->message(kept);
+  message.kind = Message::Kind::archive;
+  message.archive = 0;
+  message.argument = end;
+  message.text = "the archive";
+  message.is_first = message.is_last = message.unlocks = false;
+  ASSERT_TRUE(messages_.append(std::vector{encode_message(message)}, kept));
   ann_->write("B");
   messages_.remove_before(kept);
 

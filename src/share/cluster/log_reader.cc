@@ -8,17 +8,17 @@
 
 namespace joedb::inline v1 {
 
-Log_State Log_State::after(Replicated_Log::Number number, const Record& record) {
-  return {number, record.after, record.kind == Record::Kind::lock ? number : record.lock,
-          record.kind == Record::Kind::archive ? number : record.archive};
+Log_State Log_State::after(Replicated_Log::Number number, const Message& message) {
+  return {number, message.after, message.kind == Message::Kind::lock ? number : message.lock,
+          message.kind == Message::Kind::archive ? number : message.archive};
 }
 
 Log_Reader::Log_Reader(const Log_State& state, Prefix_Hash hash)
     : state_(state), hash_(std::move(hash)), bytes_(stage()) {}
 
 std::unique_ptr<Staged_File> Log_Reader::stage() const {
-  constexpr std::size_t most_in_memory = std::size_t{1} << 26;
-  return std::make_unique<Staged_File>("what was pulled", state_.journal.end, most_in_memory, [] {
+  constexpr std::size_t max_in_memory = std::size_t{1} << 26;
+  return std::make_unique<Staged_File>("what was pulled", state_.journal.end, max_in_memory, [] {
     return std::make_unique<Unnamed_File>("what was pulled");
   });
 }
@@ -28,52 +28,52 @@ void Log_Reader::refuse(const std::string& reason) const {
                          state_.journal.end);
 }
 
-void Log_Reader::take(const Record& record) {
-  if ((record.kind == Record::Kind::genesis) != (state_.number == 0))
+void Log_Reader::take(const Message& message) {
+  if ((message.kind == Message::Kind::genesis) != (state_.number == 0))
     refuse("should be the first one, or is none");
-  const Log_State next = Log_State::after(state_.number + 1, record);
-  const bool is_piece = record.kind == Record::Kind::data;
-  const bool ends_push = is_piece && record.is_last;
+  const Log_State next = Log_State::after(state_.number + 1, message);
+  const bool is_piece = message.kind == Message::Kind::data;
+  const bool ends_push = is_piece && message.is_last;
   if (!ends_push && next.journal != state_.journal)
     refuse("does not continue the journal of the messages before");
-  const bool changes_lock =
-      record.kind == Record::Kind::lock || record.kind == Record::Kind::unlock || record.unlocks;
-  if (changes_lock ? record.lock != 0 : next.lock != state_.lock)
+  const bool changes_lock = message.kind == Message::Kind::lock ||
+                            message.kind == Message::Kind::unlock || message.unlocks;
+  if (changes_lock ? message.lock != 0 : next.lock != state_.lock)
     refuse("does not know the lock that is in force");
-  if (record.kind != Record::Kind::archive && next.archive != state_.archive)
+  if (message.kind != Message::Kind::archive && next.archive != state_.archive)
     refuse("does not know the archive that is in force");
-  if (is_piece) return take_piece(record);
+  if (is_piece) return take_piece(message);
   abandon_push();
   state_ = next;
 }
 
-void Log_Reader::take_piece(const Record& record) {
+void Log_Reader::take_piece(const Message& message) {
   const bool continues =
-      push_ && push_->writer == record.writer && push_->id == record.id && !record.is_first;
-  if (!continues && !record.is_first) refuse("is a piece of a push that has not begun");
+      push_ && push_->writer == message.writer && push_->id == message.id && !message.is_first;
+  if (!continues && !message.is_first) refuse("is a piece of a push that has not begun");
   const Prefix_Hash& before = continues ? push_->hash : hash_;
-  if (record.argument != before.end())
-    refuse("has bytes for position " + std::to_string(record.argument) + " instead of " +
+  if (message.argument != before.end())
+    refuse("has bytes for position " + std::to_string(message.argument) + " instead of " +
            std::to_string(before.end()));
   Prefix_Hash hash = before;
-  hash.append(record.text);
-  if (record.is_last && hash.state() != record.after)
+  hash.append(message.text);
+  if (message.is_last && hash.state() != message.after)
     refuse("has the hash of another journal: the machines of the log have lost what they had");
   if (!continues) abandon_push();
-  bytes_->append(record.text);
+  bytes_->append(message.text);
   const Offset push_start = state_.journal.end;
-  state_ = Log_State::after(state_.number + 1, record);
-  if (!record.is_last) {
-    push_ = {record.writer, record.id, continues ? push_->pieces + 1 : 1, std::move(hash)};
+  state_ = Log_State::after(state_.number + 1, message);
+  if (!message.is_last) {
+    push_ = {message.writer, message.id, continues ? push_->pieces + 1 : 1, std::move(hash)};
     return;
   }
   push_.reset();
   hash_ = std::move(hash);
   if (!first_writer_) {
-    first_writer_ = record.writer;
+    first_writer_ = message.writer;
     first_writer_end_ = start();
   }
-  if (first_writer_ == record.writer && first_writer_end_ == push_start)
+  if (first_writer_ == message.writer && first_writer_end_ == push_start)
     first_writer_end_ = state_.journal.end;
   ++pushes_;
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernel/io/staged_file.h"
-#include "share/cluster/record.h"
+#include "share/cluster/message.h"
 
 namespace joedb::inline v1 {
 
@@ -19,14 +19,14 @@ struct Log_State {
   Replicated_Log::Number archive = 0;
 
   bool operator==(const Log_State&) const = default;
-  // Returns the state after message `number`, whose record is `record`.
-  static Log_State after(Replicated_Log::Number number, const Record& record);
+  // Returns the state after `message`, which is message `number`.
+  static Log_State after(Replicated_Log::Number number, const Message& message);
 };
 
-// Reads the records of a log in order, from any state on, and checks that each continues the record
-// before it. Collects the bytes of complete pushes.
+// Reads the messages of a log in order, from any state on, and checks that each continues the
+// message before it. Collects the bytes of complete pushes.
 //
-// The pieces of a push are consecutive messages. If another record follows a piece that is not the
+// The pieces of a push are consecutive messages. If another message follows a piece that is not the
 // last one, the writer has died in the middle of the push, and none of it counts.
 class Log_Reader {
  public:
@@ -36,9 +36,9 @@ class Log_Reader {
   const Log_State& state() const { return state_; }
   const Prefix_Hash& hash() const { return hash_; }
 
-  // Takes the record of message state().number + 1. Throws Corruption_Error, with a text that
+  // Takes message state().number + 1. Throws Corruption_Error, with a text that
   // begins with "message N", if it does not continue the journal; nothing has changed then.
-  void take(const Record& record);
+  void take(const Message& message);
   // Continues after messages that the caller has appended: `state` and `hash` are those after the
   // last one. If there is a push among them, drops the bytes that were collected before it.
   void skip(const Log_State& state, Prefix_Hash hash);
@@ -52,7 +52,7 @@ class Log_Reader {
   void drop_bytes();
 
   // Returns the end of the pushes from start() on that are all of this writer.
-  Offset end_of_pushes_of(std::uint64_t writer) const {
+  Offset end_of_pushes_by(std::uint64_t writer) const {
     return first_writer_ == writer ? first_writer_end_ : start();
   }
   std::int64_t pushes() const { return pushes_; }
@@ -65,7 +65,7 @@ class Log_Reader {
     std::int64_t pieces;
     Prefix_Hash hash;
   };
-  void take_piece(const Record& record);
+  void take_piece(const Message& message);
   void abandon_push();
   std::unique_ptr<Staged_File> stage() const;
   [[noreturn]] void refuse(const std::string& reason) const;

@@ -12,7 +12,7 @@ using Number = Replicated_Log::Number;
 static Log_Reader begin(const Replicated_Log& log, Messages& messages, Number first,
                         const Abstract_File* file, Offset file_end) {
   if (first == 1) return Log_Reader({}, Prefix_Hash());
-  const Log_State state = Log_State::after(first, messages.read_known(first)->record);
+  const Log_State state = Log_State::after(first, messages.read_known(first)->content);
   if (file == nullptr || file_end < state.journal.end)
     throw Exception(log.name() + " was shortened and begins at position " +
                     std::to_string(state.journal.end) +
@@ -40,7 +40,7 @@ Log_Report verify_log(Replicated_Log& log, Logger& logger, const Abstract_File* 
     const Number number = reader.state().number + 1;
     progress(number, range.last);
     try {
-      reader.take(messages.read_known(number)->record);
+      reader.take(messages.read_known(number)->content);
     } catch (const Corruption_Error& error) {
       throw Missing_Message(log.name() + ": " + error.what(), number);
     }
@@ -67,7 +67,7 @@ Offset newest_end(Replicated_Log& log, Logger& logger) {
   Messages messages(log, logger);
   for (Number number = range.last; number >= range.first; --number) {
     try {
-      return messages.read_known(number)->record.after.end;
+      return messages.read_known(number)->content.after.end;
     } catch (const Missing_Message& error) {
       logger.log(error.what());
       if (number == range.first) throw;

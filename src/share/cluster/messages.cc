@@ -4,14 +4,15 @@
 
 namespace joedb::inline v1 {
 
-std::unique_ptr<Message> Messages::read(Replicated_Log::Number number, System::Duration wait) {
+std::unique_ptr<Received_Message> Messages::read(Replicated_Log::Number number,
+                                                 System::Duration wait) {
   std::optional<std::string> bytes = log_.read(number, wait);
   if (!bytes) return nullptr;
   constexpr int machines = 8;  // more than any log has
   std::string reason;
   for (int i = 0; i < machines; ++i) {
     try {
-      if (bytes) return std::make_unique<Message>(std::move(*bytes));
+      if (bytes) return std::make_unique<Received_Message>(std::move(*bytes));
     } catch (const Corruption_Error& error) {
       if (reason.empty()) {
         reason = error.what();
@@ -27,7 +28,7 @@ std::unique_ptr<Message> Messages::read(Replicated_Log::Number number, System::D
                         number);
 }
 
-std::unique_ptr<Message> Messages::read_known(Replicated_Log::Number number) {
+std::unique_ptr<Received_Message> Messages::read_known(Replicated_Log::Number number) {
   constexpr std::chrono::seconds longest(10);
   if (auto message = read(number, longest)) return message;
   throw Missing_Message(

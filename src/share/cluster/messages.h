@@ -7,17 +7,19 @@
 
 #include "joedb/base/log.h"
 #include "joedb/cluster/log_connection.h"
-#include "share/cluster/record.h"
+#include "share/cluster/message.h"
 
 namespace joedb::inline v1 {
 
-// A message and its record. The constructor throws Corruption_Error.
-struct Message {
-  explicit Message(std::string all) : bytes(std::move(all)), record(decode_record(bytes)) {}
-  Message(const Message&) = delete;  // the text of the record points into the bytes
-  Message& operator=(const Message&) = delete;
+// A message as bytes, and decoded. The constructor throws Corruption_Error.
+struct Received_Message {
+  explicit Received_Message(std::string all)
+      : bytes(std::move(all)), content(decode_message(bytes)) {}
+  // The text of the content points into the bytes.
+  Received_Message(const Received_Message&) = delete;
+  Received_Message& operator=(const Received_Message&) = delete;
   const std::string bytes;
-  const Record record;
+  const Message content;
 };
 
 // Reads the messages of a log that carries a journal. Reads a damaged message from other machines.
@@ -28,9 +30,9 @@ class Messages {
 
   // As Replicated_Log::read; returns null instead of nullopt. Also throws Missing_Message if all
   // machines have damaged bytes.
-  std::unique_ptr<Message> read(Replicated_Log::Number number, System::Duration wait);
+  std::unique_ptr<Received_Message> read(Replicated_Log::Number number, System::Duration wait);
   // Reads a message that the log has. Throws Missing_Message if it does not arrive within 10 s.
-  std::unique_ptr<Message> read_known(Replicated_Log::Number number);
+  std::unique_ptr<Received_Message> read_known(Replicated_Log::Number number);
 
   // Returns the number of messages whose first copy was damaged.
   std::int64_t damaged() const { return damaged_; }

@@ -7,11 +7,11 @@ namespace joedb::inline v1 {
 
 using nlohmann::json;
 
-json nats_answer(const Nats_Session& session, const natsMsg& message) {
+json nats_answer(const Nats_Client& client, const natsMsg& message) {
   const std::string_view text = nats_data(message);
   json result = json::parse(text.begin(), text.end(), nullptr, false);
   if (!result.is_object())
-    throw Disconnection(session.name() + ": this is not an answer of JetStream: '" +
+    throw Disconnection(client.name() + ": this is not an answer of JetStream: '" +
                         std::string(text.substr(0, 100)) + "'");
   return result;
 }
@@ -27,8 +27,8 @@ Nats_Error nats_error(const json& answer) {
   }
 }
 
-void fail(const Nats_Session& session, const Nats_Error& error, std::string_view action) {
-  const std::string text = session.name() + ": " + std::string(action) + ": " + error.description +
+void fail(const Nats_Client& client, const Nats_Error& error, std::string_view action) {
+  const std::string text = client.name() + ": " + std::string(action) + ": " + error.description +
                            " (" + std::to_string(error.error_code) + ")";
   // Errors of 500 and more that do not go away by themselves.
   constexpr int lasting[] = {
@@ -88,17 +88,16 @@ Nats_Stream_State nats_stream_state(const json& answer) {
   return state;
 }
 
-std::optional<Nats_Stream_State> ask_for_state(Nats_Session& session) {
-  const Nats_Message message =
-      session.request("$JS.API.STREAM.INFO." + session.address().stream, "");
-  const json answer = nats_answer(session, *message);
+std::optional<Nats_Stream_State> ask_for_state(Nats_Client& client) {
+  const Nats_Message message = client.request("$JS.API.STREAM.INFO." + client.address().stream, "");
+  const json answer = nats_answer(client, *message);
   const Nats_Error error = nats_error(answer);
   if (error.error_code == nats_no_stream) return std::nullopt;
-  if (error.error_code != 0) fail(session, error, "state of the stream");
+  if (error.error_code != 0) fail(client, error, "state of the stream");
   try {
     return nats_stream_state(answer);
   } catch (const json::exception& e) {
-    throw Disconnection(session.name() + ": state of the stream: " + e.what());
+    throw Disconnection(client.name() + ": state of the stream: " + e.what());
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "share/cluster/nats_session.h"
+#include "share/cluster/nats_client.h"
 
 namespace joedb::inline v1 {
 
@@ -27,16 +27,15 @@ enum : int {
 };
 
 // Parses an answer of JetStream, which is JSON. Throws Disconnection if it is not a JSON object.
-nlohmann::json nats_answer(const Nats_Session& session, const natsMsg& message);
+nlohmann::json nats_answer(const Nats_Client& client, const natsMsg& message);
 // Returns the error in an answer; its numbers are 0 if there is none.
 Nats_Error nats_error(const nlohmann::json& answer);
 // Throws Connection_Lost for an error that may be over soon, otherwise Disconnection.
-[[noreturn]] void fail(const Nats_Session& session, const Nats_Error& error,
-                       std::string_view action);
+[[noreturn]] void fail(const Nats_Client& client, const Nats_Error& error, std::string_view action);
 
 Nats_Stream_State nats_stream_state(const nlohmann::json& answer);
 // Returns the state of the stream (STREAM.INFO); nullopt if there is no such stream.
-std::optional<Nats_Stream_State> ask_for_state(Nats_Session& session);
+std::optional<Nats_Stream_State> ask_for_state(Nats_Client& client);
 
 // Returns 16 hexadecimal digits.
 std::string hex(std::uint64_t value);

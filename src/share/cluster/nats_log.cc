@@ -8,8 +8,8 @@
 #include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
 #include "share/cluster/nats_answer.h"
+#include "share/cluster/nats_client.h"
 #include "share/cluster/nats_monitor.h"
-#include "share/cluster/nats_session.h"
 
 namespace joedb::inline v1 {
 
@@ -19,9 +19,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t smallest_max_message = std::size_t{64} << 10;
+constexpr std::size_t min_message_limit = std::size_t{64} << 10;
 // Servers advise against large messages, and the leader sends them as base64.
-constexpr std::size_t largest_max_message = std::size_t{512} << 10;
+constexpr std::size_t max_message_limit = std::size_t{512} << 10;
 constexpr std::int64_t room_for_headers = 1024;
 // The server allows 1000.
 constexpr std::size_t batch_size = 500;
@@ -44,30 +44,30 @@ Number sequence_of(const natsMsg& message) {
 class Nats_Log::Reader {
  public:
   Reader(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
-      : session_(address, settings, logger), stream_(address.stream) {
+      : client_(address, settings, logger), stream_(address.stream) {
     // A log can be opened while its leader is being replaced.
-    const Nats_Stream_State state = patiently(15s, [this] { return state_of_stream(); });
+    const Nats_Stream_State state = retry_for(15s, [this] { return state_of_stream(); });
     check_kind(state);
     can_append_ = state.mirror_of.empty();
     subject_ = can_append_ ? state.subjects[0] : address.subject + ".>";
     max_batch_ = can_append_ && state.allows_atomic ? batch_size : 1;
-    std::int64_t max_size = session_.max_payload() - room_for_headers;
+    std::int64_t max_size = client_.max_payload() - room_for_headers;
     if (state.max_message_size > 0)
       max_size = std::min(max_size, state.max_message_size - room_for_headers);
-    if (max_size < static_cast<std::int64_t>(smallest_max_message))
-      throw Disconnection(session_.name() + ": the servers take messages of " +
+    if (max_size < static_cast<std::int64_t>(min_message_limit))
+      throw Disconnection(client_.name() + ": the servers take messages of " +
                           std::to_string(max_size) +
                           " bytes only, and 64 KiB are needed: raise max_payload");
-    max_message_size_ = std::min(static_cast<std::size_t>(max_size), largest_max_message);
+    max_message_size_ = std::min(static_cast<std::size_t>(max_size), max_message_limit);
   }
 
   ~Reader() { unsubscribe(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  Nats_Session& session() { return session_; }
+  Nats_Client& client() { return client_; }
   std::int64_t reconnections() {
-    known_reconnections_ = session_.reconnections();
+    known_reconnections_ = client_.reconnections();
     return *known_reconnections_;
   }
   bool can_append() const { return can_append_; }
@@ -75,33 +75,33 @@ class Nats_Log::Reader {
   std::size_t max_batch() const { return max_batch_; }
 
   Nats_Stream_State state_of_stream() {
-    auto state = ask_for_state(session_);
+    auto state = ask_for_state(client_);
     if (state) return *state;
-    throw Disconnection(session_.name() + ": there is no stream " + stream_ +
-                        (stream_ == session_.address().origin()
-                             ? ": `joedb nats create " + session_.name() +
+    throw Disconnection(client_.name() + ": there is no stream " + stream_ +
+                        (stream_ == client_.address().origin()
+                             ? ": `joedb nats create " + client_.name() +
                                    "` makes it. If there was one: docs/cluster.md, Repair"
-                             : ": `joedb nats mirror " + session_.name() + "` makes it"));
+                             : ": `joedb nats mirror " + client_.name() + "` makes it"));
   }
   Range range();
 
   // Calls f(). If it throws Connection_Lost, the stream may have been removed, and perhaps made
   // again: throws Disconnection in this case.
   template <class F>
-  auto or_notice_loss(F f) {
+  auto check_loss(F f) {
     try {
       return f();
     } catch (const Connection_Lost&) {
-      state_of_same_stream();
+      require_same_stream();
       throw;
     }
   }
 
   // Throws Disconnection if the stream was removed, or made again.
-  Nats_Stream_State state_of_same_stream() {
+  Nats_Stream_State require_same_stream() {
     Nats_Stream_State state = state_of_stream();
     if (can_append_ && state.subjects != std::vector<std::string>{subject_})
-      throw Disconnection(session_.name() +
+      throw Disconnection(client_.name() +
                           ": the journal was removed and made again: connect again");
     return state;
   }
@@ -127,7 +127,7 @@ class Nats_Log::Reader {
   Nats_Message next_of(const std::string& consumer);
   // Reads from a server that is not in `asked`, and adds it there. Returns nullopt if it does not
   // have the message; also if no such server is found, and clears `asked` then.
-  std::optional<std::string> get_from_another(Number number, std::vector<std::string>& asked);
+  std::optional<std::string> get_from_other_server(Number number, std::vector<std::string>& asked);
   std::optional<std::string> direct_message(natsMsg& message, Number number) const;
   std::optional<std::string> get_from_leader(Number number);
   std::string direct_subject() const { return "$JS.API.DIRECT.GET." + stream_; }
@@ -139,7 +139,7 @@ class Nats_Log::Reader {
   void subscribe(Number number);
   void unsubscribe();
   bool is_subscribed_at(Number number) {
-    if (subscription_ && generation_ != session_.generation()) unsubscribe();
+    if (subscription_ && generation_ != client_.generation()) unsubscribe();
     return subscription_ && next_ == number;
   }
   // Returns nullopt if the message does not arrive in time, if a later one arrives (has_gap), or if
@@ -149,7 +149,7 @@ class Nats_Log::Reader {
   std::optional<std::string> wait_for(Number number, System::Time end);
   std::string delivered(Number number, std::string message);
 
-  Nats_Session session_;
+  Nats_Client client_;
   const std::string stream_;
   std::string subject_;
   bool can_append_ = false;
@@ -161,9 +161,9 @@ class Nats_Log::Reader {
   std::optional<std::int64_t> known_reconnections_;
   Number last_ = 0;  // number of the last message that is known to be there
   Number after_last_read_ = 0;
-  int in_order_ = 0;  // number of sequential reads in a row, up to 2
+  int sequential_reads_ = 0;  // number of sequential reads in a row, up to 2
   Nats_Subscription subscription_;
-  int generation_ = 0;  // of the session, when subscription_ was made
+  int generation_ = 0;  // of the client, when subscription_ was made
   Number next_ = 0;     // number of the next message of subscription_
   std::optional<std::pair<Number, std::string>> ahead_;  // received, but not the expected message
 
@@ -172,9 +172,9 @@ class Nats_Log::Reader {
 };
 
 void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
-  const Nats_Address& address = session_.address();
+  const Nats_Address& address = client_.address();
   const auto refuse = [this](const std::string& reason) {
-    throw Disconnection(session_.name() + ": the stream " + stream_ + " " + reason);
+    throw Disconnection(client_.name() + ": the stream " + stream_ + " " + reason);
   };
   if (!state.mirror_of.empty()) {
     if (state.mirror_of != address.origin())
@@ -188,9 +188,9 @@ void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
 }
 
 Replicated_Log::Range Nats_Log::Reader::range() {
-  Backoff backoff(System::real(), {50ms}, session_.settings().search_time);
+  Backoff backoff(System::real(), {50ms}, client_.settings().search_time);
   while (true) {
-    const Nats_Stream_State state = state_of_same_stream();
+    const Nats_Stream_State state = require_same_stream();
     // A former leader that was restarted may answer as if it still led, for a moment. If the answer
     // stays below last_, messages are lost, and the caller must know it.
     if (state.last >= last_ || !backoff.wait()) {
@@ -204,14 +204,14 @@ Replicated_Log::Range Nats_Log::Reader::range() {
 
 bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last) {
   if (!can_append_)
-    throw Disconnection(session_.name() + ": this is a mirror, which cannot be written");
+    throw Disconnection(client_.name() + ": this is a mirror, which cannot be written");
   if (messages.empty() || messages.size() > max_batch_)
-    throw Exception(session_.name() + ": " + std::to_string(messages.size()) +
+    throw Exception(client_.name() + ": " + std::to_string(messages.size()) +
                     " messages cannot be appended at once");
-  session_.jetstream();  // waits for a connection
-  if (known_reconnections_ && *known_reconnections_ != session_.reconnections())
-    throw Connection_Lost(session_.name() + ": the connection was made again");
-  Backoff backoff(System::real(), {5ms}, session_.settings().answer_time);
+  client_.jetstream();  // waits for a connection
+  if (known_reconnections_ && *known_reconnections_ != client_.reconnections())
+    throw Connection_Lost(client_.name() + ": the connection was made again");
+  Backoff backoff(System::real(), {5ms}, client_.settings().answer_time);
   while (true) {
     if (send(messages, last)) {
       last_ = last + static_cast<Number>(messages.size());
@@ -219,14 +219,14 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
     }
     // The leader also refuses because of messages in flight, perhaps from an earlier call, which
     // may still fail.
-    const Number now_last = range().last;
-    if (now_last > last) return false;
+    const Number current_last = range().last;
+    if (current_last > last) return false;
     if (!backoff.wait()) {
-      if (now_last < last)
-        throw Disconnection(session_.name() + ": the stream ends with message " +
-                            std::to_string(now_last) + ", where " + std::to_string(last) +
+      if (current_last < last)
+        throw Disconnection(client_.name() + ": the stream ends with message " +
+                            std::to_string(current_last) + ", where " + std::to_string(last) +
                             " was there: it has lost messages, or is another one");
-      throw Connection_Lost(session_.name() + ": other messages are on their way");
+      throw Connection_Lost(client_.name() + ": other messages are on their way");
     }
   }
 }
@@ -235,40 +235,40 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   // The library omits an expected sequence of 0, so the header is set here. There is no
   // Nats-Msg-Id: a repeated message is refused by its expected sequence, and must not be taken for
   // a duplicate.
-  Nats_Session::Headers headers = {{"Nats-Expected-Last-Sequence", std::to_string(last)}};
+  Nats_Client::Headers headers = {{"Nats-Expected-Last-Sequence", std::to_string(last)}};
   std::size_t size = 0;
   for (const std::string& message : messages) size += message.size();
   // Allows 4 MiB/s for sending and writing a large batch.
   const System::Duration time =
-      session_.settings().answer_time + std::chrono::milliseconds(size / 4096);
+      client_.settings().answer_time + std::chrono::milliseconds(size / 4096);
   const std::string& subject = subject_;
 
   Nats_Message reply;
   if (messages.size() == 1) {
-    reply = session_.request(subject, messages[0], headers, time);
+    reply = client_.request(subject, messages[0], headers, time);
   } else {
     const std::string id = hex(System::real().random()) + hex(System::real().random());
     for (std::size_t i = 0; i < messages.size(); ++i) {
       headers.emplace_back("Nats-Batch-Id", id);
       headers.emplace_back("Nats-Batch-Sequence", std::to_string(i + 1));
       if (i + 1 < messages.size()) {
-        session_.publish(subject, messages[i], headers);
+        client_.publish(subject, messages[i], headers);
       } else {
         headers.emplace_back("Nats-Batch-Commit", "1");
-        reply = session_.request(subject, messages[i], headers, time);
+        reply = client_.request(subject, messages[i], headers, time);
       }
       headers.clear();
     }
   }
 
-  const json answer = nats_answer(session_, *reply);
+  const json answer = nats_answer(client_, *reply);
   if (const Nats_Error error = nats_error(answer); error.error_code != 0) {
     if (error.error_code == nats_wrong_last || error.error_code == nats_wrong_last_pending)
       return false;
     // A part went over a lost connection, or to a deposed leader.
     if (error.error_code == nats_batch_incomplete)
-      throw Connection_Lost(session_.name() + ": " + error.description);
-    fail(session_, error, "the message is refused");
+      throw Connection_Lost(client_.name() + ": " + error.description);
+    fail(client_, error, "the message is refused");
   }
   const auto sequence = answer.find("seq");
   const Number number =
@@ -276,9 +276,9 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   // A duplicate is reported while the first try of a repeated message is still in flight.
   const auto duplicate = answer.find("duplicate");
   if (number == 0 || (duplicate != answer.end() && *duplicate != false))
-    throw Connection_Lost(session_.name() + ": the answer does not say that it was appended");
+    throw Connection_Lost(client_.name() + ": the answer does not say that it was appended");
   if (number != last + static_cast<Number>(messages.size()))
-    throw Disconnection(session_.name() + ": a message has been appended as number " +
+    throw Disconnection(client_.name() + ": a message has been appended as number " +
                         std::to_string(number) + " behind number " + std::to_string(last));
   return true;
 }
@@ -289,7 +289,7 @@ std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Nu
   const std::string status = nats_header(message, "Status");
   if (status == "404") return std::nullopt;
   if (!status.empty())
-    throw Connection_Lost(session_.name() + ": message " + std::to_string(number) + ": " +
+    throw Connection_Lost(client_.name() + ": message " + std::to_string(number) + ": " +
                           nats_header(message, "Description") + " (" + status + ")");
   if (nats_header(message, "Nats-Sequence") != std::to_string(number)) return std::nullopt;
   // A mirror may still have messages of a stream that was removed and made again.
@@ -298,25 +298,25 @@ std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Nu
 }
 
 std::optional<std::string> Nats_Log::Reader::get_directly(Number number) {
-  const Nats_Message message = session_.request(direct_subject(), direct_body(number));
+  const Nats_Message message = client_.request(direct_subject(), direct_body(number));
   return direct_message(*message, number);
 }
 
 std::optional<std::string> Nats_Log::Reader::get_directly_from(const std::string& server,
                                                                Number number) {
-  const auto message = session_.request_of(server, direct_subject(), direct_body(number));
+  const auto message = client_.request_from(server, direct_subject(), direct_body(number));
   return message ? direct_message(**message, number) : std::nullopt;
 }
 
 std::optional<std::string> Nats_Log::Reader::get_from_leader(Number number) {
   natsMsg* pointer = nullptr;
   jsErrCode error = static_cast<jsErrCode>(0);
-  const natsStatus status = js_GetMsg(&pointer, &session_.jetstream(), stream_.c_str(),
+  const natsStatus status = js_GetMsg(&pointer, &client_.jetstream(), stream_.c_str(),
                                       static_cast<std::uint64_t>(number), nullptr, &error);
   const Nats_Message message(pointer);
   if (static_cast<int>(error) == nats_no_message || status == NATS_NOT_FOUND) return std::nullopt;
   if (status != NATS_OK)
-    session_.fail(error == 0 ? status : NATS_TIMEOUT, "message " + std::to_string(number));
+    client_.fail(error == 0 ? status : NATS_TIMEOUT, "message " + std::to_string(number));
   if (natsMsg_GetSequence(message.get()) != static_cast<std::uint64_t>(number)) return std::nullopt;
   return std::string(nats_data(*message));
 }
@@ -335,17 +335,17 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
 
 Nats_Message Nats_Log::Reader::next_of(const std::string& consumer) {
   const auto request = [&] {
-    return session_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
+    return client_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
                             "{\"batch\":1,\"no_wait\":true}");
   };
   // The server of this connection may not know yet that another server has this consumer.
-  return patiently(session_.settings().answer_time, request, 5ms);
+  return retry_for(client_.settings().answer_time, request, 5ms);
 }
 
 // A client cannot choose the server that answers a direct get. But a consumer is placed on any of
 // the servers that have a replica, names its server, and reads there.
-std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
-                                                              std::vector<std::string>& asked) {
+std::optional<std::string> Nats_Log::Reader::get_from_other_server(
+    Number number, std::vector<std::string>& asked) {
   constexpr int tries = 20;  // each finds one server of three
   const std::string action = "message " + std::to_string(number);
   for (int i = 0; i < tries; ++i) {
@@ -358,17 +358,17 @@ std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
                          {"num_replicas", 1},
                          {"mem_storage", true},
                          {"inactive_threshold", std::chrono::nanoseconds(5s).count()}}}};
-    const Nats_Message reply = session_.request("$JS.API.CONSUMER.CREATE." + stream_, body.dump());
-    const json answer = nats_answer(session_, *reply);
+    const Nats_Message reply = client_.request("$JS.API.CONSUMER.CREATE." + stream_, body.dump());
+    const json answer = nats_answer(client_, *reply);
     if (const Nats_Error error = nats_error(answer); error.error_code != 0)
-      fail(session_, error, action);
+      fail(client_, error, action);
     const json empty = json::object();
     const std::string server = answer.value("cluster", empty).value("leader", "");
     const std::string consumer = stream_ + "." + answer.value("name", "");
     const bool is_new = std::ranges::find(asked, server) == asked.end();
     Nats_Message message;
     if (is_new) message = next_of(consumer);
-    session_.publish("$JS.API.CONSUMER.DELETE." + consumer, "", {});
+    client_.publish("$JS.API.CONSUMER.DELETE." + consumer, "", {});
     if (!is_new) continue;
     asked.push_back(server);
     if (sequence_of(*message) != number) return std::nullopt;  // none, or the one after the gap
@@ -379,14 +379,14 @@ std::optional<std::string> Nats_Log::Reader::get_from_another(Number number,
 }
 
 std::optional<std::string> Nats_Log::Reader::search(Number number) {
-  Backoff backoff(System::real(), {100ms}, session_.settings().search_time);
+  Backoff backoff(System::real(), {100ms}, client_.settings().search_time);
   while (true) {
-    for (const std::string& server : session_.servers())
+    for (const std::string& server : client_.servers())
       if (auto message = get_directly_from(server, number)) return message;
     const Nats_Stream_State state = state_of_stream();
     if (state.last < number) return std::nullopt;  // a deposed leader had counted it
     if (number < state.first)
-      throw Missing_Message(session_.name() + ": message " + std::to_string(number) +
+      throw Missing_Message(client_.name() + ": message " + std::to_string(number) +
                                 " has been removed: the first one is " +
                                 std::to_string(state.first),
                             number);
@@ -394,13 +394,13 @@ std::optional<std::string> Nats_Log::Reader::search(Number number) {
     std::vector<std::string> asked = {state.leader};
     for (const auto& peer : state.peers)
       if (!peer.is_offline)
-        if (auto message = get_from_another(number, asked)) return message;
+        if (auto message = get_from_other_server(number, asked)) return message;
     if (!backoff.wait()) {
       std::string offline;
       for (const auto& peer : state.peers)
         if (peer.is_offline) offline += (offline.empty() ? "" : ", ") + peer.name;
       throw Missing_Message(
-          session_.name() + ": message " + std::to_string(number) +
+          client_.name() + ": message " + std::to_string(number) +
               " is missing on all servers that could be asked, and later ones are there: " +
               (offline.empty() ? "" : "perhaps " + offline + " has it, which is offline; ") +
               "`joedb nats verify` tells more",
@@ -415,7 +415,8 @@ std::optional<std::string> Nats_Log::Reader::read_elsewhere(Number number) {
   const Nats_Stream_State state = state_of_stream();
   if (number > state.last) return std::nullopt;
   if (!asked_.empty() && asked_.size() < state.peers.size() + 1)
-    if (auto message = get_from_another(number, asked_); message || !asked_.empty()) return message;
+    if (auto message = get_from_other_server(number, asked_); message || !asked_.empty())
+      return message;
   asked_ = {state.leader};
   return get_from_leader(number);
 }
@@ -423,7 +424,7 @@ std::optional<std::string> Nats_Log::Reader::read_elsewhere(Number number) {
 // ---- messages in their order --------------------------------------------------------------------
 
 void Nats_Log::Reader::unsubscribe() {
-  session_.end(std::move(subscription_));
+  client_.end(std::move(subscription_));
   ahead_.reset();
 }
 
@@ -436,14 +437,14 @@ void Nats_Log::Reader::subscribe(Number number) {
   options.Config.DeliverPolicy = js_DeliverByStartSequence;
   options.Config.OptStartSeq = static_cast<std::uint64_t>(number);
   natsSubscription* pointer = nullptr;
-  jsCtx& jetstream = session_.jetstream();
+  jsCtx& jetstream = client_.jetstream();
   const natsStatus status =
       js_SubscribeSync(&pointer, &jetstream, subject_.c_str(), nullptr, &options, nullptr);
   if (status != NATS_OK) return;  // messages are read one by one then
   subscription_.reset(pointer);
   natsSubscription_SetPendingLimits(pointer, -1, -1);  // flow control limits them
   next_ = number;
-  generation_ = session_.generation();
+  generation_ = client_.generation();
 }
 
 std::optional<std::string> Nats_Log::Reader::take(Number number, System::Duration time) {
@@ -477,7 +478,7 @@ std::optional<std::string> Nats_Log::Reader::take(Number number, System::Duratio
 }
 
 std::string Nats_Log::Reader::delivered(Number number, std::string message) {
-  in_order_ = number == after_last_read_ ? std::min(in_order_ + 1, 2) : 0;
+  sequential_reads_ = number == after_last_read_ ? std::min(sequential_reads_ + 1, 2) : 0;
   after_last_read_ = number + 1;
   last_ = std::max(last_, number);
   if (subscription_ && next_ == number) next_ = number + 1;
@@ -485,10 +486,11 @@ std::string Nats_Log::Reader::delivered(Number number, std::string message) {
 }
 
 std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duration wait) {
-  if (number < 1) throw Exception(session_.name() + ": messages have numbers from 1 on");
+  if (number < 1) throw Exception(client_.name() + ": messages have numbers from 1 on");
   System& system = System::real();
   const System::Time end = System::after(system.now(), wait);
-  if (!is_subscribed_at(number) && in_order_ >= 2 && number == after_last_read_) subscribe(number);
+  if (!is_subscribed_at(number) && sequential_reads_ >= 2 && number == after_last_read_)
+    subscribe(number);
   if (is_subscribed_at(number)) {
     if (auto message = take(number, {})) return message;
     if (subscription_ && !has_gap()) {
@@ -498,7 +500,7 @@ std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duratio
       }
       // The message is in flight; or the server of the subscription hangs, which the library
       // notices late.
-      if (auto message = take(number, session_.settings().answer_time)) return message;
+      if (auto message = take(number, client_.settings().answer_time)) return message;
       if (!has_gap()) unsubscribe();
     }
   }
@@ -515,7 +517,7 @@ std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Tim
   constexpr System::Duration quiet_time = 20s;
   while (true) {
     const System::Time start = system.now();
-    const std::int64_t reconnections = session_.reconnections();
+    const std::int64_t reconnections = client_.reconnections();
     do {
       const System::Duration slice = std::min<System::Duration>(end - system.now(), 1s);
       if (slice <= System::Duration{}) return std::nullopt;
@@ -525,7 +527,7 @@ std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Tim
         system.sleep(std::min<System::Duration>(slice, 100ms));
       }
     } while (is_subscribed_at(number) && !has_gap() && system.now() - start < quiet_time &&
-             reconnections == session_.reconnections());
+             reconnections == client_.reconnections());
     // The subscription may have been lost, or its server may have lost the message.
     if (range().last < number) continue;
     if (!has_gap() && is_subscribed_at(number))
@@ -538,7 +540,7 @@ std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Tim
 
 Replicated_Log::Promise Nats_Log::Reader::promise() {
   const Nats_Stream_State state = state_of_stream();
-  const Nats_Settings& settings = session_.settings();
+  const Nats_Settings& settings = client_.settings();
   const std::string replicas =
       state.replicas == 1 ? "one replica" : std::to_string(state.replicas) + " replicas";
   if (!state.has_file_storage)
@@ -548,7 +550,7 @@ Replicated_Log::Promise Nats_Log::Reader::promise() {
   for (const auto& peer : state.peers) holders.push_back(peer.name);
   if (!state.leader.empty()) holders.push_back(state.leader);
   std::vector<Nats_Server_State> answers;
-  const std::vector<std::string> urls = monitor_urls(settings.monitor, session_.servers());
+  const std::vector<std::string> urls = monitor_urls(settings.monitor, client_.servers());
   for (const std::string& url : urls)
     if (auto answer = ask_monitor(url, settings.answer_time)) answers.push_back(std::move(*answer));
 
@@ -594,16 +596,16 @@ Nats_Log::Nats_Log(const Nats_Address& address, const Nats_Settings& settings, L
     : reader_(std::make_unique<Reader>(address, settings, logger), address.url()) {}
 Nats_Log::~Nats_Log() = default;
 
-std::string Nats_Log::name() const { return reader_->session().name(); }
+std::string Nats_Log::name() const { return reader_->client().name(); }
 bool Nats_Log::can_append() const { return reader_->can_append(); }
 std::size_t Nats_Log::max_message_size() const { return reader_->max_message_size(); }
 std::size_t Nats_Log::max_batch() const { return reader_->max_batch(); }
 Replicated_Log::Range Nats_Log::range() { return reader_->range(); }
 bool Nats_Log::append(std::span<const std::string> messages, Number last) {
-  return reader_->or_notice_loss([&] { return reader_->append(messages, last); });
+  return reader_->check_loss([&] { return reader_->append(messages, last); });
 }
 std::optional<std::string> Nats_Log::read(Number number, System::Duration wait) {
-  return reader_->or_notice_loss([&] { return reader_->read(number, wait); });
+  return reader_->check_loss([&] { return reader_->read(number, wait); });
 }
 std::optional<std::string> Nats_Log::read_elsewhere(Number number) {
   return reader_->read_elsewhere(number);

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "share/cluster/nats_session.h"
+#include "share/cluster/nats_client.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/nats_server.h"
 
@@ -78,7 +78,7 @@ bool append(Replicated_Log& log, const std::string& text, Number last) {
 
 // Retries an append as a caller must: after Connection_Lost, the message may or may not be in the
 // log.
-void append_at_last(Replicated_Log& log, const std::string& text, Number last) {
+void append_after(Replicated_Log& log, const std::string& text, Number last) {
   while (true) {
     try {
       if (append(log, text, last)) return;
@@ -180,10 +180,10 @@ TEST_F(Nats_Log_Test, WithoutAStreamItSaysWhatMakesOne) {
 
 TEST_F(Nats_Log_Test, ThreeServersSurviveTheLossOfTheirLeader) {
   const auto log = start_three();
-  for (Number last = 0; last < 20; ++last) append_at_last(*log, std::to_string(last + 1), last);
+  for (Number last = 0; last < 20; ++last) append_after(*log, std::to_string(last + 1), last);
   const std::size_t leader = servers().index(log->state().leader);
   servers().kill(leader);
-  for (Number last = 20; last < 40; ++last) append_at_last(*log, std::to_string(last + 1), last);
+  for (Number last = 20; last < 40; ++last) append_after(*log, std::to_string(last + 1), last);
   servers().start(leader);
   EXPECT_EQ(log->range().last, 40);
   // The deposed leader may lack the newest messages for a moment.
@@ -194,7 +194,7 @@ TEST_F(Nats_Log_Test, ThreeServersSurviveTheLossOfTheirLeader) {
 TEST_F(Nats_Log_Test, ABatchOnThreeServersIsWhole) {
   const auto log = start_three();
   EXPECT_EQ(log->max_batch(), 500u);
-  append_at_last(*log, "first", 0);
+  append_after(*log, "first", 0);
   const std::vector<std::string> batch(10, std::string(100'000, 'b'));
   EXPECT_FALSE(log->append(batch, 0));
   EXPECT_EQ(log->range().last, 1);
@@ -241,12 +241,12 @@ TEST_F(Nats_Log_Test, NothingHangsWhileTheServersDo) {
   EXPECT_THROW(log.read_elsewhere(1), Connection_Lost);
   EXPECT_THROW(Nats_Log(address(), quick), Connection_Lost);
   servers().resume(0);
-  append_at_last(log, "b", 1);
+  append_after(log, "b", 1);
   servers().kill(0);
   EXPECT_THROW(append(log, "c", 2), Connection_Lost);
   EXPECT_THROW(Nats_Log(address(), quick), Connection_Lost);
   servers().start(0);
-  append_at_last(log, "c", 2);
+  append_after(log, "c", 2);
   EXPECT_EQ(log.range().last, 3);
 }
 
@@ -316,9 +316,9 @@ TEST_F(Damaged_Nats_Log_Test, WhatOneServerHasLostIsReadFromTheOthers) {
   for (const bool as_leader : {false, true}) {
     if (as_leader)
       wait_until([&] {
-        Nats_Session session(address(), settings(), Logger::none());
-        session.request("$JS.API.STREAM.LEADER.STEPDOWN.joedb_city",
-                        "{\"placement\":{\"preferred\":\"" + servers().name(damaged) + "\"}}");
+        Nats_Client client(address(), settings(), Logger::none());
+        client.request("$JS.API.STREAM.LEADER.STEPDOWN.joedb_city",
+                       "{\"placement\":{\"preferred\":\"" + servers().name(damaged) + "\"}}");
         const std::string leader = log->state().leader;
         return leader == servers().name(damaged);
       });
@@ -402,7 +402,7 @@ TEST_F(Nats_Log_Test, AShortenedLogEndsWhereItDid) {
     ASSERT_TRUE(append(*log, std::to_string(last + 1), last));
   std::atomic<bool> is_done = false;
   std::thread writer([&, other = open()] {
-    for (Number last = 20; !is_done; ++last) append_at_last(*other, std::to_string(last + 1), last);
+    for (Number last = 20; !is_done; ++last) append_after(*other, std::to_string(last + 1), last);
   });
   Nats_Stream stream(address(), settings());
   stream.shorten(11);

@@ -26,7 +26,7 @@ std::size_t append(const char* data, std::size_t size, std::size_t count, void* 
 }
 
 std::string get(const std::string& url, System::Duration time) {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   static const CURLcode global = curl_global_init(CURL_GLOBAL_DEFAULT);
   struct Cleanup {
     void operator()(CURL* curl) const { curl_easy_cleanup(curl); }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "share/cluster/nats_answer.h"
-#include "share/cluster/nats_session.h"
+#include "share/cluster/nats_client.h"
 
 namespace joedb::inline v1 {
 
@@ -17,46 +17,46 @@ static constexpr System::Duration patience = 30s;
 class Nats_Stream::Requests {
  public:
   Requests(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
-      : session(address, settings, logger) {}
+      : client(address, settings, logger) {}
 
   // Sends a request and returns the answer. Requests that change streams may take longer than
   // others.
   json ask(std::string_view what, const json& body) {
     const Nats_Message message =
-        session.request("$JS.API.STREAM." + std::string(what) + "." + session.address().stream,
-                        body.empty() ? "" : body.dump(), {}, longest());
-    return nats_answer(session, *message);
+        client.request("$JS.API.STREAM." + std::string(what) + "." + client.address().stream,
+                       body.empty() ? "" : body.dump(), {}, longest());
+    return nats_answer(client, *message);
   }
   void ask_for_success(std::string_view what, const json& body, std::string_view action) {
     if (const Nats_Error error = nats_error(ask(what, body)); error.error_code != 0)
-      fail(session, error, action);
+      fail(client, error, action);
   }
 
   // Creates a stream. The servers of a new cluster need some seconds to find each other.
   void create(const json& config) {
-    if (patiently(patience, [this] { return ask_for_state(session); }))
-      throw Disconnection(session.name() + ": there is a stream " + session.address().stream +
+    if (retry_for(patience, [this] { return ask_for_state(client); }))
+      throw Disconnection(client.name() + ": there is a stream " + client.address().stream +
                           " already");
-    patiently(patience, [&] {
+    retry_for(patience, [&] {
       const Nats_Error error = nats_error(ask("CREATE", config));
       const std::string_view action = "the stream cannot be made";
       if (error.error_code == nats_no_peers)
-        throw Connection_Lost(session.name() + ": " + std::string(action) + ": " +
+        throw Connection_Lost(client.name() + ": " + std::string(action) + ": " +
                               error.description);
-      if (error.error_code != 0) fail(session, error, action);
+      if (error.error_code != 0) fail(client, error, action);
       return true;
     });
-    patiently(patience, [this] {
-      if (ask_for_state(session)) return true;
-      throw Connection_Lost(session.name() + ": the new stream has no leader");
+    retry_for(patience, [this] {
+      if (ask_for_state(client)) return true;
+      throw Connection_Lost(client.name() + ": the new stream has no leader");
     });
   }
 
-  Nats_Session session;
+  Nats_Client client;
 
  private:
   System::Duration longest() const {
-    return std::max<System::Duration>(5s, session.settings().answer_time);
+    return std::max<System::Duration>(5s, client.settings().answer_time);
   }
 };
 
@@ -64,7 +64,7 @@ Nats_Stream::Nats_Stream(const Nats_Address& address, const Nats_Settings& setti
     : requests_(std::make_unique<Requests>(address, settings, logger), address.url()) {}
 Nats_Stream::~Nats_Stream() = default;
 
-std::optional<Nats_Stream_State> Nats_Stream::state() { return ask_for_state(requests_->session); }
+std::optional<Nats_Stream_State> Nats_Stream::state() { return ask_for_state(requests_->client); }
 
 namespace {
 
@@ -87,7 +87,7 @@ json plan_of(const std::string& name, int replicas) {
 }  // namespace
 
 void Nats_Stream::create(const Nats_Stream_Plan& plan) {
-  const Nats_Address& address = requests_->session.address();
+  const Nats_Address& address = requests_->client.address();
   if (address.stream != address.origin())
     throw Disconnection(address.url() + ": the stream of the database is made without ?stream=");
   json config = plan_of(address.stream, plan.replicas);
@@ -101,7 +101,7 @@ void Nats_Stream::create(const Nats_Stream_Plan& plan) {
 }
 
 void Nats_Stream::create_mirror(int replicas) {
-  const Nats_Address& address = requests_->session.address();
+  const Nats_Address& address = requests_->client.address();
   if (address.stream == address.origin())
     throw Disconnection(address.url() + ": a mirror needs a name of its own: ?stream=NAME");
   json config = plan_of(address.stream, replicas);
@@ -110,15 +110,15 @@ void Nats_Stream::create_mirror(int replicas) {
 }
 
 void Nats_Stream::shorten(Replicated_Log::Number before) {
-  Nats_Session& session = requests_->session;
-  const auto state = ask_for_state(session);
-  if (!state) throw Disconnection(session.name() + ": there is no such stream");
+  Nats_Client& client = requests_->client;
+  const auto state = ask_for_state(client);
+  if (!state) throw Disconnection(client.name() + ": there is no such stream");
   if (before <= state->first) return;
   if (before > state->last + 1)
-    throw Disconnection(session.name() + ": the stream ends with message " +
+    throw Disconnection(client.name() + ": the stream ends with message " +
                         std::to_string(state->last));
   if (state->denies_purge)
-    throw Disconnection(session.name() +
+    throw Disconnection(client.name() +
                         ": the stream was made so that it cannot be shortened (deny_purge)");
   requests_->ask_for_success("PURGE", {{"seq", before}}, "the stream cannot be shortened");
 }

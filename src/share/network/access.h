@@ -16,7 +16,7 @@
 namespace joedb::network {
 
 inline constexpr std::string_view access_word = "joedb-access 1 ";
-inline constexpr std::size_t longest_access_line = 1024;
+inline constexpr std::size_t max_access_line = 1024;
 inline constexpr int default_port = 5619;
 
 }  // namespace joedb::network

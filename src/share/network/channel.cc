@@ -39,7 +39,7 @@ class Local_Channel::Socket {
 
   // Runs no handlers. It uses three descriptors, so thousands of channels share it.
   static asio::io_context& io() {
-    occupy_standard_descriptors();
+    reserve_standard_descriptors();
     static asio::io_context context;
     return context;
   }

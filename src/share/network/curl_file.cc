@@ -140,7 +140,7 @@ struct Free_List {
 };
 
 CURL* new_handle() {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   static const CURLcode global = curl_global_init(CURL_GLOBAL_DEFAULT);
   CURL* const handle = global == CURLE_OK ? curl_easy_init() : nullptr;
   if (handle == nullptr) throw Exception("curl: libcurl cannot be used");
@@ -207,7 +207,7 @@ class Curl_File::Transfer {
 
   // Sends a request, and once more if the connection is cut. Returns the number of bytes received.
   std::size_t request(char* data, std::size_t size, Offset offset) {
-    constexpr int most_tries = 2;
+    constexpr int max_tries = 2;
     const std::string range =
         std::to_string(offset) + '-' + std::to_string(offset + static_cast<Offset>(size) - 1);
     set(CURLOPT_RANGE, range.c_str());
@@ -227,7 +227,7 @@ class Curl_File::Transfer {
       if (code == CURLE_OK) break;
       const bool was_cut = code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR ||
                            code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;
-      if (!was_cut || i == most_tries) fail(code);
+      if (!was_cut || i == max_tries) fail(code);
     }
     accept();
     finish();

@@ -34,7 +34,7 @@ const Remote_File::Piece* Remote_File::find(Offset offset) const {
 }
 
 void Remote_File::keep(Offset start, std::vector<char> bytes) const {
-  if (pieces_.size() == most_pieces) pieces_.erase(pieces_.begin());
+  if (pieces_.size() == max_pieces) pieces_.erase(pieces_.begin());
   pieces_.push_back({start, std::move(bytes)});
   expected_ = pieces_.back().end();
 }
@@ -45,7 +45,7 @@ void Remote_File::fetch_piece(Offset offset) const {
   constexpr Offset before = first_size / 2;
   Offset start = offset;
   if (offset == expected_) {
-    next_size_ = std::min(4 * next_size_, longest_size);
+    next_size_ = std::min(4 * next_size_, max_piece_size);
   } else {
     next_size_ = first_size;
     start = std::max<Offset>(offset - before, 0);

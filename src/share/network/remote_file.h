@@ -26,8 +26,8 @@ class Remote_File : public Source_File {
   static constexpr std::size_t first_size = std::size_t{1} << 16;
 
  private:
-  static constexpr std::size_t longest_size = std::size_t{1} << 21;
-  static constexpr std::size_t most_pieces = 8;
+  static constexpr std::size_t max_piece_size = std::size_t{1} << 21;
+  static constexpr std::size_t max_pieces = 8;
 
   struct Piece {
     Offset start;

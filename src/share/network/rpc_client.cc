@@ -67,7 +67,7 @@ std::string Client::exchange(std::size_t procedure, std::string_view file) {
     const char reply = input_.read_byte();
     const std::int64_t number = input_.read_number();
     if (reply == code::failure) {
-      if (number < 0 || number > static_cast<std::int64_t>(network::longest_error))
+      if (number < 0 || number > static_cast<std::int64_t>(network::max_error_size))
         throw Protocol_Error("an error text of " + std::to_string(number) + " bytes");
       result = receive(static_cast<std::size_t>(number));
       has_failed = true;

@@ -23,11 +23,11 @@ Content_Hash hash_of(const std::vector<rpc::Signature>& signatures) {
 }
 
 std::string_view cut_error(std::string_view text) {
-  if (text.size() <= longest_error) return text;
-  std::size_t size = longest_error;
+  if (text.size() <= max_error_size) return text;
+  std::size_t size = max_error_size;
   const auto is_inside_sequence = [&] { return (text[size] & 0xC0) == 0x80; };
-  while (size > longest_error - 3 && is_inside_sequence()) --size;
-  return text.substr(0, is_inside_sequence() ? longest_error : size);
+  while (size > max_error_size - 3 && is_inside_sequence()) --size;
+  return text.substr(0, is_inside_sequence() ? max_error_size : size);
 }
 
 bool Rpc_Requests::take(Request& request) {

@@ -24,12 +24,12 @@ inline constexpr char ping = 'P';      // reply: the same
 inline constexpr char quit = 'Q';      // no reply
 }  // namespace rpc_code
 
-inline constexpr std::size_t longest_error = 8183;  // bytes
+inline constexpr std::size_t max_error_size = 8183;  // bytes
 
 // Returns the hash of all names and prologs, in order.
 Content_Hash hash_of(const std::vector<rpc::Signature>& signatures);
 
-// Returns the first longest_error bytes of `text`, without a partial UTF-8 sequence at the end.
+// Returns the first max_error_size bytes of `text`, without a partial UTF-8 sequence at the end.
 std::string_view cut_error(std::string_view text);
 
 // Splits the bytes that a client sends into requests. Its memory grows with the bytes received, up

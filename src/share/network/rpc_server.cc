@@ -298,7 +298,7 @@ class Server::Implementation {
 };
 
 static Logger& before_sockets(Logger& log) {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   return log;
 }
 

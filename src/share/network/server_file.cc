@@ -9,7 +9,7 @@ namespace joedb::inline v1 {
 // The first read is short, because the first entries may be all that is needed. Sequential reads
 // get longer.
 static constexpr Offset first_read = 4096;
-static constexpr Offset largest_block = Offset{1} << 20;
+static constexpr Offset max_block_size = Offset{1} << 20;
 
 Server_File::Server_File(Connector& connector, Logger& log, System& system)
     : Abstract_File(connector.name(), Open_Mode::shared_write),
@@ -68,7 +68,7 @@ std::size_t Server_File::read_body(char* data, std::size_t size, Offset offset) 
 void Server_File::fill_cache(Offset offset) const {
   Offset length = first_read;
   if (offset == cache_end())
-    length = std::min({std::max(read_ahead_ * 16, first_read), largest_block, end_ - offset});
+    length = std::min({std::max(read_ahead_ * 16, first_read), max_block_size, end_ - offset});
   else if (end_ - journal_start <= first_read)
     offset = journal_start;
   read_ahead_ = length;
@@ -156,7 +156,7 @@ void Server_File::keep_tail() {
   }
   cache_.insert(cache_.end(), tail_.begin(), tail_.end());
   const auto size = static_cast<Offset>(cache_.size());
-  const Offset surplus = std::max<Offset>(size - largest_block, 0);
+  const Offset surplus = std::max<Offset>(size - max_block_size, 0);
   cache_.erase(cache_.begin(), cache_.begin() + surplus);
   cache_start_ += surplus;
 }

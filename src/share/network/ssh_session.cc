@@ -7,11 +7,11 @@
 
 namespace joedb::inline v1 {
 
-static constexpr long longest_setup = 10;  // seconds
+static constexpr long setup_timeout = 10;  // seconds
 
 Ssh_Session::Ssh_Session(const Ssh_Address& address, std::string name)
     : name_(std::move(name)), session_(ssh_new(), Free_Session{}) {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   if (!session_) throw Exception(name_ + ": SSH cannot be used");
   set(SSH_OPTIONS_HOST, address.host.c_str());
   // Set explicit options before ~/.ssh/config is parsed, which sets only options that are not set.
@@ -20,7 +20,7 @@ Ssh_Session::Ssh_Session(const Ssh_Address& address, std::string name)
   if (!address.identity_file.empty()) set(SSH_OPTIONS_IDENTITY, address.identity_file.c_str());
   if (!address.known_hosts_file.empty())
     set(SSH_OPTIONS_KNOWNHOSTS, address.known_hosts_file.c_str());
-  set(SSH_OPTIONS_TIMEOUT, &longest_setup);
+  set(SSH_OPTIONS_TIMEOUT, &setup_timeout);
   constexpr int on = 1;
   set(SSH_OPTIONS_NODELAY, &on);
   if (ssh_options_parse_config(session_.get(), nullptr) < 0)

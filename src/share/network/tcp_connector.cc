@@ -62,7 +62,7 @@ std::string Tcp_Address::url() const {
 
 namespace {
 
-constexpr std::chrono::seconds longest_setup{10};
+constexpr std::chrono::seconds setup_timeout{10};
 
 template <class Stream>
 class Tcp_Channel final : public Channel {
@@ -92,7 +92,7 @@ class Tcp_Channel final : public Channel {
     std::optional<std::error_code> result;
     begin([&result](const std::error_code& error) { result = error; });
     io_.restart();
-    io_.run_for(longest_setup);
+    io_.run_for(setup_timeout);
     if (result) return check(*result);
     std::error_code ignored;
     // Ends the operation, and runs its handler, which refers to `result`.
@@ -108,7 +108,7 @@ class Tcp_Channel final : public Channel {
     write(line.data(), line.size());
     std::string answer;
     char c = '\0';
-    while (c != '\n' && answer.size() < network::longest_access_line) {
+    while (c != '\n' && answer.size() < network::max_access_line) {
       wait([&](auto done) {
         stream_.async_read_some(asio::buffer(&c, 1),
                                 [done](const std::error_code& e, std::size_t) { done(e); });
@@ -155,7 +155,7 @@ std::string access_line(const Tcp_Address& address, const Tls_Identity& identity
   if (!identity.token_file.empty()) {
     const File file(identity.token_file, Open_Mode::read_existing);
     std::string text(
-        static_cast<std::size_t>(std::min<Offset>(file.get_size(), network::longest_access_line)),
+        static_cast<std::size_t>(std::min<Offset>(file.get_size(), network::max_access_line)),
         '\0');
     file.read_exactly(text.data(), text.size(), 0);
     text = text.substr(0, text.find_last_not_of(" \r\n") + 1);
@@ -226,7 +226,7 @@ Tcp_Connector::Tcp_Connector(Tcp_Address address, Tls_Identity identity)
 Tcp_Connector::~Tcp_Connector() = default;
 
 std::unique_ptr<Channel> Tcp_Connector::new_channel() {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   if (address_.has_tls) return std::make_unique<Tls_Channel>(address_, identity_);
   auto channel = std::make_unique<Tcp_Channel<tcp::socket>>(address_);
   channel->connect(address_);

@@ -256,7 +256,7 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
     return false;
 
   bool is_pushing = false;
-  bool has_seen_old_data = false;  // possibly
+  bool has_read_stale_data = false;  // possibly
   Offset start = 0;
   try {
     const Transaction transaction(*this);
@@ -268,7 +268,7 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
       push_new_entries(Connection::After_Push::never_locked);
     } catch (...) {
       local_.rollback();
-      has_seen_old_data = !is_pushing;
+      has_read_stale_data = !is_pushing;
       throw;
     }
     checkpoint_pushed();
@@ -283,16 +283,16 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
       note(true);
       return false;
     }
-    if (!has_seen_old_data || !finds_news()) throw;
+    if (!has_read_stale_data || !finds_new_data()) throw;
   } catch (...) {
-    if (!has_seen_old_data || !finds_news()) throw;
+    if (!has_read_stale_data || !finds_new_data()) throw;
   }
   return false;
 }
 
 // Returns true if others have written, so that a transaction that has thrown should be tried again.
 // Errors of pulling are ignored, because the exception of the transaction says more.
-bool Client::finds_news() {
+bool Client::finds_new_data() {
   try {
     return pull_once({}) > 0 && can_write();
   } catch (const std::exception&) {

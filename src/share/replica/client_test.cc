@@ -191,7 +191,7 @@ std::string words_of(Memory_File& file) {
   return keeper.text;
 }
 
-void leave_without_end(Memory_File& file) {
+void leave_unfinished(Memory_File& file) {
   Writable_Database others(file);
   others.write(Create_Table{"a"});
   others.soft_checkpoint();
@@ -199,7 +199,7 @@ void leave_without_end(Memory_File& file) {
 
 TEST(A_Client, EndsWhatItHasWrittenAndWhatOthersHaveLeft) {
   Memory_File file;
-  leave_without_end(file);
+  leave_unfinished(file);
   Writable_Database_Client client(file);
   const auto create = [&](std::string_view table) {
     client.transaction(
@@ -224,7 +224,7 @@ TEST(A_Client, EndsWhatItHasWrittenAndWhatOthersHaveLeft) {
 
 TEST(A_Client, EndsNothingWhereItIsToldSo) {
   Memory_File file;
-  leave_without_end(file);
+  leave_unfinished(file);
   Writable_Database_Client client(file, Connection::dummy, Content_Check::fast,
                                   Journal_Options::without_marks());
   client.settings().end = Transaction_Settings::End::none;
@@ -236,7 +236,7 @@ TEST(A_Client, EndsNothingWhereItIsToldSo) {
 
 TEST(A_Client, EndsWhatWasLeftAfterARollbackToo) {
   Memory_File file;
-  leave_without_end(file);
+  leave_unfinished(file);
   Writable_Database_Client client(file);
   EXPECT_THROW(client.transaction([](const Database&, Writable_Database& db) {
     db.write(Create_Table{"b"});

@@ -22,8 +22,8 @@ void Call_Batches::wait_for(Call& call, const Run& run) {
 // small.
 void Call_Batches::run_next_batch(std::unique_lock<std::mutex>& lock, const Run& run) {
   runner_ = std::this_thread::get_id();
-  constexpr System::Duration longest_wait = std::chrono::milliseconds(10);
-  const System::Time end = System::after(system_.now(), std::min(last_duration_ / 4, longest_wait));
+  constexpr System::Duration max_wait = std::chrono::milliseconds(10);
+  const System::Time end = System::after(system_.now(), std::min(last_duration_ / 4, max_wait));
   while (waiting_.size() < expected_ && system_.now() < end)
     system_.wait_until(arrived_, lock, end);
   std::vector<Call*> batch;

@@ -408,14 +408,14 @@ TEST_F(Clients_Test, AnErrorOfATransactionIsNotReplacedByOneOfThePullAfterIt) {
   Writable_Journal_Client client(copy, connection);
   for (int i = 0; i < 4; ++i)
     client.transaction([&](Writable_Journal& journal) { journal.append(Comment{"first"}); });
-  struct Own_Error {};
+  struct Test_Error {};
   EXPECT_THROW(client.transaction([&](Writable_Journal&) {
     connector_.on_write = [](Session_Id, std::string_view) -> bool {
       throw Disconnection("refused");
     };
-    throw Own_Error();
+    throw Test_Error();
   }),
-               Own_Error);
+               Test_Error);
 }
 
 // A relay: a server whose journal is a copy of another server's, the hub.

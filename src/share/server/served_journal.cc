@@ -44,7 +44,7 @@ void Written_Journal::update() {
 
 // Drops the entries of a push whose rollback has failed: nothing could be pulled or written after
 // them.
-void Written_Journal::drop_leftover() {
+void Written_Journal::drop_unfinished() {
   if (!store_.get_journal().has_failed()) client_.rollback();
 }
 
@@ -61,7 +61,7 @@ void Written_Journal::note_replaced(F f) {
 
 void Written_Journal::refresh() {
   if (lock_) return;
-  drop_leftover();
+  drop_unfinished();
   note_replaced([&] {
     if (is_connected_)
       client_.pull();
@@ -73,7 +73,7 @@ void Written_Journal::refresh() {
 
 void Written_Journal::begin() {
   if (!can_push()) return;
-  drop_leftover();
+  drop_unfinished();
   note_replaced([&] { lock_.emplace(client_); });
   update();
 }

@@ -94,7 +94,7 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
 
  private:
   void update();
-  void drop_leftover();
+  void drop_unfinished();
   template <class F>
   void note_replaced(F f);
   void keep_without_backup(const Abstract_File& source, Offset start);

@@ -17,10 +17,10 @@ static constexpr std::chrono::seconds refresh_pause{1};
 static constexpr Offset block_size = Offset{1} << 16;
 
 // A push of more bytes is staged in a file.
-static constexpr std::size_t most_in_memory = std::size_t{1} << 20;
+static constexpr std::size_t max_in_memory = std::size_t{1} << 20;
 
 static std::shared_ptr<Staged_File> stage_push(Offset start, std::string path) {
-  return std::make_shared<Staged_File>("push", start, most_in_memory, [path = std::move(path)] {
+  return std::make_shared<Staged_File>("push", start, max_in_memory, [path = std::move(path)] {
     return Unnamed_File::make_at(path);
   });
 }
@@ -650,9 +650,9 @@ void Server_Core::end_idle_sessions() {
   const System::Time now = system_.now();
   std::vector<Session_Id> idle;
   for (const auto& [id, session] : sessions_) {
-    const bool is_its_turn = session.phase == Phase::ready || session.phase == Phase::sending ||
-                             session.phase == Phase::pushing;
-    if (is_its_turn && session.last_progress + limits_.idle_time <= now) idle.push_back(id);
+    const bool can_expire = session.phase == Phase::ready || session.phase == Phase::sending ||
+                            session.phase == Phase::pushing;
+    if (can_expire && session.last_progress + limits_.idle_time <= now) idle.push_back(id);
   }
   for (const Session_Id id : idle)
     if (find(id) != nullptr) end(id, "was idle for too long");

@@ -255,9 +255,9 @@ TEST_F(Server_Core_Test, RefusesMoreSessionsThanItsLimit) {
 }
 
 // A journal that other processes write; its checkpoint is that of the last refresh().
-class Others_Journal final : public Served_Journal {
+class Foreign_Journal final : public Served_Journal {
  public:
-  explicit Others_Journal(const Memory_File& file) : file_(file) {}
+  explicit Foreign_Journal(const Memory_File& file) : file_(file) {}
   bool may_block() const override { return true; }
   bool has_other_writers() const override { return false; }
   bool has_other_copy() const override { return false; }
@@ -307,7 +307,7 @@ class Slow_Work_Test : public Server_Core_Test {
     EXPECT_EQ(host_.output[waiting_], "D" + number(others_.written));
   }
 
-  Others_Journal others_{file_};
+  Foreign_Journal others_{file_};
   Session_Id waiting_ = 0;
 };
 
@@ -355,7 +355,7 @@ class Slow_Disk_Test : public Slow_Work_Test {
   }
 
   Cold_File cold_;
-  Others_Journal others_{cold_};
+  Foreign_Journal others_{cold_};
 };
 
 TEST_F(Slow_Disk_Test, WhoReadsWhatIsNotInTheCacheBlocksNobody) {

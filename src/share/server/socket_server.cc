@@ -26,7 +26,7 @@ using asio::local::stream_protocol;
 using Tls_Socket = asio::ssl::stream<tcp::socket>;
 
 // Limit on TCP connections that have not sent their first line or HTTP request yet.
-constexpr std::size_t max_newcomers = 1000;
+constexpr std::size_t max_pending_connections = 1000;
 
 // A connection. Handlers share ownership of it, and do nothing once it is closed.
 struct Peer {
@@ -231,7 +231,7 @@ Address parse_address(const std::string& text) {
 class Socket_Server::Implementation {
  public:
   Implementation(Server_Core::Limits limits, Logger& log)
-      : limits_(limits), log_(log), ends_(io_, SIGINT, SIGTERM), hang_ups_(io_) {}
+      : limits_(limits), log_(log), ends_(io_, SIGINT, SIGTERM), sighup_(io_) {}
 
   void serve(Served_Journal& journal, const std::string& name, const std::string& path,
              std::optional<int> descriptor) {
@@ -245,8 +245,8 @@ class Socket_Server::Implementation {
     if (!tls.certificate.empty()) {
       tls_files_ = tls;
       tls_ = load_tls(tls);
-      hang_ups_.add(SIGHUP);
-      wait_for_hang_up();
+      sighup_.add(SIGHUP);
+      wait_for_sighup();
     } else if (!endpoint.address().is_loopback()) {
       throw Exception(text +
                       ": other machines can connect there, which needs TLS: give a "
@@ -274,7 +274,7 @@ class Socket_Server::Implementation {
     for (const auto& [name, served] : served_) served->begin();
     if (tcp_) tcp_->accept();
     if (metrics_) metrics_->accept();
-    while (!io_.stopped()) run_for_a_while();
+    while (!io_.stopped()) run_briefly();
     for (const auto& [name, served] : served_) served->remove_socket();
     ends_.clear();  // a second signal ends the process
     log_.log("the server has stopped");
@@ -286,15 +286,15 @@ class Socket_Server::Implementation {
 
  private:
   // A client over TCP that has not named a database yet, or one that asks for metrics.
-  struct Newcomer {
-    explicit Newcomer(asio::io_context& io) : timer(io) {}
+  struct Pending_Connection {
+    explicit Pending_Connection(asio::io_context& io) : timer(io) {}
     std::string name;  // of its certificate
     Peer_Pointer peer;
     asio::steady_timer timer;
     std::shared_ptr<Tls_State> tls;
     std::string line;
   };
-  using Newcomer_Pointer = std::shared_ptr<Newcomer>;
+  using Pending_Pointer = std::shared_ptr<Pending_Connection>;
 
   tcp::endpoint resolve(const std::string& text) {
     const Address address = parse_address(text);
@@ -317,51 +317,50 @@ class Socket_Server::Implementation {
 
   // Runs the handlers that are ready. Before the thread sleeps, it polls for a short time: with
   // many small messages, waking it would take longer than handling them.
-  void run_for_a_while() {
-    constexpr std::chrono::microseconds longest_look{50};
+  void run_briefly() {
+    constexpr std::chrono::microseconds spin_time{50};
     if (io_.run_one() == 0) return;
-    auto end = std::chrono::steady_clock::now() + longest_look;
+    auto end = std::chrono::steady_clock::now() + spin_time;
     while (!io_.stopped() && std::chrono::steady_clock::now() < end)
-      if (io_.poll() > 0) end = std::chrono::steady_clock::now() + longest_look;
+      if (io_.poll() > 0) end = std::chrono::steady_clock::now() + spin_time;
   }
 
   // ---- metrics
 
   // Answers any HTTP request with the metrics.
   void answer_http(tcp::socket socket) {
-    if (newcomers_ >= max_newcomers) return;
-    const auto newcomer = std::make_shared<Newcomer>(io_);
-    ++newcomers_;
-    newcomer->peer = std::make_shared<Peer>(
+    if (pending_connections_ >= max_pending_connections) return;
+    const auto pending = std::make_shared<Pending_Connection>(io_);
+    ++pending_connections_;
+    pending->peer = std::make_shared<Peer>(
         std::make_unique<Stream_Of<tcp::socket>>(std::make_unique<tcp::socket>(std::move(socket))));
-    newcomer->timer.expires_after(limits_.hello_time);
-    limit(newcomer);
-    read_http(newcomer);
+    pending->timer.expires_after(limits_.hello_time);
+    limit(pending);
+    read_http(pending);
   }
 
-  void read_http(const Newcomer_Pointer& newcomer) {
-    Peer& peer = *newcomer->peer;
-    peer.stream->read_some(
-        asio::buffer(peer.input),
-        [this, newcomer, &peer](const std::error_code& error, std::size_t size) {
-          newcomer->line.append(peer.input.data(), size);
-          const bool is_complete = newcomer->line.find("\r\n\r\n") != std::string::npos;
-          if (error || newcomer->line.size() > 8192) return leave(newcomer);
-          if (!is_complete) return read_http(newcomer);
-          const std::string text = metrics();
-          peer.output =
-              "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: " +
-              std::to_string(text.size()) + "\r\nConnection: close\r\n\r\n" + text;
-          peer.stream->write(
-              asio::buffer(peer.output),
-              [this, newcomer](const std::error_code&, std::size_t) { leave(newcomer); });
-        });
+  void read_http(const Pending_Pointer& pending) {
+    Peer& peer = *pending->peer;
+    peer.stream->read_some(asio::buffer(peer.input), [this, pending, &peer](
+                                                         const std::error_code& error,
+                                                         std::size_t size) {
+      pending->line.append(peer.input.data(), size);
+      const bool is_complete = pending->line.find("\r\n\r\n") != std::string::npos;
+      if (error || pending->line.size() > 8192) return leave(pending);
+      if (!is_complete) return read_http(pending);
+      const std::string text = metrics();
+      peer.output =
+          "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: " +
+          std::to_string(text.size()) + "\r\nConnection: close\r\n\r\n" + text;
+      peer.stream->write(asio::buffer(peer.output),
+                         [this, pending](const std::error_code&, std::size_t) { leave(pending); });
+    });
   }
 
-  void leave(const Newcomer_Pointer& newcomer) {
-    --newcomers_;
-    newcomer->timer.cancel();
-    newcomer->peer->stream->close();
+  void leave(const Pending_Pointer& pending) {
+    --pending_connections_;
+    pending->timer.cancel();
+    pending->peer->stream->close();
   }
 
   // The text format of Prometheus, version 0.0.4.
@@ -410,8 +409,8 @@ class Socket_Server::Implementation {
 
   // ---- clients over TCP
 
-  void wait_for_hang_up() {
-    hang_ups_.async_wait([this](const std::error_code& error, int) {
+  void wait_for_sighup() {
+    sighup_.async_wait([this](const std::error_code& error, int) {
       if (error) return;
       try {
         tls_ = load_tls(tls_files_);
@@ -419,85 +418,85 @@ class Socket_Server::Implementation {
       } catch (const std::exception& problem) {
         log_.log(std::string("the old certificate and access list stay: ") + problem.what());
       }
-      wait_for_hang_up();
+      wait_for_sighup();
     });
   }
 
   void begin(tcp::socket socket) {
-    if (newcomers_ >= max_newcomers) return;  // closes it
+    if (pending_connections_ >= max_pending_connections) return;  // closes it
     std::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
-    const auto newcomer = std::make_shared<Newcomer>(io_);
-    ++newcomers_;
-    newcomer->timer.expires_after(limits_.hello_time);
-    newcomer->tls = tls_;
+    const auto pending = std::make_shared<Pending_Connection>(io_);
+    ++pending_connections_;
+    pending->timer.expires_after(limits_.hello_time);
+    pending->tls = tls_;
     if (!tls_) {
-      newcomer->peer = std::make_shared<Peer>(std::make_unique<Stream_Of<tcp::socket>>(
+      pending->peer = std::make_shared<Peer>(std::make_unique<Stream_Of<tcp::socket>>(
           std::make_unique<tcp::socket>(std::move(socket))));
-      limit(newcomer);
-      return read_line(newcomer);
+      limit(pending);
+      return read_line(pending);
     }
     auto owned = std::make_unique<Tls_Socket>(std::move(socket), tls_->context);
     Tls_Socket& stream = *owned;
-    newcomer->peer =
+    pending->peer =
         std::make_shared<Peer>(std::make_unique<Stream_Of<Tls_Socket>>(std::move(owned)));
-    limit(newcomer);
+    limit(pending);
     stream.async_handshake(asio::ssl::stream_base::server,
-                           [this, newcomer, &stream](const std::error_code& error) {
-                             if (error) return end(newcomer, "TLS: " + error.message());
-                             newcomer->name = name_in_certificate(stream.native_handle());
-                             read_line(newcomer);
+                           [this, pending, &stream](const std::error_code& error) {
+                             if (error) return end(pending, "TLS: " + error.message());
+                             pending->name = name_in_certificate(stream.native_handle());
+                             read_line(pending);
                            });
   }
 
-  void limit(const Newcomer_Pointer& newcomer) {
-    newcomer->timer.async_wait([newcomer](const std::error_code& error) {
-      if (!error) newcomer->peer->stream->close();
+  void limit(const Pending_Pointer& pending) {
+    pending->timer.async_wait([pending](const std::error_code& error) {
+      if (!error) pending->peer->stream->close();
     });
   }
 
-  void end(const Newcomer_Pointer& newcomer, const std::string& why) {
+  void end(const Pending_Pointer& pending, const std::string& why) {
     log_.log("a connection over TCP was refused: " + why);
-    leave(newcomer);
+    leave(pending);
   }
 
-  void read_line(const Newcomer_Pointer& newcomer) {
-    Peer& peer = *newcomer->peer;
+  void read_line(const Pending_Pointer& pending) {
+    Peer& peer = *pending->peer;
     peer.stream->read_some(asio::buffer(peer.input),
-                           [this, newcomer, &peer](const std::error_code& error, std::size_t size) {
-                             if (error) return end(newcomer, error.message());
-                             newcomer->line.append(peer.input.data(), size);
-                             const std::size_t line_end = newcomer->line.find('\n');
-                             if (line_end != std::string::npos) return let_in(newcomer, line_end);
-                             if (newcomer->line.size() > network::longest_access_line)
-                               return end(newcomer, "its first line is too long");
-                             read_line(newcomer);
+                           [this, pending, &peer](const std::error_code& error, std::size_t size) {
+                             if (error) return end(pending, error.message());
+                             pending->line.append(peer.input.data(), size);
+                             const std::size_t line_end = pending->line.find('\n');
+                             if (line_end != std::string::npos) return admit(pending, line_end);
+                             if (pending->line.size() > network::max_access_line)
+                               return end(pending, "its first line is too long");
+                             read_line(pending);
                            });
   }
 
-  void let_in(const Newcomer_Pointer& newcomer, std::size_t line_end) {
-    const std::string line = newcomer->line.substr(0, line_end);
-    newcomer->peer->early_input = newcomer->line.substr(line_end + 1);
+  void admit(const Pending_Pointer& pending, std::size_t line_end) {
+    const std::string line = pending->line.substr(0, line_end);
+    pending->peer->early_input = pending->line.substr(line_end + 1);
     Served* served = nullptr;
     std::string name;
     Role role = Role::push;
-    const std::string refusal = check(*newcomer, line, served, name, role);
-    newcomer->peer->output = refusal.empty() ? "ok\n" : "no " + refusal + "\n";
-    newcomer->peer->stream->write(
-        asio::buffer(newcomer->peer->output),
-        [this, newcomer, served, refusal, name, role](const std::error_code& error, std::size_t) {
-          if (error) return end(newcomer, error.message());
-          if (!refusal.empty()) return end(newcomer, refusal);
-          --newcomers_;
-          newcomer->timer.cancel();
-          served->add(newcomer->peer, name, role != Role::pull);
+    const std::string refusal = check(*pending, line, served, name, role);
+    pending->peer->output = refusal.empty() ? "ok\n" : "no " + refusal + "\n";
+    pending->peer->stream->write(
+        asio::buffer(pending->peer->output),
+        [this, pending, served, refusal, name, role](const std::error_code& error, std::size_t) {
+          if (error) return end(pending, error.message());
+          if (!refusal.empty()) return end(pending, refusal);
+          --pending_connections_;
+          pending->timer.cancel();
+          served->add(pending->peer, name, role != Role::pull);
         });
   }
 
   // Returns why the client is refused; empty if it is accepted. Only known clients learn which
   // databases exist.
-  std::string check(const Newcomer& newcomer, const std::string& line, Served*& served,
+  std::string check(const Pending_Connection& pending, const std::string& line, Served*& served,
                     std::string& name, Role& role) const {
     if (!line.starts_with(network::access_word)) return "this is not a client of joedb";
     std::istringstream words(line.substr(network::access_word.size()));
@@ -506,13 +505,13 @@ class Socket_Server::Implementation {
     std::string rest;
     words >> database >> name >> token;
     if (words >> rest) return "this is not a client of joedb";
-    if (newcomer.tls && newcomer.tls->has_access_list) {
-      const Access_List& list = newcomer.tls->access_list;
+    if (pending.tls && pending.tls->has_access_list) {
+      const Access_List& list = pending.tls->access_list;
       std::optional<Role> found;
       if (!token.empty()) {
         found = list.with_token(name, token);
       } else {
-        name = newcomer.name;
+        name = pending.name;
         if (!name.empty()) found = list.with_certificate(name);
       }
       if (!found) return "unknown name, or wrong token or certificate";
@@ -529,17 +528,17 @@ class Socket_Server::Implementation {
   Logger& log_;
   asio::io_context io_{1};
   asio::signal_set ends_;
-  asio::signal_set hang_ups_;
+  asio::signal_set sighup_;
   std::map<std::string, std::unique_ptr<Served>> served_;
   std::unique_ptr<Listener<tcp>> tcp_;
   std::unique_ptr<Listener<tcp>> metrics_;
   Tls_Files tls_files_;
   std::shared_ptr<Tls_State> tls_;  // null: no TLS
-  std::size_t newcomers_ = 0;
+  std::size_t pending_connections_ = 0;
 };
 
 static Logger& before_sockets(Logger& log) {
-  occupy_standard_descriptors();
+  reserve_standard_descriptors();
   return log;
 }
 

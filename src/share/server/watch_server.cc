@@ -10,21 +10,22 @@
 namespace joedb::server {
 
 void watch_server(Connector& connector, Logger& log, System& system,
-                  const std::function<void()>& notify, const std::function<bool()>& goes_on) {
-  constexpr std::chrono::milliseconds longest_wait{500};
-  while (goes_on()) {
+                  const std::function<void()>& notify,
+                  const std::function<bool()>& should_continue) {
+  constexpr std::chrono::milliseconds max_wait{500};
+  while (should_continue()) {
     try {
       const std::unique_ptr<Channel> channel = connector.new_channel();
       Server_Connection connection(*channel);
       notify();
-      while (goes_on()) {
+      while (should_continue()) {
         const Offset known = connection.get_checkpoint();
-        connection.pull_checkpoint({known, longest_wait});
+        connection.pull_checkpoint({known, max_wait});
         if (connection.get_checkpoint() != known) notify();
       }
     } catch (const std::exception& error) {
       log.log(std::string("waiting for the server of the connection: ") + error.what());
-      system.sleep(longest_wait);
+      system.sleep(max_wait);
     }
   }
 }

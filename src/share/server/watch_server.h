@@ -10,10 +10,11 @@
 namespace joedb::server {
 
 // Calls notify() when a server may have new entries: after each connection to it, and after each
-// change of its checkpoint. Reconnects when the connection is lost. Returns when goes_on() is
-// false, which is checked twice a second, unless the server hangs.
+// change of its checkpoint. Reconnects when the connection is lost. Returns when should_continue()
+// is false, which is checked twice a second, unless the server hangs.
 void watch_server(Connector& connector, Logger& log, System& system,
-                  const std::function<void()>& notify, const std::function<bool()>& goes_on);
+                  const std::function<void()>& notify,
+                  const std::function<bool()>& should_continue);
 
 }  // namespace joedb::server
 

@@ -128,8 +128,8 @@ State_Hash hash_of(const void* data, std::size_t size) {
 
 State_Hash hash_of(const In_Force& promises) {
   std::vector<std::uint64_t> words{
-      static_cast<std::uint64_t>(promises.least), static_cast<std::uint64_t>(promises.least_hard),
-      static_cast<std::uint64_t>(promises.least_classic), promises.is_exact};
+      static_cast<std::uint64_t>(promises.least), static_cast<std::uint64_t>(promises.min_hard),
+      static_cast<std::uint64_t>(promises.min_classic), promises.is_exact};
   // The last position in each file: its hash covers the bytes before the other positions, too.
   std::map<const std::string*, Offset> ends;
   for (const Allowed& a : promises.allowed) {
@@ -233,7 +233,7 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
     return j;
   }
   const Offset hard = j.hard.checkpoint;
-  if (hard < promises.least_hard) {
+  if (hard < promises.min_hard) {
     j.wrong = "Recovery::hard opens " + at(hard) + ": something hard is lost";
   } else if (promises.find(hard, true, image) == nullptr) {
     j.wrong = "Recovery::hard opens " + at(hard) +
@@ -244,7 +244,7 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
   if (!j.wrong.empty()) return j;
 
   const Classic_Checkpoint classic = classic_checkpoint(image);
-  if (classic.hard_checkpoint > hard || classic.hard_checkpoint < promises.least_classic ||
+  if (classic.hard_checkpoint > hard || classic.hard_checkpoint < promises.min_classic ||
       promises.find(classic.hard_checkpoint, true, image) == nullptr) {
     j.wrong = "a classic reader takes a hard checkpoint " + at(classic.hard_checkpoint) +
               ", Recovery::hard one " + at(hard);
@@ -362,7 +362,7 @@ class Explorer {
         state.advance(history);
       }
       path_.push_back({number, io, {}});
-      if (is_wanted_cut()) cut(disk, state, effort, tried);
+      if (is_selected_cut()) cut(disk, state, effort, tried);
       path_.pop_back();
     }
   }
@@ -371,7 +371,7 @@ class Explorer {
   bool has_kill() const { return settings_.attacks.has_kill || fault_number_; }
   bool has_power() const { return settings_.attacks.has_power || fault_number_; }
 
-  bool is_wanted_cut() const {
+  bool is_selected_cut() const {
     if (wanted_.empty() || path_.size() > wanted_.size()) return true;
     const Step &step = path_.back(), &wanted = wanted_[path_.size() - 1];
     return step.disk == wanted.disk && step.cut == wanted.cut;
@@ -390,7 +390,7 @@ class Explorer {
     if (operation.kind != Sim_Operation::Kind::write || offset + operation.bytes.size() <= end)
       return;
     path_.push_back({number, state.io_count(), {}});
-    if (is_wanted_cut()) {
+    if (is_selected_cut()) {
       image_ = state.content();
       if (image_.size() < end) image_.resize(end);
       image_.replace(offset, end - offset, operation.bytes, 0, end - offset);
@@ -416,12 +416,12 @@ class Explorer {
     const State_Hash promises_hash = hash_of(promises);
     // If nothing hard was promised, a failed sync may have lost a part of the header for ever, and
     // a process that stopped at a failed write has not synced its words.
-    const bool must_open = promises.least_hard > journal_start ||
-                           (!state.has_failure() && has_header(state.durable()));
+    const bool must_open =
+        promises.min_hard > journal_start || (!state.has_failure() && has_header(state.durable()));
     if (!state.has_durable_name()) {
       image_.clear();
       check({.kind = Image_Choice::Kind::no_file}, promises, promises_hash,
-            promises.least_hard > journal_start);
+            promises.min_hard > journal_start);
     }
     const std::vector<Sim_Unit> units = state.units(disk.disk.history(), sector_size_);
     const bool has_grown = std::any_of(units.begin(), units.end(), [&](const Sim_Unit& unit) {
@@ -442,9 +442,9 @@ class Explorer {
       for (std::size_t fill = 0; fill < (has_grown ? sim_fill_count : 1); ++fill)
         check_mask(mask, static_cast<Sim_Fill>(fill));
     };
-    const bool is_as_before = tried.promises == promises_hash && tried.units <= units.size() &&
-                              units.size() <= effort.all_subsets_up_to;
-    choose(units.size(), is_as_before ? tried.units : 0, effort, check_fills);
+    const bool is_same_epoch = tried.promises == promises_hash && tried.units <= units.size() &&
+                               units.size() <= effort.all_subsets_up_to;
+    choose(units.size(), is_same_epoch ? tried.units : 0, effort, check_fills);
     tried = {promises_hash, units.size()};
   }
 
@@ -560,7 +560,7 @@ class Explorer {
                           "), " + after.wrong + "; " + kept.text() + "; header " +
                           words_text(disk.disk.content()));
     }
-    if (!goes_deeper(random)) return;
+    if (!explores_recovery(random)) return;
     std::string image;
     image.swap(image_);
     const Lab_Effort effort{.all_subsets_up_to = 8, .random_subsets = 16};
@@ -582,7 +582,7 @@ class Explorer {
       throw Broken_Rule("what stood behind the checkpoint " + at(found) + " was not kept");
   }
 
-  bool goes_deeper(Random& random) const {
+  bool explores_recovery(Random& random) const {
     const std::size_t depth = path_.size();
     if (depth < wanted_.size()) return true;
     if (!wanted_.empty()) return false;
@@ -775,8 +775,8 @@ Lab_Report run_crash_lab(const Lab_Settings& settings) {
   Shared_State_Set all_states;
   std::atomic<std::uint64_t> next = 0;
   std::atomic<bool> stops = false;
-  std::mutex mutex;  // guards `report` and `trouble`
-  std::exception_ptr trouble;
+  std::mutex mutex;  // guards `report` and `first_error`
+  std::exception_ptr first_error;
 
   const auto work = [&] {
     while (!stops) {
@@ -798,7 +798,7 @@ Lab_Report run_crash_lab(const Lab_Settings& settings) {
         if (settings.on_progress && !settings.on_progress(report.counts)) stops = true;
       } catch (...) {
         const std::lock_guard lock(mutex);
-        if (!trouble) trouble = std::current_exception();
+        if (!first_error) first_error = std::current_exception();
         stops = true;
       }
     }
@@ -807,7 +807,7 @@ Lab_Report run_crash_lab(const Lab_Settings& settings) {
   for (unsigned i = 1; i < settings.jobs; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  if (trouble) std::rethrow_exception(trouble);
+  if (first_error) std::rethrow_exception(first_error);
   report.seconds = seconds();
   return report;
 }
@@ -816,7 +816,7 @@ std::string judge_image(std::string_view image, std::string_view promised) {
   const std::string file(promised);
   const auto end = static_cast<Offset>(promised.size());
   In_Force promises;
-  promises.least = promises.least_hard = promises.least_classic = end;
+  promises.least = promises.min_hard = promises.min_classic = end;
   promises.allowed.push_back({end, true, &file});
   return judge(image, promises, true).wrong;
 }

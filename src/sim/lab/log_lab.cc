@@ -14,7 +14,7 @@
 #include "joedb/format/decoder.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
-#include "share/cluster/record.h"
+#include "share/cluster/message.h"
 #include "sim/lab/fiber.h"
 #include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
@@ -173,7 +173,7 @@ void Log_Simulation::set_up() {
   late_percent_ = percent();
   damaged_percent_ = percent();
   slow_percent_ = percent();
-  const std::array<std::size_t, 4> sizes{record_header_size + 7, record_header_size + 64, 4096,
+  const std::array<std::size_t, 4> sizes{message_header_size + 7, message_header_size + 64, 4096,
                                          1 << 16};
   archive_interval_ = random_.flip() ? 3000 : 200;
   message_size_ = sizes[random_.below(sizes.size())];

@@ -55,11 +55,11 @@ Simulation::Moment Simulation::moment(const Client& client) const {
 
 bool Simulation::is_quick(std::size_t index) const {
   const Link& link = links_[index];
-  return !link.is_cut && !link.is_in_pieces && link.capacity > most_bytes_of_a_push;
+  return !link.is_cut && !link.is_in_pieces && link.capacity > max_push_size;
 }
 
 // True if connections and servers have not changed since `start`, and the network is fast.
-bool Simulation::had_no_fault_since(const Moment& start, const Client& client) const {
+bool Simulation::was_fault_free_since(const Moment& start, const Client& client) const {
   const Moment end = moment(client);
   return late_percent_ == 0 && start.generations == end.generations && start.link == end.link &&
          start.upstream == end.upstream && is_quick(end.link) &&
@@ -68,7 +68,7 @@ bool Simulation::had_no_fault_since(const Moment& start, const Client& client) c
 
 // Checks that a waiting pull returns as soon as there is something new.
 void Simulation::check_wait(const Client& client, const Moment& start, std::size_t from) {
-  if (!had_no_fault_since(start, client)) return;
+  if (!was_fault_free_since(start, client)) return;
   for (const auto& [time, size] : nodes_[client.node].growth) {
     if (size <= from) continue;
     if (now_ - std::max(time, start.time) > second / 2)
@@ -115,8 +115,8 @@ void Simulation::live(Client& client) {
       note(who + error.what());
       const bool is_refused =
           std::string_view(error.what()).find("pull-only") != std::string_view::npos;
-      const bool reads_what_is_lost = client.copy == Copy_Kind::none && !lost_.empty();
-      if (!is_refused && !reads_what_is_lost) fail(who + client.action + ": " + error.what());
+      const bool reads_lost_data = client.copy == Copy_Kind::none && !lost_.empty();
+      if (!is_refused && !reads_lost_data) fail(who + client.action + ": " + error.what());
     } catch (const std::exception& error) {
       // A Server_File does not detect that the server has lost bytes which it has read. After a
       // reconnection during a transaction, the server may be read-only.
@@ -264,7 +264,7 @@ void Simulation::write_twice(Client& client, Store& store, const Abstract_File& 
              std::chrono::nanoseconds(now_ - start.time) < node.limits.lock_time;
     };
     const bool has_lock = has_lock_of(hub()) && has_lock_of(nodes_[client.node]);
-    if (has_lock && had_no_fault_since(start, client))
+    if (has_lock && was_fault_free_since(start, client))
       fail("client " + std::to_string(client.index) + ": has the lock, and others push");
     throw;
   }

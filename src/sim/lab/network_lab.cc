@@ -91,7 +91,7 @@ void Simulation::set_up() {
     writer.name = "the other process";
     writer.is_hard = random_.flip();
     writer.actions_left = random_.below(6);
-    writer.fiber = std::make_unique<Fiber>([this, &writer] { live_as_writer(writer); });
+    writer.fiber = std::make_unique<Fiber>([this, &writer] { run_writer(writer); });
     actors_.push_back(&writer);
     ++counts_.shared;
   }
@@ -247,21 +247,21 @@ void Simulation::run() {
     fail(text);
   };
   std::uint64_t count = 0;
-  const auto must_go_on = [&] {
+  const auto is_incomplete = [&] {
     return std::any_of(clients_.begin(), clients_.end(), is_unfinished) ||
            served_.size() < written_ ||
            (has_relay() && (!relay().core || relay().served < served_.size()));
   };
-  while (!has_failed() && must_go_on()) {
+  while (!has_failed() && is_incomplete()) {
     if (events_.empty()) return complain("somebody waits for ever:");
     const Event event = events_.top();
     events_.pop();
     now_ = event.time;
     if (now_ > heal_time_ + patience) return complain("somebody does not get an answer:");
-    if (++count > most_events) return complain("too many events:");
+    if (++count > max_events) return complain("too many events:");
     handle(event);
-    if (has_relay()) check_that_relay_is_fresh();
-    if (is_shared_) check_that_hub_is_fresh();
+    if (has_relay()) check_relay_lag();
+    if (is_shared_) check_hub_lag();
   }
   if (has_failed() || !hub().core) return;
   // The last crash happens after all clients have finished.

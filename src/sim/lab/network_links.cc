@@ -75,11 +75,11 @@ void Simulation::cut(std::size_t index) {
   link.drops_bytes = random_.flip();
   note("link " + std::to_string(index) + " is cut" +
        (link.drops_bytes ? ", with the bytes on their way" : ""));
-  const auto until_noticed = [&](Nanoseconds longest) {
+  const auto notice_delay = [&](Nanoseconds longest) {
     return now_ + (chance(60) ? below(100 * millisecond) : below(longest));
   };
-  schedule(Event::Kind::lost_at_client, until_noticed(20 * second), index);
-  schedule(Event::Kind::lost_at_server, until_noticed(100 * second), index,
+  schedule(Event::Kind::lost_at_client, notice_delay(20 * second), index);
+  schedule(Event::Kind::lost_at_server, notice_delay(100 * second), index,
            nodes_[link.node].generation);
 }
 

@@ -17,26 +17,26 @@ void Simulation::set_up_relay() {
 }
 
 void Simulation::start_relay_threads() {
-  const auto add = [&](Actor& actor, std::string name, void (Simulation::*run_it)()) {
+  const auto add = [&](Actor& actor, std::string name, void (Simulation::*body)()) {
     actor.index = actors_.size();
     actor.name = std::move(name);
-    actor.fiber = std::make_unique<Fiber>([this, run_it] { (this->*run_it)(); });
+    actor.fiber = std::make_unique<Fiber>([this, body] { (this->*body)(); });
     actors_.push_back(&actor);
   };
-  add(relay_lane_, "the relay", &Simulation::live_as_relay);
+  add(relay_lane_, "the relay", &Simulation::run_relay);
   add(relay_watcher_, "the watcher of the relay", &Simulation::watch_hub);
   relay().connector = std::make_unique<Sim_Connector>(*this, relay_lane_, 0);
 }
 
 // Simulates a process, and the next one after it is killed.
-void Simulation::live_as_relay() {
+void Simulation::run_relay() {
   while (!is_stopping_) {
     try {
       sleep_of(relay_lane_, below(random_.flip() ? 50 * millisecond : 3 * second));
-      if (open_relay()) work_as_relay();
+      if (open_relay()) run_relay_jobs();
     } catch (const Sim_Killed&) {
     }
-    bury_relay();
+    destroy_relay();
   }
 }
 
@@ -63,7 +63,7 @@ bool Simulation::open_relay() {
   std::string wrong;
   try {
     open_relay_journal();
-    wrong = wrong_in_relay();
+    wrong = relay_error();
   } catch (const Sim_Killed&) {
     throw;
   } catch (const Content_Mismatch& error) {
@@ -83,7 +83,7 @@ bool Simulation::open_relay() {
     node.disk->remove_fault();
     // A soft checkpoint that survives a power cut proves nothing, and pulled bytes have no other
     // checkpoint. So the copy is made anew.
-    must_copy_anew_ = node.was_power_cut;
+    must_discard_copy_ = node.was_power_cut;
     return false;
   }
   node.was_power_cut = false;
@@ -96,7 +96,7 @@ bool Simulation::open_relay() {
 }
 
 // Executes the jobs of the relay's journal lane.
-void Simulation::work_as_relay() {
+void Simulation::run_relay_jobs() {
   Node& node = relay();
   auto& jobs = node.jobs.front();
   for (;;) {
@@ -110,7 +110,7 @@ void Simulation::work_as_relay() {
     jobs.pop_front();
     job.work();
     if (relay_lane_.is_killed || node.is_dead()) throw Sim_Killed();
-    if (const std::string wrong = wrong_in_relay(); !wrong.empty()) fail("the relay " + wrong);
+    if (const std::string wrong = relay_error(); !wrong.empty()) fail("the relay " + wrong);
     node.dones.front().push_back(job.done);
     Nanoseconds& time = node.done_times.front();
     time = std::max(time, now_ + delay());
@@ -119,7 +119,7 @@ void Simulation::work_as_relay() {
 }
 
 // Cleans up after a killed relay process.
-void Simulation::bury_relay() {
+void Simulation::destroy_relay() {
   Node& node = relay();
   relay_lane_.is_killed = true;
   relay_watcher_.is_killed = true;
@@ -129,7 +129,7 @@ void Simulation::bury_relay() {
   node.upstream.reset();
   node.file.reset();
   node.memory.reset();
-  if (std::exchange(must_copy_anew_, false)) node.disk = std::make_unique<Sim_Disk>();
+  if (std::exchange(must_discard_copy_, false)) node.disk = std::make_unique<Sim_Disk>();
   if (node.is_power_next && !node.is_in_memory) {
     node.disk = std::make_unique<Sim_Disk>(node.disk->power_cut(random_.next()));
     node.was_power_cut = true;
@@ -175,7 +175,7 @@ void Simulation::attack_rollback(std::string_view reply) {
 
 // The copy of a relay is always a prefix of the hub's journal, and ends at the end of a push.
 // Returns a description of the error, or "".
-std::string Simulation::wrong_in_relay() {
+std::string Simulation::relay_error() {
   const std::size_t size = body_size(relay().journal->get_checkpoint());
   if (size > served_.size())
     return "has " + std::to_string(size) + " bytes, and its hub " + std::to_string(served_.size());
@@ -204,7 +204,7 @@ void Simulation::observe_relay() {
 }
 
 // True if the relay has a reason not to have everything that the hub has.
-bool Simulation::is_relay_excused() const {
+bool Simulation::may_relay_lag() const {
   const Node& node = relay();
   if (!hub().core || !node.core || node.served == served_.size() || node.is_working() ||
       !node.core->status().can_push || relay_watcher_.link == no_link)
@@ -215,10 +215,10 @@ bool Simulation::is_relay_excused() const {
 }
 
 // Checks that the relay, which is notified of new bytes, pulls them soon.
-void Simulation::check_that_relay_is_fresh() {
+void Simulation::check_relay_lag() {
   const Nanoseconds limit = late_percent_ == 0 ? 2 * second : 60 * second;
-  if (is_relay_excused()) behind_since_ = now_;
-  if (now_ - behind_since_ > limit) fail("the relay does not take what the hub has");
+  if (may_relay_lag()) relay_lag_start_ = now_;
+  if (now_ - relay_lag_start_ > limit) fail("the relay does not take what the hub has");
 }
 
 }  // namespace joedb::testing::network_lab

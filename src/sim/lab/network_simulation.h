@@ -43,8 +43,8 @@ constexpr Nanoseconds second = 1000 * millisecond;
 
 // The time in which all clients must finish after the faults have ended.
 constexpr Nanoseconds patience = 1000 * second;
-constexpr std::uint64_t most_events = 300'000;
-constexpr std::size_t most_bytes_of_a_push = 200'000;
+constexpr std::uint64_t max_events = 300'000;
+constexpr std::size_t max_push_size = 200'000;
 
 constexpr auto header_bytes = static_cast<std::size_t>(journal_start);
 
@@ -254,7 +254,7 @@ class Simulation final : public System {
   };
   Moment moment(const Client& client) const;
   bool is_quick(std::size_t link) const;
-  bool had_no_fault_since(const Moment& start, const Client& client) const;
+  bool was_fault_free_since(const Moment& start, const Client& client) const;
   void check_wait(const Client& client, const Moment& start, std::size_t from);
   void discard(Client& client);
 
@@ -290,24 +290,24 @@ class Simulation final : public System {
   // the relay
   void set_up_relay();
   void start_relay_threads();
-  void live_as_relay();
+  void run_relay();
   bool open_relay();
   void open_relay_journal();
-  void work_as_relay();
-  void bury_relay();
+  void run_relay_jobs();
+  void destroy_relay();
   void watch_hub();
   void attack_rollback(std::string_view reply);
-  std::string wrong_in_relay();
+  std::string relay_error();
   void observe_relay();
-  bool is_relay_excused() const;
-  void check_that_relay_is_fresh();
+  bool may_relay_lag() const;
+  void check_relay_lag();
 
   // another process with the file of the hub
-  void live_as_writer(Client& client);
+  void run_writer(Client& client);
   bool is_file_free();
   bool can_hub_write() const;
   void write_directly(Client& client);
-  void check_that_hub_is_fresh();
+  void check_hub_lag();
 
   // the model
   std::string_view served_body(std::size_t size) const;
@@ -344,13 +344,13 @@ class Simulation final : public System {
   std::deque<Node> nodes_;  // the hub, and perhaps a relay
   Actor relay_lane_;        // the thread of the relay that works on its journal
   Actor relay_watcher_;
-  std::size_t checked_ = 0;       // number of checked bytes in the copy of the relay
-  bool must_copy_anew_ = false;   // the relay must discard its copy
-  Nanoseconds behind_since_ = 0;  // time since which the relay lags behind without an excuse
+  std::size_t checked_ = 0;          // number of checked bytes in the copy of the relay
+  bool must_discard_copy_ = false;   // the relay must discard its copy
+  Nanoseconds relay_lag_start_ = 0;  // time since which the relay lags behind without an excuse
 
   bool is_shared_ = false;   // true if another process writes to the file of the hub
   std::size_t written_ = 0;  // end of the last transaction of that process
-  Nanoseconds hub_behind_since_ = 0;
+  Nanoseconds hub_lag_start_ = 0;
 
   // The journal of the server without its header, and the ends of all pushes.
   std::string served_;

@@ -7,7 +7,7 @@ namespace joedb::testing::network_lab {
 
 // Lock calls do not block in this simulation: the process polls for the lock, and performs all of a
 // transaction at once.
-void Simulation::live_as_writer(Client& client) {
+void Simulation::run_writer(Client& client) {
   while (!is_stopping_ && !client.is_finished) {
     try {
       sleep_of(client, below(random_.flip() ? 20 * millisecond : second));
@@ -55,12 +55,12 @@ void Simulation::write_directly(Client& client) {
 bool Simulation::can_hub_write() const { return hub().core && hub().journal->can_push(); }
 
 // Changes in the file of the hub must be served within a time limit.
-void Simulation::check_that_hub_is_fresh() {
+void Simulation::check_hub_lag() {
   const Nanoseconds limit = late_percent_ == 0 ? 2 * second : 60 * second;
-  const bool is_excused = !can_hub_write() || served_.size() >= written_ || hub().is_working() ||
-                          hub().core->status().lock_holder.has_value();
-  if (is_excused) hub_behind_since_ = now_;
-  if (now_ - hub_behind_since_ > limit) fail("the server does not take what is in its file");
+  const bool may_lag = !can_hub_write() || served_.size() >= written_ || hub().is_working() ||
+                       hub().core->status().lock_holder.has_value();
+  if (may_lag) hub_lag_start_ = now_;
+  if (now_ - hub_lag_start_ > limit) fail("the server does not take what is in its file");
 }
 
 }  // namespace joedb::testing::network_lab

@@ -44,7 +44,7 @@ std::string In_Force::difference(Offset position, std::string_view image) const 
 }
 
 std::string In_Force::text() const {
-  std::string text = "a hard checkpoint at " + std::to_string(least_hard) + " at least, any at " +
+  std::string text = "a hard checkpoint at " + std::to_string(min_hard) + " at least, any at " +
                      std::to_string(least) + " at least; may be found:";
   for (const Allowed& a : allowed)
     text += (a.is_hard ? " hard " : " soft ") + std::to_string(a.position);
@@ -98,11 +98,11 @@ void Promises::end_epoch(std::size_t io, Offset found, std::string_view content,
     // Checkpoints acknowledged before the crash are hard; all others were only possible.
     for (const Allowed& a : before_.allowed) {
       if (a.position > found) continue;
-      const bool is_given = a.is_hard && a.position <= before_.least_hard;
+      const bool is_given = a.is_hard && a.position <= before_.min_hard;
       epoch.promises.push_back(
           {.level = a.is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft,
            .position = a.position,
-           .is_classic = a.position <= before_.least_classic,
+           .is_classic = a.position <= before_.min_classic,
            .asked = 0,
            .given = is_given ? 0 : never,
            .is_unproven =
@@ -134,27 +134,27 @@ Offset Promises::last_given() const {
 }
 
 void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash crash) const {
-  Offset least = journal_start, least_hard = journal_start, least_classic = journal_start;
+  Offset least = journal_start, min_hard = journal_start, min_classic = journal_start;
   for (const Promise& p : epoch.promises) {
     if (p.asked > io) continue;
     const bool is_hard = is_hard_level(p.level);
     // A sealed checkpoint has no classic words: later words may overwrite the classic hard
     // checkpoint.
-    if (is_hard && !p.is_classic) least_classic = journal_start;
+    if (is_hard && !p.is_classic) min_classic = journal_start;
     in_force.allowed.push_back({p.position, is_hard, &epoch.file, p.is_unproven});
     if (p.given > io) continue;
     if (crash == Crash::kill && io < epoch.hard_only_since) least = std::max(least, p.position);
     if (survives_power_cut(p.level) || (is_hard && crash == Crash::kill)) {
-      least_hard = std::max(least_hard, p.position);
-      if (p.is_classic) least_classic = std::max(least_classic, p.position);
+      min_hard = std::max(min_hard, p.position);
+      if (p.is_classic) min_classic = std::max(min_classic, p.position);
     }
   }
   // While an epoch is beginning, the state before it may be found, too: the lower bounds apply.
-  const bool is_first = in_force.least_hard < 0;
+  const bool is_first = in_force.min_hard < 0;
   const auto combine = [&](Offset& a, Offset b) { a = is_first ? b : std::min(a, b); };
-  combine(in_force.least, std::max(least, least_hard));
-  combine(in_force.least_hard, least_hard);
-  combine(in_force.least_classic, least_classic);
+  combine(in_force.least, std::max(least, min_hard));
+  combine(in_force.min_hard, min_hard);
+  combine(in_force.min_classic, min_classic);
 }
 
 // Returns true if the epoch alone is in force. An adopted tail counts only once a checkpoint covers
@@ -168,7 +168,7 @@ bool Promises::is_in_force(const Epoch& epoch, std::size_t io) const {
 
 In_Force Promises::in_force(std::size_t io, Crash crash) const {
   In_Force result;
-  result.least_hard = -1;
+  result.min_hard = -1;
   result.has_integrity = has_integrity_;
   result.is_exact = true;
   std::size_t last = epochs_.size() - 1;
@@ -176,8 +176,8 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
   const bool is_ended = is_in_force(epochs_[last], io);
   for (std::size_t i = is_ended || last == 0 ? last : last - 1; i <= last; ++i) {
     if (i == 0 && is_found_) {
-      result.least = result.least_hard = before_.least_hard;
-      result.least_classic = before_.least_classic;
+      result.least = result.min_hard = before_.min_hard;
+      result.min_classic = before_.min_classic;
       result.allowed = before_.allowed;
       result.is_exact = result.is_exact && before_.is_exact;
     } else {
@@ -185,7 +185,7 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
     }
   }
   // Integrity entries prove nothing before the first hard checkpoint.
-  if (crash == Crash::power && !(has_integrity_ && result.least_hard > journal_start))
+  if (crash == Crash::power && !(has_integrity_ && result.min_hard > journal_start))
     result.is_exact = false;
   // A power cut may undo a truncation that was not synced.
   for (std::size_t i = 0; i < last; ++i)

@@ -34,11 +34,11 @@ struct Allowed {
 
 // The states that are allowed after a crash at one moment.
 struct In_Force {
-  Offset least = journal_start;          // lowest checkpoint for a reader in the default mode
-  Offset least_hard = journal_start;     // lowest checkpoint for Recovery::hard
-  Offset least_classic = journal_start;  // lowest hard checkpoint under the classic rule
-  bool has_integrity = false;            // integrity entries can verify soft checkpoints
-  bool is_exact = false;                 // the default mode finds a true state, or refuses
+  Offset least = journal_start;        // lowest checkpoint for a reader in the default mode
+  Offset min_hard = journal_start;     // lowest checkpoint for Recovery::hard
+  Offset min_classic = journal_start;  // lowest hard checkpoint under the classic rule
+  bool has_integrity = false;          // integrity entries can verify soft checkpoints
+  bool is_exact = false;               // the default mode finds a true state, or refuses
   std::vector<Allowed> allowed;
 
   // Returns the allowed checkpoint at `position` whose bytes equal those of `image`; null if there

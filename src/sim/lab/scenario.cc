@@ -701,7 +701,7 @@ void Scenario::run(const Workload& workload) {
 
 Scenario_Disk& Scenario::add_disk(std::string name) {
   Scenario_Disk& disk = disks_.emplace_back(std::move(name));
-  if (has_lying_disk_) disk.disk.lie();
+  if (has_lying_disk_) disk.disk.ignore_syncs();
   if (fault_ && fault_->disk == disks_.size() - 1) disk.disk.set_fault(fault_->fault);
   return disk;
 }

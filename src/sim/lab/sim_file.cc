@@ -134,7 +134,7 @@ void Sim_File::change(Sim_Operation operation) {
                                                                         : Calls::syncs;
   const bool kind_fails = disk_.faults_.fails(calls);
   if (disk_.faults_.fails(Calls::changes) || kind_fails) fail(operation);
-  if (disk_.is_lying_ && calls == Calls::syncs) return;
+  if (disk_.ignores_syncs_ && calls == Calls::syncs) return;
   disk_.change(std::move(operation));
 }
 

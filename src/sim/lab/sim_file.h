@@ -56,7 +56,7 @@ class Sim_Disk {
   void set_fault(Sim_Fault fault) { faults_.set(fault); }
   void remove_fault() { faults_.remove(); }
   // From now on, syncs succeed without effect.
-  void lie() { is_lying_ = true; }
+  void ignore_syncs() { ignores_syncs_ = true; }
   // The files beside the file, by suffix, as processes see them.
   Sim_Folder::Files beside() const { return folder_.files(); }
   Sim_Folder& folder() { return folder_; }
@@ -99,7 +99,7 @@ class Sim_Disk {
   Sim_State state_;
   Sim_History history_;
   Sim_Faults faults_;
-  bool is_lying_ = false;
+  bool ignores_syncs_ = false;
   File_Identity identity_{1, 1};
   std::vector<Lock> locks_;
   std::vector<Call> calls_;
@@ -116,7 +116,7 @@ class Sim_File : public Named_File, public Has_Identity {
   ~Sim_File() override;
 
   // The process that has this file and files beside it open. It dies when it is about to make a
-  // change, after `changes` further ones (Sim_Process::counts_beside says of which files).
+  // change, after `changes` further ones (Sim_Process::counts_other_files says of which files).
   void kill_after(std::size_t changes) { process_->changes_left = changes; }
   bool is_killed() const { return process_->is_killed(); }
   Sim_Process& process() { return *process_; }

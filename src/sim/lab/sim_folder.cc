@@ -73,7 +73,7 @@ class Sim_Folder::Open_File final : public Named_File {
   }
   void datasync_content() override { sync_content(); }
   void sync_directory() override {
-    process_->begin_change_beside();
+    process_->begin_other_change();
     folder_.sync_names(get_name());
   }
 
@@ -81,7 +81,7 @@ class Sim_Folder::Open_File final : public Named_File {
   const std::string& content() const { return node_->state.content(); }
   // Counts a change. Returns true if it fails.
   bool begin_change(Calls calls) {
-    process_->begin_change_beside();
+    process_->begin_other_change();
     if (is_readonly()) throw std::logic_error(get_name() + " is open for reading");
     const bool kind_fails = folder_.faults_.fails(calls);
     return folder_.faults_.fails(Calls::changes) || kind_fails;
@@ -164,21 +164,21 @@ std::unique_ptr<Abstract_File> Sim_Folder::open(const std::string& name, const s
 
 // A process may be killed, and the power be cut, between the renaming and the sync.
 void Sim_Folder::rename(const std::string& from, const std::string& to, Sim_Process& process) {
-  process.begin_change_beside();
+  process.begin_other_change();
   if (faults_.fails(Calls::names)) fail("renaming", from);
   const auto found = names_.find(from);
   if (found == names_.end()) throw_io_error("renaming", from, -1, ENOENT);
   change_names({from, to, found->second});
-  process.begin_change_beside();
+  process.begin_other_change();
   sync_names(to);
 }
 
 void Sim_Folder::remove(const std::string& name, Sim_Process& process) {
-  process.begin_change_beside();
+  process.begin_other_change();
   if (faults_.fails(Calls::names)) fail("removing", name);
   if (!names_.contains(name)) return;
   change_names({name, {}, nullptr});
-  process.begin_change_beside();
+  process.begin_other_change();
   sync_names(name);
 }
 

@@ -178,14 +178,14 @@ class Sim_Process {
 
   // True if changes of files beside the journal count, too. If false, the process dies only in
   // changes of the journal.
-  bool counts_beside = false;
+  bool counts_other_files = false;
 
   bool is_killed() const { return is_killed_; }
   void require_alive() const {
     if (is_killed_) throw Sim_Killed();
   }
   void begin_change();
-  void begin_change_beside() { counts_beside ? begin_change() : require_alive(); }
+  void begin_other_change() { counts_other_files ? begin_change() : require_alive(); }
 
  private:
   bool is_killed_ = false;

@@ -148,7 +148,7 @@ class Schedule {
       case 2:
         return keep_past();
       case 3:
-        return refresh_as_other();
+        return refresh_by_other();
     }
   }
 
@@ -172,7 +172,7 @@ class Schedule {
   // Runs a process that may be killed. Other errors are allowed only after faults.
   void run_process(Sim_File& file, const char* what, const std::function<void()>& work) {
     note(what);
-    file.process().counts_beside = true;
+    file.process().counts_other_files = true;
     if (chance(30)) file.kill_after(random_.below(chance(50) ? 12 : 60));
     try {
       work();
@@ -250,7 +250,7 @@ class Schedule {
       case 8:
         return write_in_background(db);
       case 9:
-        return keep_now(db, file);
+        return keep_present(db, file);
       case 10:
         // Another process refreshes the snapshot, and the writer continues meanwhile.
         return refresh(random_, [&] {
@@ -310,7 +310,7 @@ class Schedule {
   }
 
   // Writes a snapshot that is kept beside newer ones.
-  void keep_now(Writable_Database& db, Sim_File& file) {
+  void keep_present(Writable_Database& db, Sim_File& file) {
     db.hard_checkpoint();
     try {
       if (!joedb::write_snapshot(db.get_database(), file, db.get_journal().get_replay_place(),
@@ -329,7 +329,7 @@ class Schedule {
   void refresh(Random& random, const std::function<void()>& meanwhile) {
     refresh(random, meanwhile, program_, false);
   }
-  void refresh_as_other() {
+  void refresh_by_other() {
     // The program may be unable to use the snapshot of another opening.
     const Opening other = any_opening();
     sure_position_ = 0;
@@ -480,7 +480,7 @@ class Schedule {
     opening.end = 1 + static_cast<Offset>(random_.below(disk_->content().size()));
     check(opening, false);
     if (chance(30)) check_with_fault();
-    if (chance(40)) check_going_on(chance(60) ? program_ : any_opening());
+    if (chance(40)) check_continuation(chance(60) ? program_ : any_opening());
   }
 
   void check(const Opening& opening, bool is_of_program) {
@@ -496,7 +496,7 @@ class Schedule {
     if (with.text != "refused" && is_of_program && sure_position_ > journal_start &&
         with.report.position < sure_position_)
       fail("the snapshot at " + std::to_string(sure_position_) +
-           " is not used: " + with.report.remark + "; beside: " + beside_text());
+           " is not used: " + with.report.remark + "; beside: " + other_files_text());
   }
 
   bool is_sound(const std::string& content) const {
@@ -513,7 +513,7 @@ class Schedule {
         disk_->folder().put(name, "removed");
   }
 
-  std::string beside_text() const {
+  std::string other_files_text() const {
     std::string text;
     for (const auto& [name, content] : disk_->beside()) {
       text += name + ", " + std::to_string(content.size()) + " bytes";
@@ -537,18 +537,19 @@ class Schedule {
   }
 
   // Makes the same changes with and without the snapshot, and compares.
-  void check_going_on(const Opening& opening) {
+  void check_continuation(const Opening& opening) {
     ++counts_.continued;
     Sim_Disk with(disk_->content(), disk_->beside()), without(disk_->content());
     with.set_identity(disk_->identity());
     const std::uint64_t seed = random_.next();
-    const std::string a = go_on(with, opening, seed), b = go_on(without, opening, seed);
+    const std::string a = continue_run(with, opening, seed),
+                      b = continue_run(without, opening, seed);
     if (a != b) fail("going on, " + opening.text() + " does not see the same\n" + difference(a, b));
     if (with.content() != without.content())
       fail("going on, " + opening.text() + " does not write the same");
   }
 
-  static std::string go_on(Sim_Disk& disk, const Opening& opening, std::uint64_t seed) {
+  static std::string continue_run(Sim_Disk& disk, const Opening& opening, std::uint64_t seed) {
     Random random(seed);
     Random_Changes changes(random);
     try {
@@ -598,14 +599,14 @@ class Schedule {
       note("another journal of the same length");
       replace_journal(grown({}, disk_->content().size()), random_.flip());
     } else if (const auto found = files.find(newest_name); found != files.end()) {
-      what == 10 ? become_twin(found->second) : change_snapshot(found->second, what);
+      what == 10 ? replace_by_twin(found->second) : change_snapshot(found->second, what);
     }
   }
 
   // Replaces the journal by one of the same length, with the same samples, and another letter in a
   // text. If journals are not compared as a whole, opening detects another file, not other bytes in
   // the same file.
-  void become_twin(const std::string& snapshot) {
+  void replace_by_twin(const std::string& snapshot) {
     if (!is_whole(snapshot)) return;
     const Offset position = open_file(snapshot)->place().position;
     std::string twin = disk_->content();

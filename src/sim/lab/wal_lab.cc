@@ -281,7 +281,7 @@ struct Setup {
   std::size_t needed = 2;
   std::uint64_t slowness = 0;  // seed for the times when copies are slow; 0: never
   std::size_t sector = 512;
-  bool has_crowd = false;  // segments only: several programs at once
+  bool is_concurrent = false;  // segments only: several programs at once
 };
 
 constexpr const char* kind_names[] = {"file", "async", "copies", "segments"};
@@ -312,7 +312,7 @@ Setup choose_setup(Random& random) {
     setup.options.format = Format::cwal;
     setup.options.preallocate = 0;
   }
-  if (setup.kind == Kind::segments) setup.has_crowd = random.flip();
+  if (setup.kind == Kind::segments) setup.is_concurrent = random.flip();
   return setup;
 }
 
@@ -327,7 +327,7 @@ std::string text_of(const Setup& setup) {
   if (setup.kind == Kind::segments)
     text += ", segments " + std::to_string(setup.segments.segment_size) + ", spare " +
             std::to_string(setup.segments.spare_segments);
-  if (setup.has_crowd) text += ", several programs at once";
+  if (setup.is_concurrent) text += ", several programs at once";
   return text;
 }
 
@@ -602,21 +602,22 @@ class Log_Scenario {
 
 // Programs that write and read a log of segments at the same time, in one thread. Each is suspended
 // before each of its calls, then any of them is resumed. Some are killed and restarted.
-class Crowd {
+class Concurrent_Run {
  public:
   // `is_whole`: no power cut has torn the log. Otherwise, readers may find damage.
-  Crowd(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random, bool is_whole)
+  Concurrent_Run(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random,
+                 bool is_whole)
       : world_(world), setup_(setup), promises_(promises), random_(random), is_whole_(is_whole) {
     world_.set_pause([this] { pause(); });
   }
-  ~Crowd() {
+  ~Concurrent_Run() {
     is_over_ = true;
     for (const auto& program : programs_)
       while (!program->fiber->is_done()) kill(*program);
     world_.set_pause({});
   }
-  Crowd(const Crowd&) = delete;
-  Crowd& operator=(const Crowd&) = delete;
+  Concurrent_Run(const Concurrent_Run&) = delete;
+  Concurrent_Run& operator=(const Concurrent_Run&) = delete;
 
   // Passes on the exceptions of the programs. Throws std::runtime_error if a rule is violated.
   // `look` is called between their calls.
@@ -627,7 +628,7 @@ class Crowd {
       Program& program = *programs_.emplace_back(std::make_unique<Program>());
       const bool is_writer = i < writing_;
       program.fiber = std::make_unique<Fiber>([this, &program, is_writer] {
-        is_writer ? write_again_and_again(program) : read_again_and_again(program);
+        is_writer ? write_repeatedly(program) : read_repeatedly(program);
       });
     }
     // Usually resumes the same program, so that others are suspended while many operations happen.
@@ -671,7 +672,7 @@ class Crowd {
   }
 
   // Runs a program once. Returns false after an error, or if the test is over.
-  bool live(Program& self, void (Crowd::*life)()) {
+  bool live(Program& self, void (Concurrent_Run::*life)()) {
     try {
       (this->*life)();
       if (self.is_killed) throw Sim_Killed();  // killed in a destructor
@@ -685,15 +686,15 @@ class Crowd {
     return !is_over_;
   }
 
-  void write_again_and_again(Program& self) {
+  void write_repeatedly(Program& self) {
     for (std::size_t lives = 1 + random_.below(3); lives > 0; --lives)
-      if (!live(self, &Crowd::write)) break;
+      if (!live(self, &Concurrent_Run::write)) break;
     --writing_;
   }
-  void read_again_and_again(Program& self) {
+  void read_repeatedly(Program& self) {
     for (bool is_last = false; !is_last;) {
       is_last = writing_ == 0;
-      if (!live(self, &Crowd::read)) break;
+      if (!live(self, &Concurrent_Run::read)) break;
     }
   }
 
@@ -725,7 +726,7 @@ class Crowd {
     World_Directory directory(world_);
     wal::Segmented_Reader reader(directory);
     std::uint64_t next = 0;   // next sequence; 0: any that is not released
-    bool has_sought = false;  // has sought the first entry after all writers ended
+    bool has_seeked = false;  // has sought the first entry after all writers ended
     for (std::size_t looks = 1 + random_.below(20);; --looks) {
       const bool is_last = writing_ == 0;
       while (const auto entry = reader.next()) {
@@ -733,9 +734,9 @@ class Crowd {
         next = entry->position.sequence + 1;
       }
       if (check_end(reader)) {
-        if (has_sought)
+        if (has_seeked)
           throw std::runtime_error("a reader is told of a release while nobody writes");
-        has_sought = is_last;
+        has_seeked = is_last;
         next = 0;
         reader.seek_first();
         continue;
@@ -814,8 +815,8 @@ class Log_Explorer {
       setup_ = choose_setup(random_);
       if (seed_ % 4 != 0) setup_.slowness = seed_;
       const std::uint64_t life_seed = random_.next();
-      if (setup_.has_crowd) {
-        live_together(life_seed);
+      if (setup_.is_concurrent) {
+        run_concurrently(life_seed);
         ++counts_.seeds;
         return std::nullopt;
       }
@@ -858,13 +859,15 @@ class Log_Explorer {
 
   // Runs several programs at a time. The promises depend on which one continues, so crashes are
   // tried immediately.
-  void live_together(std::uint64_t seed) {
+  void run_concurrently(std::uint64_t seed) {
     effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
     Random random(seed);
     for (int i = 0; i < 50; ++i) {
       World world({});
       Promises_Of_Log promises(1, {});
-      Crowd(world, setup_, promises, random, true).run([&] { crash_now(world, promises, 1); });
+      Concurrent_Run(world, setup_, promises, random, true).run([&] {
+        crash_now(world, promises, 1);
+      });
       where_ = "at the end";
       judge(kill_image(world), promises, world.time(), false);
     }
@@ -1055,8 +1058,8 @@ class Log_Explorer {
     Random random(seed_ ^ counts_.recoveries);
     const std::string where = where_;
     try {
-      go_on(world, next, random, is_power, depth);
-      go_on_without(world, next, random);
+      continue_after(world, next, random, is_power, depth);
+      continue_without_copy(world, next, random);
     } catch (const Exception& error) {
       // CWal's format cannot tell the effect of a power cut from damage. A log whose creation was
       // interrupted may be refused if it had no entries.
@@ -1067,7 +1070,7 @@ class Log_Explorer {
       return;
     }
     judge(kill_image(world), next, world.time(), false);
-    if (!setup_.has_crowd && depth < 2 && random.below(24) == 0) {
+    if (!setup_.is_concurrent && depth < 2 && random.below(24) == 0) {
       const Lab_Effort effort = effort_;
       effort_ = {.all_subsets_up_to = 6, .random_subsets = 200, .depth = 2};
       explore(world, next, depth + 1);
@@ -1076,18 +1079,19 @@ class Log_Explorer {
     where_ = where;
   }
 
-  void go_on(World& world, Promises_Of_Log& promises, Random& random, bool is_power, int depth) {
-    if (!setup_.has_crowd)
+  void continue_after(World& world, Promises_Of_Log& promises, Random& random, bool is_power,
+                      int depth) {
+    if (!setup_.is_concurrent)
       return Log_Scenario(world, setup_, promises, random).run(2 + random.below(5));
     const bool crashes = depth < 2 && random.below(24) == 0;
     const bool is_whole = depth == 1 && !is_power;
-    Crowd(world, setup_, promises, random, is_whole).run([&] {
+    Concurrent_Run(world, setup_, promises, random, is_whole).run([&] {
       if (crashes) crash_now(world, promises, depth + 1);
     });
   }
 
   // The next process cannot open one copy, if the others may be enough; later the copy is back.
-  void go_on_without(World& world, Promises_Of_Log& promises, Random& random) const {
+  void continue_without_copy(World& world, Promises_Of_Log& promises, Random& random) const {
     if (setup_.kind != Kind::copies || setup_.needed != 2) return;
     promises.note(Promises_Of_Log::flushed, promises.last(), world.time());  // by the destructor
     const std::uint64_t missing = std::uint64_t{1} << random.below(setup_.copies);
@@ -1189,15 +1193,15 @@ class Log_Explorer {
     cut_power(world, promises, states, world.time(), 2);
     effort_ = {.all_subsets_up_to = 2, .random_subsets = 20, .depth = 2};
     if (fault.calls == Sim_Fault::Calls::syncs || fault.calls == Sim_Fault::Calls::writes)
-      go_on_without_reboot(world, promises, std::move(states));
+      continue_without_reboot(world, promises, std::move(states));
     effort_ = effort;
     fault_.clear();
   }
 
   // The next process opens the log while the page cache still has the bytes that were not written,
   // and takes them for written. Then the power fails.
-  void go_on_without_reboot(World& world, const Promises_Of_Log& promises,
-                            std::vector<Sim_State> states) {
+  void continue_without_reboot(World& world, const Promises_Of_Log& promises,
+                               std::vector<Sim_State> states) {
     const Shown shown = read(kill_image(world), setup_);
     if (!shown.refusal.empty()) return;
     Promises_Of_Log next = promises.after_crash(shown.last());

@@ -18,8 +18,8 @@ std::string in_child(F f) {
   if (::pipe(ends) != 0) return "no pipe";
   const pid_t child = ::fork();
   if (child == 0) {
-    constexpr unsigned most_seconds = 20;
-    ::alarm(most_seconds);
+    constexpr unsigned max_seconds = 20;
+    ::alarm(max_seconds);
     std::string text;
     try {
       text = f();

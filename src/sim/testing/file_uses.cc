@@ -75,7 +75,7 @@ class Copy : public Memory_File {
 };
 
 // Discards everything that is printed.
-class Nowhere : public std::streambuf {
+class Null_Buffer : public std::streambuf {
   int overflow(int c) override { return traits_type::not_eof(c); }
   std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
 };
@@ -83,13 +83,13 @@ class Nowhere : public std::streambuf {
 // Discards everything printed on std::cerr, and warnings of destructors.
 class Quiet {
  public:
-  Quiet() : old_(std::cerr.rdbuf(&nowhere_)) { Destructor_Logger::remove_logger(); }
+  Quiet() : old_(std::cerr.rdbuf(&null_buffer_)) { Destructor_Logger::remove_logger(); }
   ~Quiet() { std::cerr.rdbuf(old_); }
   Quiet(const Quiet&) = delete;
   Quiet& operator=(const Quiet&) = delete;
 
  private:
-  Nowhere nowhere_;
+  Null_Buffer null_buffer_;
   std::streambuf* const old_;
 };
 
@@ -146,7 +146,7 @@ void print_journal(Abstract_File& file, Recovery recovery, Writer writer) {
 
 void print_entries(std::string_view file, Recovery recovery) {
   Readonly_Memory_File memory(file);
-  Nowhere nowhere;
+  Null_Buffer nowhere;
   std::ostream out(&nowhere);
   try_to([&] { print_journal(memory, recovery, Command_Writer(out)); });
   try_to([&] { print_journal(memory, recovery, Command_Writer(out, &memory)); });
@@ -156,7 +156,7 @@ void print_entries(std::string_view file, Recovery recovery) {
 }
 
 void print_tables(const Database& database) {
-  Nowhere nowhere;
+  Null_Buffer nowhere;
   std::ostream out(&nowhere);
   for (const Table* table : live_tables(database)) {
     write_table(out, *table, {});
@@ -232,7 +232,7 @@ std::string rewritten(Write write) {
 }
 
 // Rewrites the file as joedb_pack --keep-since and joedb_forget do.
-void fold_and_forget(std::string_view file, const Database& database) {
+void rewrite_history(std::string_view file, const Database& database) {
   const auto fold = [&](Offset since) {
     Readonly_Memory_File opened(file);
     const Offset end = Readonly_Journal(opened).get_checkpoint();
@@ -504,7 +504,7 @@ void use_file(std::string_view file) {
   if (!is_large(database)) {
     print_tables(database);
     pack_and_merge(database);
-    fold_and_forget(file, database);
+    rewrite_history(file, database);
   }
   const auto content = content_of(file);
   pull<Writable_Database_Client>(file, content);

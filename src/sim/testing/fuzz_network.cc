@@ -21,7 +21,7 @@ using server::Server_Host;
 using server::Session_Id;
 using server::Written_Journal;
 
-constexpr std::size_t most_to_send = (std::size_t{1} << 16) + 64;
+constexpr std::size_t max_to_send = (std::size_t{1} << 16) + 64;
 
 void write_something(Abstract_File& file) {
   Writable_Database db(file);
@@ -48,7 +48,7 @@ class Fuzzed_Server final : public Server_Host {
 
   void send(Session_Id session, std::string bytes) override {
     require(is_open(session), "something is sent to a closed session");
-    require(bytes.size() <= most_to_send, "more than a block is sent");
+    require(bytes.size() <= max_to_send, "more than a block is sent");
     require(is_sending_.insert(session).second, "two replies at once");
     sent_.push_back(session);
   }
@@ -209,8 +209,8 @@ void fuzz_client(std::string_view input) {
                                      : first == 'I' || first == 'h' ? Content_Check::full
                                                                     : Content_Check::none;
     Writable_Database_Client client(file, connection, check_kind);
-    constexpr int most_requests = 100;  // after a refusal, requests read nothing from the channel
-    for (int i = 0; i < most_requests && !connection.is_lost(); ++i) {
+    constexpr int max_requests = 100;  // after a refusal, requests read nothing from the channel
+    for (int i = 0; i < max_requests && !connection.is_lost(); ++i) {
       try {
         ask(channel.next(), client, connection, file);
       } catch (const Disconnection& error) {

@@ -108,7 +108,7 @@ class Connection {
   }
   // Adds a row, if there is one. Returns false at the end.
   bool step(sqlite3_stmt* statement, Result& result) {
-    constexpr std::size_t most_rows = 5'000;
+    constexpr std::size_t max_rows = 5'000;
     const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return false;
     if (code != SQLITE_ROW) {
@@ -119,7 +119,7 @@ class Connection {
     for (int i = 0; i < sqlite3_column_count(statement); ++i)
       row += (i > 0 ? "|" : "") + Sql_Session::shown(statement, i);
     result.rows.push_back(std::move(row));
-    result.is_cut = result.rows.size() == most_rows;
+    result.is_cut = result.rows.size() == max_rows;
     return !result.is_cut;
   }
 

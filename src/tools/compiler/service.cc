@@ -87,10 +87,10 @@ class Tokenizer {
     if (!is_name_character(c)) return advance(1);
     const bool is_number = std::isdigit(static_cast<unsigned char>(c)) != 0;
     std::size_t size = 1;
-    const auto goes_on = [&](char next) {
+    const auto continues = [&](char next) {
       return is_name_character(next) || (is_number && (next == '\'' || next == '.'));
     };
-    while (size < rest().size() && goes_on(rest()[size])) ++size;
+    while (size < rest().size() && continues(rest()[size])) ++size;
     const std::string_view name = advance(size);
     if (name.ends_with('R') && name.size() <= 3 && rest().starts_with('"')) return skip_raw();
     return name;

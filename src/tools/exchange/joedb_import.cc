@@ -150,7 +150,7 @@ void preview(Row_Source& source, const File_Argument& file, const Import_Options
   read_content(file, import.transaction.recovery, database);
   const Import_Plan plan = make_plan(source, database, import.settings, stop);
   std::cout << source.input().name() << ": " << counted(plan.rows_seen, "row")
-            << (plan.has_seen_all ? "\n" : " were looked at; there may be more\n") << plan.text()
+            << (plan.has_read_all ? "\n" : " were looked at; there may be more\n") << plan.text()
             << "nothing was written\n";
 }
 
@@ -161,7 +161,7 @@ std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
   const Table& table = *database.find_table(plan.table);
   for (const auto& [name, rows] : counts.missing) {
     const Type_Code type = table.find_field(table.find_field(name))->column->type().code;
-    notes += std::string("empty becomes ") + text_of_missing(type) + ": " + plan.table + '.' +
+    notes += std::string("empty becomes ") + missing_value_text(type) + ": " + plan.table + '.' +
              name + ", in " + counted(rows, "row") + '\n';
   }
   return notes;

@@ -103,10 +103,10 @@ class Editor {
           return true;
         }
         print(problems);
-        if (!wants_to_go_on()) throw Exception("nothing was changed");
+        if (!wants_another_edit()) throw Exception("nothing was changed");
       }
     } catch (...) {
-      say_where_text_is();
+      report_kept_text();
       throw;
     }
   }
@@ -163,7 +163,7 @@ class Editor {
       std::cerr << "line " << problem.line << ": " << problem.what << '\n';
   }
 
-  bool wants_to_go_on() const {
+  bool wants_another_edit() const {
     if (!is_interactive()) return false;
     for (;;) {
       std::cout << "[e]dit again, [q]uit and keep the text in " << text_.path() << ": "
@@ -175,7 +175,7 @@ class Editor {
   }
 
   // Prints where the text is kept, or removes it if it was not changed. Never throws.
-  void say_where_text_is() {
+  void report_kept_text() {
     try {
       if (text_.read() == original_) return text_.remove();
       std::cerr << "the text is kept in " << text_.path();
@@ -249,7 +249,7 @@ void show_changes(const Edit_Options& options) {
   if (!editor.edit(apply)) print(options, {});
 }
 
-void say_if_waiting(const std::string& name, const std::string& text = "") {
+void report_wait(const std::string& name, const std::string& text = "") {
   if (!File(name, Open_Mode::read_existing).is_being_written()) return;
   std::cerr << name << ": waiting until no other process writes it. Ctrl-C gives up";
   if (!text.empty()) std::cerr << "; the text is in " << text;
@@ -266,7 +266,7 @@ Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& databas
 }
 
 void write_changes(const Edit_Options& options) {
-  say_if_waiting(options.name);
+  report_wait(options.name);
   File file(options.name, Open_Mode::shared_write);
   Journal_Options journal_options;
   journal_options.ends_transactions = true;
@@ -275,7 +275,7 @@ void write_changes(const Edit_Options& options) {
                 std::as_const(database).get_journal().get_checkpoint());
   Edit_Summary summary;
   const auto apply = [&](const std::string& text) {
-    say_if_waiting(options.name, editor.path());
+    report_wait(options.name, editor.path());
     const Write_Lock lock(database);
     if (lock.has_news()) editor.throw_outdated();
     const Database& content = database.get_database();

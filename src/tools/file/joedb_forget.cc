@@ -148,7 +148,7 @@ class Forgetting {
     }
     try {
       const auto other = file_.open_beside(suffix, Open_Mode::read_existing);
-      const index_t count = forgetter_.count_in(*other);
+      const index_t count = forgetter_.count_matches(*other);
       if (count > 0) std::cout << "still in " << name << ", in " << counted(count, "place") << '\n';
       return count > 0;
     } catch (const Io_Error& error) {

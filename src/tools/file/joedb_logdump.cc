@@ -116,7 +116,7 @@ void print_journal(Abstract_File& file, Writer writer, const Logdump_Options& op
   if (!options.print_checkpoint || options.sql) writer.end(journal.get_replay_position());
 }
 
-void print_as_asked(Abstract_File& file, const Logdump_Options& options) {
+void print_journal_as(Abstract_File& file, const Logdump_Options& options) {
   const Abstract_File* const blobs = options.blob ? &file : nullptr;
   if (options.raw)
     print_journal(file, Raw_Writer(std::cout, file), options);
@@ -170,7 +170,7 @@ int run_logdump(std::vector<std::string> arguments) {
   if (options.header)
     options.json ? print_header_as_json(*file) : print_header(*file);
   else
-    name_file_in_errors(file->get_name(), [&] { print_as_asked(*file, options); });
+    name_file_in_errors(file->get_name(), [&] { print_journal_as(*file, options); });
   finish_standard_output();
   return 0;
 }

@@ -33,7 +33,7 @@ std::string new_tail_name(const std::string& file, Offset position) {
 
 // Saves the bytes that Recovery::hard removes without saving them. Returns the name of the new
 // file. Precondition: no other process has the file open.
-std::string save_behind(File& file, Offset checkpoint, Recovery recovery) {
+std::string save_removed_bytes(File& file, Offset checkpoint, Recovery recovery) {
   if (file.get_size() <= checkpoint) return "";
   const std::string saved = new_tail_name(file.get_name(), checkpoint);
   fill_new_file(saved, New_File::Existing::refuse, [&](New_File& tail) {
@@ -84,7 +84,8 @@ void run_on(const std::string& name, Recovery recovery, bool is_json) {
   file.end_loading();
   const Writable_Journal& journal = database.get_journal();
   std::string saved;
-  if (recovery == Recovery::hard) saved = save_behind(file, journal.get_checkpoint(), recovery);
+  if (recovery == Recovery::hard)
+    saved = save_removed_bytes(file, journal.get_checkpoint(), recovery);
   database.recover();
   if (recovery == Recovery::ignore_header) database.hard_checkpoint();
   if (saved.empty()) saved = journal.get_saved_tail();

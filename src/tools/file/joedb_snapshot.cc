@@ -57,7 +57,7 @@ class Snapshot_Maker {
     begin_at_snapshot(end);
     if (has_newest(end) && !database_.snapshot_report().is_for_others) return {};
     replay_to(end);
-    if (options_.keep) keep_old_one();
+    if (options_.keep) keep_previous();
     written_.push_back(write(false));
     if (options_.keep) remove_oldest(*options_.keep);
     return std::move(written_);
@@ -142,7 +142,7 @@ class Snapshot_Maker {
     return false;
   }
 
-  void keep_old_one() const {
+  void keep_previous() const {
     const Offset position = database_.snapshot_report().position;
     if (position == 0) return;
     const std::vector<Offset> kept = kept_snapshots(file_);

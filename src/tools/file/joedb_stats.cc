@@ -155,8 +155,8 @@ Statistics make_statistics(const Database& database, const Sizes& sizes) {
 using Row = std::vector<std::string>;
 
 // The first cell of a row is aligned to the left, the others to the right.
-void print_rows(const std::vector<Row>& rows, std::size_t least_width) {
-  Text_Columns layout{std::vector<Text_Columns::Column>(rows.front().size(), {least_width, false})};
+void print_rows(const std::vector<Row>& rows, std::size_t min_width) {
+  Text_Columns layout{std::vector<Text_Columns::Column>(rows.front().size(), {min_width, false})};
   layout.columns[0] = {};
   for (const Row& row : rows) layout.fit(row);
   for (const Row& row : rows) std::cout << layout.line(row) << '\n';

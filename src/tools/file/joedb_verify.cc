@@ -47,10 +47,10 @@ class Verifier {
     } catch (const Corruption_Error& error) {
       if (damage_) return damage_;
       // The next integrity entry that covers bytes marks the end of the damage.
-      return Damage{has_entries() ? covered_ : error.offset, start_of_good_end(), error.reason()};
+      return Damage{has_entries() ? covered_ : error.offset, valid_suffix_start(), error.reason()};
     }
     if (auto damage = missing_end()) return damage;
-    return refusal_of_readers();
+    return open_damage();
   }
 
   bool has_entries() const { return entries_ > 0; }
@@ -108,7 +108,7 @@ class Verifier {
   }
 
   // Returns the damage that makes every program refuse the file, if any.
-  std::optional<Damage> refusal_of_readers() {
+  std::optional<Damage> open_damage() {
     try {
       const Readonly_Journal journal(file_);
       return std::nullopt;
@@ -131,7 +131,7 @@ class Verifier {
 
   // Returns the start of the intact bytes that end at the checkpoint; the checkpoint if there are
   // none.
-  Offset start_of_good_end() {
+  Offset valid_suffix_start() {
     Offset end = journal_.get_checkpoint();
     while (const auto entry = reader_.entry_before(end)) {
       if (entry->start >= end || !reader_.is_good(*entry, end - integrity_entry_size)) break;
@@ -271,7 +271,7 @@ std::string checkpoint_text(const Readonly_Journal& journal) {
 struct Tail {
   Offset size = 0;
   bool is_being_written = false;  // a transaction is in progress
-  bool makes_writers_refuse() const { return size > 0 && !is_being_written; }
+  bool blocks_writers() const { return size > 0 && !is_being_written; }
 };
 
 Tail find_tail(const Abstract_File& file, Offset checkpoint) {
@@ -297,7 +297,7 @@ void print_tail(const std::string& name, const Tail& tail) {
 
 void print_good(const std::string& name, const Verifier& verifier, const Tail& tail) {
   const Offset checkpoint = verifier.journal().get_checkpoint();
-  std::cout << name << (tail.makes_writers_refuse() ? ": good up to its checkpoint\n" : ": good\n")
+  std::cout << name << (tail.blocks_writers() ? ": good up to its checkpoint\n" : ": good\n")
             << "checkpoint:        " << checkpoint_text(verifier.journal()) << '\n'
             << "integrity entries: " << verifier.entries() << '\n';
   print_tail(name, tail);
@@ -334,7 +334,7 @@ Json json_of(const std::string& name, const Verifier& verifier, const std::optio
              const Tail& tail) {
   const Readonly_Journal& journal = verifier.journal();
   Json json{{"file", name},
-            {"good", !damage && !tail.makes_writers_refuse()},
+            {"good", !damage && !tail.blocks_writers()},
             {"checkpoint", journal.get_checkpoint()},
             {"hard", journal.get_checkpoint() == journal.get_hard_checkpoint()},
             {"integrity_entries", verifier.entries()},
@@ -392,7 +392,7 @@ int run_verify(std::vector<std::string> arguments) {
     const Tail tail = find_tail(*file, verifier.journal().get_checkpoint());
     const std::vector<Verified_Snapshot> snapshots =
         Snapshot_Verifier(*file, verifier.journal().get_checkpoint(), !damage, memory).run();
-    is_good = !damage && !tail.makes_writers_refuse() &&
+    is_good = !damage && !tail.blocks_writers() &&
               std::none_of(snapshots.begin(), snapshots.end(),
                            [](const Verified_Snapshot& s) { return s.is_damaged; });
     if (is_json)

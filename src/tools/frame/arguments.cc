@@ -314,7 +314,7 @@ std::string file_help(const File_Grammar& grammar) {
   return text;
 }
 
-static void ask_whether_to_make(const std::string& name) {
+static void confirm_creation(const std::string& name) {
   std::cout << name << " does not exist. Create it? [y/N] " << std::flush;
   if (!reads_yes()) throw Exception(name + ": was not created");
 }
@@ -338,7 +338,7 @@ void require_database(const File_Argument& file) {
   if (file.has_mode || (file.kind != Kind::file && file.kind != Kind::interpreted)) return;
   std::error_code ignored;
   if (std::filesystem::exists(file.name, ignored)) return;
-  if (is_interactive()) return ask_whether_to_make(file.name);
+  if (is_interactive()) return confirm_creation(file.name);
   throw Exception(file.name + ": does not exist; " +
                   (file.mode == Open_Mode::shared_write ? "--shared" : "--new") + " makes it");
 }

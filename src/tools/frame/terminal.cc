@@ -76,15 +76,15 @@ int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
 // In the locale C, common in containers, libedit would treat each byte of a non-ASCII letter as
 // invalid and drop it.
 static void set_locale() {
-  const auto knows_letters = [] {
+  const auto has_multibyte_letters = [] {
     constexpr std::string_view letter = "\xc3\xbc";
     wchar_t character = 0;
     std::mbstate_t state{};
     return std::mbrtowc(&character, letter.data(), letter.size(), &state) <= letter.size();
   };
-  if (std::setlocale(LC_CTYPE, "") != nullptr && knows_letters()) return;
+  if (std::setlocale(LC_CTYPE, "") != nullptr && has_multibyte_letters()) return;
   for (const char* name : {"C.UTF-8", "en_US.UTF-8"})
-    if (std::setlocale(LC_CTYPE, name) != nullptr && knows_letters()) return;
+    if (std::setlocale(LC_CTYPE, name) != nullptr && has_multibyte_letters()) return;
 }
 
 unsigned char Terminal::Editor::complete(EditLine* el, int) { return of(el).complete(); }
@@ -157,7 +157,7 @@ static constexpr char invisible = '\1';
 
 // libedit sends invisible bytes together with the character that follows them, so a visible
 // character must be last. Otherwise the colour would extend to the typed text.
-static std::string with_marked_colours(std::string prompt) {
+static std::string mark_colours(std::string prompt) {
   static constexpr std::string_view last_space = " \x1b[0m";
   if (prompt.ends_with(last_space)) {
     prompt.resize(prompt.size() - last_space.size());
@@ -328,7 +328,7 @@ static std::string continuation_prompt(std::string_view prompt) {
 }
 
 Terminal::Got Terminal::edit_line(const std::string& prompt, std::string& line) {
-  editor_->prompt = with_marked_colours(prompt);
+  editor_->prompt = mark_colours(prompt);
   el_resize(editor_->line);
   interrupts_.clear();
   editor_->has_lost_letters = false;
@@ -363,11 +363,11 @@ std::optional<std::string_view> Terminal::read_line(const std::string& prompt,
   text_.clear();
   std::string line;
   while (true) {
-    const bool goes_on = !text_.empty();
-    const Got got = edit_line(goes_on ? continuation_prompt(prompt) : prompt, line);
+    const bool is_continuation = !text_.empty();
+    const Got got = edit_line(is_continuation ? continuation_prompt(prompt) : prompt, line);
     if (got == Got::line) {
       text_ += line;
-      if (!has_multiline_ || text_.size() >= longest_line ||
+      if (!has_multiline_ || text_.size() >= max_line_size ||
           !split_typed_line(text_).has_open_string)
         break;
       text_ += '\n';
@@ -377,7 +377,7 @@ std::optional<std::string_view> Terminal::read_line(const std::string& prompt,
     if (got == Got::interrupt && stops_at_interrupts_) throw Display_Stopped("interrupted");
     if (got == Got::interrupt) continue;
     out_ << '\n';
-    if (goes_on) continue;
+    if (is_continuation) continue;
     return std::nullopt;
   }
   if (text_.find_first_not_of(" \t\r\n") != text_.npos)

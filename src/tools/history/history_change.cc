@@ -186,7 +186,7 @@ class Changer {
   const History_Change& command_;
   const Find_Changes& find_;
   Change_Options options_;
-  Wanted_Changes wanted_;
+  Transaction_Content wanted_;
   Plan plan_;
   Transaction_Info info_;    // of the written transaction
   std::ostringstream text_;  // printed after the write has succeeded

@@ -62,9 +62,9 @@ int run_at(std::vector<std::string> arguments) {
     offered.push_back({std::string(reader), find_command(all_commands(), reader)->help});
   options.offer(2, offered);
   // Arguments after COMMAND belong to COMMAND.
-  constexpr int own_words = 3;
+  constexpr int own_word_count = 3;
   auto own_end = arguments.begin();
-  for (int words = 0; own_end != arguments.end() && words < own_words; ++own_end)
+  for (int words = 0; own_end != arguments.end() && words < own_word_count; ++own_end)
     if (!own_end->starts_with('-')) ++words;
   std::vector<std::string> rest(own_end, arguments.end());
   arguments.erase(own_end, arguments.end());

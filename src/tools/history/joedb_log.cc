@@ -59,7 +59,7 @@ class Log {
 
  private:
   // Limit on the summaries kept from the first pass; the others are read again.
-  static constexpr std::size_t most_kept = 10'000;
+  static constexpr std::size_t max_kept = 10'000;
 
   std::optional<Moment> moment(const std::optional<When>& when) const {
     if (!when) return {};
@@ -78,9 +78,9 @@ class Log {
   // Finds the transactions to show: the places of all, the summaries of the last ones. Transactions
   // before damage are shown.
   void find() {
-    constexpr std::int64_t most_followed = 10;
+    constexpr std::int64_t max_followed = 10;
     const auto most = static_cast<std::size_t>(command_.max.value_or(
-        command_.is_following ? most_followed : std::numeric_limits<std::int64_t>::max()));
+        command_.is_following ? max_followed : std::numeric_limits<std::int64_t>::max()));
     bool has_times = false;
     try {
       // With --table, summaries_ skips transactions, so tags need a separate pass.
@@ -92,7 +92,7 @@ class Log {
         places_.push_back({summary->begin, summary->end});
         if (places_.size() > most) places_.pop_front();
         kept_.push_back(*summary);
-        if (kept_.size() > std::min(most, most_kept)) kept_.pop_front();
+        if (kept_.size() > std::min(most, max_kept)) kept_.pop_front();
       }
     } catch (const Corruption_Error&) {
       if (command_.is_following) throw;
@@ -102,10 +102,9 @@ class Log {
   }
 
   template <class Stream>
-  Reversed<Stream> reversed(std::size_t without_last = 0) const {
-    return {file_,
-            {places_.begin(), places_.end() - static_cast<std::ptrdiff_t>(without_last)},
-            options_};
+  Reversed<Stream> reversed(std::size_t skip_last = 0) const {
+    return {
+        file_, {places_.begin(), places_.end() - static_cast<std::ptrdiff_t>(skip_last)}, options_};
   }
 
   void print_backwards(History_Output& printer) {
@@ -156,13 +155,13 @@ class Log {
 
   template <class Stream>
   void follow(Stream& stream, History_Output& printer) {
-    constexpr std::chrono::milliseconds longest_wait{500};
+    constexpr std::chrono::milliseconds max_wait{500};
     File_Watch watch(file_.get_name());
     Stop_Signal stop;
     finish_standard_output();
     while (!stop.has_come()) {
       if (!stream.pull()) {
-        watch.wait(longest_wait);
+        watch.wait(max_wait);
         continue;
       }
       while (const auto* const item = stream.next())

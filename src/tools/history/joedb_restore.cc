@@ -35,7 +35,7 @@ int run_restore(std::vector<std::string> arguments) {
   return change_by_history(
       file, command,
       [&](Abstract_File& opened, const Database& present, const Change_Options& change_options) {
-        return wanted_by_restore(opened, present, restored, change_options);
+        return restore_changes(opened, present, restored, change_options);
       });
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 void show(Abstract_File& file, const std::optional<When>& when, const History_Options& history) {
   const Change_Options wanted = history.for_file(file);
-  const Transaction_Summary place = find_shown(file, when, wanted.recovery);
+  const Transaction_Summary place = find_transaction_at(file, when, wanted.recovery);
   Changes changes(file, place.begin, place.end, wanted);
   // With --table, the transaction may have no changes.
   Transaction transaction;

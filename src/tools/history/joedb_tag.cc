@@ -54,9 +54,9 @@ void write(const File_Argument& file, const std::string& name, const std::option
   std::string comment;
   change_existing_file(file, command.transaction, [&](Writable_Database& database) {
     Abstract_File& opened = std::as_const(database).get_journal().get_file();
-    Wanted_Changes wanted;
-    wanted.comment = command.is_removal ? comment_of_removed_tag(opened, name)
-                                        : comment_of_new_tag(opened, name, when, command.is_forced);
+    Transaction_Content wanted;
+    wanted.comment = command.is_removal ? tag_removal_comment(opened, name)
+                                        : tag_comment(opened, name, when, command.is_forced);
     write_transaction(database, wanted, {}, command.author, std::time(nullptr));
     comment = wanted.comment;
   });

@@ -58,7 +58,7 @@ int run_undo(std::vector<std::string> arguments) {
   return change_by_history(
       file, command,
       [&](Abstract_File& opened, const Database&, const Change_Options& change_options) {
-        return wanted_by_undo(opened, when, change_options);
+        return undo_changes(opened, when, change_options);
       });
 }
 
@@ -81,12 +81,12 @@ int run_revert(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const File_Argument file = take_file(*words, history_change_grammar);
-  const Range_Of_Whens range =
+  const Moment_Range range =
       usage([&] { return parse_range(words->take_last_name(), std::time(nullptr)); });
   return change_by_history(
       file, command,
       [&](Abstract_File& opened, const Database&, const Change_Options& change_options) {
-        return wanted_by_revert(opened, range, change_options);
+        return revert_changes(opened, range, change_options);
       });
 }
 

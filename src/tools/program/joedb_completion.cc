@@ -130,7 +130,7 @@ class Completer {
   }
 
   void add_words(const Tool_Description& tool, const std::vector<std::string>& words) {
-    if (const Value_Kind* const next = kind_behind(tool, words)) return add_files(*next);
+    if (const Value_Kind* const next = kind_after(tool, words)) return add_files(*next);
     const std::size_t position = count_words(tool, words);
     if (position < tool.offered.size())
       for (const Offered_Word& word : tool.offered[position]) add(word.word, word.help);
@@ -139,8 +139,8 @@ class Completer {
   }
 
   // Returns the kind of value that the previous word requires; null if it requires none.
-  static const Value_Kind* kind_behind(const Tool_Description& tool,
-                                       const std::vector<std::string>& words) {
+  static const Value_Kind* kind_after(const Tool_Description& tool,
+                                      const std::vector<std::string>& words) {
     if (words.empty()) return nullptr;
     for (const std::vector<Offered_Word>& position : tool.offered)
       for (const Offered_Word& word : position)
@@ -159,7 +159,7 @@ class Completer {
           i == 0 || has_ended ? nullptr : find_option(tool, words[i - 1]);
       const bool is_value = before != nullptr && !before->is_flag();
       if (is_value || (!has_ended && is_option(words[i]))) continue;
-      if (kind_behind(tool, {words[i]}) == nullptr) ++count;
+      if (kind_after(tool, {words[i]}) == nullptr) ++count;
     }
     return count;
   }
@@ -182,7 +182,7 @@ completes the last WORD, which may be empty: the word, a tab and a description; 
 )help";
 
 // Returns all names of the program, separated by spaces.
-std::string names_of_program() {
+std::string program_names() {
   std::string names = "joedb";
   for (const Command& command : all_commands())
     if (command.alias != nullptr) names.append(" ").append(command.alias);
@@ -197,7 +197,7 @@ std::string script_of(std::string_view shell) {
                                          : "";
   constexpr std::string_view mark = "@NAMES@";
   for (std::size_t i; (i = script.find(mark)) != script.npos;)
-    script.replace(i, mark.size(), names_of_program());
+    script.replace(i, mark.size(), program_names());
   return script;
 }
 
@@ -209,7 +209,7 @@ void write_script(const std::filesystem::path& path, const std::string& script) 
 // bash and fish load the file with the name of the completed program.
 void write_scripts(const std::filesystem::path& share) {
   write_script(share / "zsh/site-functions/_joedb", script_of("zsh"));
-  std::istringstream names(names_of_program());
+  std::istringstream names(program_names());
   for (std::string name; names >> name;) {
     write_script(share / "bash-completion/completions" / name, script_of("bash"));
     write_script(share / "fish/vendor_completions.d" / (name + ".fish"), script_of("fish"));

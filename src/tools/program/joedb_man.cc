@@ -54,7 +54,7 @@ class Text_Writer {
 
  private:
   void write_line(const std::string& line) {
-    constexpr std::size_t shortest_full_line = 70;
+    constexpr std::size_t min_full_line = 70;
     if (line.empty()) {
       set_verbatim(false);
       out_ += ".PP\n";
@@ -62,7 +62,7 @@ class Text_Writer {
     }
     set_verbatim(line.starts_with(' '));
     out_ += escaped(line) + '\n';
-    if (!is_verbatim_ && line.size() < shortest_full_line) out_ += ".br\n";
+    if (!is_verbatim_ && line.size() < min_full_line) out_ += ".br\n";
   }
 
   void set_verbatim(bool is_verbatim) {

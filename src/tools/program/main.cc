@@ -145,7 +145,7 @@ static int run(Call& call) {
 // ---- errors -------------------------------------------------------------------------------------
 
 // Messages of exceptions begin with the operation. For users, puts the name of the file first.
-static std::string text_for_people(const std::exception& error) {
+static std::string user_message(const std::exception& error) {
   const std::string text = error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
   const auto* const io = dynamic_cast<const Io_Error*>(&error);
@@ -171,14 +171,14 @@ static std::string classic_text(const std::exception& error) {
 static void print_error(const Call& call, const std::exception& error) {
   std::fflush(stdout);
   const std::string text = is_classic() ? "Exception caught: " + classic_text(error)
-                                        : call.name + ": " + text_for_people(error);
+                                        : call.name + ": " + user_message(error);
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
 }  // namespace joedb
 
 int main(int argc, char** argv) {
-  joedb::occupy_standard_descriptors();
+  joedb::reserve_standard_descriptors();
   joedb::Call call = joedb::make_call(argc, argv);
   try {
     return joedb::run(call);

@@ -22,9 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longest_message = std::size_t{1} << 26;
-constexpr std::size_t most_documents = 1000;
-constexpr std::size_t most_completions = 1000;
+constexpr std::size_t max_message_size = std::size_t{1} << 26;
+constexpr std::size_t max_documents = 1000;
+constexpr std::size_t max_completions = 1000;
 
 // ---- messages -----------------------------------------------------------------------------------
 
@@ -32,9 +32,9 @@ constexpr std::size_t most_completions = 1000;
 // Throws Exception if the header is invalid.
 std::size_t read_length(std::istream& in) {
   constexpr std::string_view name = "Content-Length: ";
-  constexpr int most_lines = 100;
+  constexpr int max_lines = 100;
   std::size_t length = 0;
-  for (int i = 0; i < most_lines; ++i) {
+  for (int i = 0; i < max_lines; ++i) {
     std::string line;
     for (int c; (c = in.get()) != '\n';) {
       if (c == EOF) return 0;
@@ -43,7 +43,7 @@ std::size_t read_length(std::istream& in) {
     }
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) {
-      if (length == 0 || length > longest_message) throw Exception("Content-Length is wrong");
+      if (length == 0 || length > max_message_size) throw Exception("Content-Length is wrong");
       return length;
     }
     if (line.starts_with(name))
@@ -108,7 +108,7 @@ int units_before(std::string_view line, int characters) {
 }
 
 // Returns the part of a line before an offset in UTF-16 units.
-std::string_view part_before(std::string_view line, int units) {
+std::string_view prefix_of(std::string_view line, int units) {
   for (std::size_t i = 0; i < line.size(); ++i)
     if (is_start(line[i]) && (units -= units_of(line[i])) < 0) return line.substr(0, i);
   return line;
@@ -262,7 +262,7 @@ class Language_Server {
     const Message& document = parameters.at("textDocument");
     const std::string path = path_of(document.at("uri").get<std::string>());
     if (path.empty()) return;
-    if (method == "textDocument/didOpen" && texts_.size() < most_documents)
+    if (method == "textDocument/didOpen" && texts_.size() < max_documents)
       texts_[path] = document.at("text").get<std::string>();
     else if (method == "textDocument/didChange" && texts_.contains(path))
       // each change is the whole text
@@ -302,7 +302,7 @@ class Language_Server {
     const std::string text = read(finding.file).value_or("");
     const std::string_view line = line_of(text, finding.line - 1);
     const int start = units_before(line, finding.column - 1);
-    const std::size_t place = part_before(line, start).size();
+    const std::size_t place = prefix_of(line, start).size();
     const std::size_t end = std::min(line.find_first_of(" \t\r,", place), line.size());
     int last = start;
     for (const char c : line.substr(place, end - place)) last += units_of(c);
@@ -325,15 +325,15 @@ class Language_Server {
     const std::string path = path_of(parameters.at("textDocument").at("uri").get<std::string>());
     const Message& position = parameters.at("position");
     const std::string text = read(path).value_or("");
-    const std::string_view before = part_before(line_of(text, number_of(position.at("line"))),
-                                                number_of(position.at("character")));
+    const std::string_view before = prefix_of(line_of(text, number_of(position.at("line"))),
+                                              number_of(position.at("character")));
     auto words = text_words(before);
     const bool is_at_word = !before.empty() && before.back() != ' ' && before.back() != '\t';
     if (is_at_word) words.pop_back();  // the editor filters by this word
     const Names names(read(base_of_schema(path) + ".joedbi").value_or(""));
     Message items = Message::array();
     for (const std::string& label : possible(words, names, path.ends_with(".joedbi")))
-      if (items.size() < most_completions) items.push_back({{"label", label}});
+      if (items.size() < max_completions) items.push_back({{"label", label}});
     return items;
   }
 

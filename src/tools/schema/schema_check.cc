@@ -44,7 +44,7 @@ using compiler::Diagnostic;
 
 // Returns the index of the word to report for an error that names no column: the new name, or else
 // the id of a record.
-std::size_t blamed_word(std::string_view command, std::string_view error) {
+std::size_t invalid_word(std::string_view command, std::string_view error) {
   if (error.starts_with("Unknown command")) return 0;
   if (command == "create_table" || command == "drop_table" || command == "custom") return 1;
   return command == "rename_field" ? 3 : 2;
@@ -64,7 +64,7 @@ Diagnostic diagnostic_of(const std::string& file, int number, std::string_view l
   const auto words = split_words(line);
   if (!words.empty())
     result.column =
-        compiler::column_of(line, words[std::min(blamed_word(words[0], error), words.size() - 1)]);
+        compiler::column_of(line, words[std::min(invalid_word(words[0], error), words.size() - 1)]);
   return result;
 }
 

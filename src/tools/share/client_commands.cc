@@ -51,7 +51,7 @@ constexpr Command_Help client_help[] = {
 
 using std::chrono::milliseconds;
 // Limit on the delay between a stop signal and the end of a wait.
-constexpr milliseconds longest_wait{500};
+constexpr milliseconds max_wait{500};
 
 // Reads a number of seconds, which may have decimals. Returns `fallback` if the argument is missing
 // or invalid.
@@ -153,7 +153,7 @@ class Client_Commands {
     Offset size;
     milliseconds part;
     do {
-      part = std::min(wait, longest_wait);
+      part = std::min(wait, max_wait);
       size = client_.pull(part);
       wait -= part;
     } while (size == 0 && wait > wait.zero() && !stop.has_come());

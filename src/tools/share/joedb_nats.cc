@@ -231,11 +231,11 @@ struct Journal_File {
 
 // Calls f(). Replaces Content_Mismatch by an Exception that names the file and the journal.
 template <class F>
-auto compare_copies(const Nats_Tool& tool, const Journal_File& file, const char* what_then, F f) {
+auto compare_copies(const Nats_Tool& tool, const Journal_File& file, const char* advice, F f) {
   try {
     return f();
   } catch (const Content_Mismatch&) {
-    throw Exception(file.file->get_name() + " and " + tool.name() + " have diverged" + what_then);
+    throw Exception(file.file->get_name() + " and " + tool.name() + " have diverged" + advice);
   }
 }
 

@@ -8,7 +8,7 @@
 namespace joedb {
 
 // Limit on the delay of the destructor.
-static constexpr std::chrono::milliseconds longest_watch{500};
+static constexpr std::chrono::milliseconds max_watch_time{500};
 
 Watcher::Watcher(const std::string& path, Logger& log, Notify notify)
     : log_(log), notify_(std::move(notify)), thread_([this, path] { watch_file(path); }) {}
@@ -28,7 +28,7 @@ void Watcher::watch_file(const std::string& path) {
   try {
     File_Watch file(path);
     while (!is_stopping_) {
-      file.wait(longest_watch);
+      file.wait(max_watch_time);
       notify_();
     }
   } catch (const std::exception& error) {
@@ -48,13 +48,13 @@ void Watcher::watch_log(const Nats_Argument& argument) {
       Replicated_Log::Number last = log->range().last;
       notify_();
       while (!is_stopping_) {
-        if (!log->read(last + 1, longest_watch)) continue;
+        if (!log->read(last + 1, max_watch_time)) continue;
         ++last;
         notify_();
       }
     } catch (const std::exception& error) {
       log_.log(std::string("waiting for the log of the connection: ") + error.what());
-      System::real().sleep(longest_watch);
+      System::real().sleep(max_watch_time);
     }
   }
 }

@@ -281,21 +281,20 @@ directory, they are appended to its segments.
 
 // Returns true, and warns, if the numbers begin at 1 again: the log was reset, or it is another
 // one.
-bool has_begun_again(const std::string& name, const Reader& reader, std::uint64_t id_before,
-                     std::uint64_t next) {
+bool has_restarted(const std::string& name, const Reader& reader, std::uint64_t old_id,
+                   std::uint64_t next) {
   const std::string missed =
       std::to_string(next) + " on may be missed" +
       (reader.format() == wal::Format::cwal ? ", and are counted from 1 again" : "");
   if (reader.format() == wal::Format::cwal)
     warn(name + ": was reset; entries from " + missed);
-  else if (reader.log_id() != id_before)
+  else if (reader.log_id() != old_id)
     warn(name + ": another log begins in this file; entries from " + missed);
   else
     return false;
   return true;
 }
-bool has_begun_again(const std::string&, const wal::Segmented_Reader&, std::uint64_t,
-                     std::uint64_t) {
+bool has_restarted(const std::string&, const wal::Segmented_Reader&, std::uint64_t, std::uint64_t) {
   return false;
 }
 std::uint64_t id_of(const Reader& reader) { return reader.log_id(); }
@@ -308,8 +307,8 @@ class Follower {
       : name_(name), reader_(reader), printer_(printer) {}
 
   // Prints from the first entry on, or only the entries that are appended from now on.
-  void run(bool from_the_first) {
-    if (from_the_first)
+  void run(bool from_start) {
+    if (from_start)
       printer_.warn_if_gone(reader_, name_);
     else
       skip();
@@ -339,7 +338,7 @@ class Follower {
     const std::uint64_t id = id_of(reader_);
     reader_.seek_first();
     const std::uint64_t first = reader_.position().sequence;
-    if (has_begun_again(name_, reader_, id, next))
+    if (has_restarted(name_, reader_, id, next))
       printer_.forget_from();
     else if (first > next)
       warn(name_ + ": rotated before " + counted(first - next, "entry", "entries") +
@@ -355,16 +354,16 @@ class Follower {
       bad_end_.reset();
     } else if (!bad_end_ || !(bad_end_->position == end.position)) {
       bad_end_ = {end.position, Clock::now(), false};
-    } else if (!bad_end_->is_told && Clock::now() - bad_end_->since > std::chrono::seconds(1)) {
+    } else if (!bad_end_->is_reported && Clock::now() - bad_end_->since > std::chrono::seconds(1)) {
       warn(text_of_end(name_, reader_));
-      bad_end_->is_told = true;
+      bad_end_->is_reported = true;
     }
   }
 
   struct Bad_End {
     wal::Position position;
     std::chrono::steady_clock::time_point since;
-    bool is_told;
+    bool is_reported;
   };
 
   const std::string name_;

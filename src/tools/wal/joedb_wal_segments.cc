@@ -172,8 +172,8 @@ void write_oldest(const std::string& segment, std::uint64_t oldest) {
 }
 
 // Returns the name of the directory that receives the removed bytes.
-std::string name_of_copy(const std::string& name, const Segments_Report& report,
-                         const Repair& repair) {
+std::string copy_name(const std::string& name, const Segments_Report& report,
+                      const Repair& repair) {
   if (!repair.copy.empty()) return repair.copy;
   const std::uint64_t first =
       report.gaps.empty() ? report.ranges.back().end : report.gaps.front().first;
@@ -189,7 +189,7 @@ int repair_gaps(const std::string& name, const Segments_Report& report, const Re
   const std::string end = is_cut ? report.gaps.front().before : report.newest();
   const Range kept = is_cut ? report.ranges.front() : report.ranges.back();
   const Offset cut = is_cut ? report.gaps.front().end.position.offset : 0;
-  const std::string copy = name_of_copy(name, report, repair);
+  const std::string copy = copy_name(name, report, repair);
   const bool has_copy = is_cut || !removed.empty();
   if (has_copy) {
     require_new(copy);

@@ -1,5 +1,5 @@
-#ifndef CLUSTER_RECORD_H
-#define CLUSTER_RECORD_H
+#ifndef CLUSTER_MESSAGE_H
+#define CLUSTER_MESSAGE_H
 
 #include <algorithm>
 #include <chrono>
@@ -30,7 +30,7 @@
 
 namespace joedb::inline v1 {
 
-struct Record {
+struct Message {
   enum class Kind : std::uint8_t {
     genesis = 1,  // message 1, or the first message of a log that was filled again
     data = 2,     // `text` is a piece of a push; argument: its position in the journal
@@ -46,12 +46,12 @@ struct Record {
   bool unlocks = false;  // the push releases the lock
 
   std::uint64_t writer = 0;  // random, one for each connection
-  std::uint64_t id = 0;      // random, one for each push and each other record
+  std::uint64_t id = 0;      // random, one for each push and each other message
 
-  // The journal after this record.
+  // The journal after this message.
   Journal_State after;
-  // The messages with the lock and with the archive that are in force after this record; 0: none.
-  // In the records `lock` and `archive` themselves, it is 0, since they do not know their numbers.
+  // The messages with the lock and with the archive that are in force after this message; 0: none.
+  // In the messages `lock` and `archive` themselves, it is 0, since they do not know their numbers.
   Replicated_Log::Number lock = 0;
   Replicated_Log::Number archive = 0;
 
@@ -65,12 +65,12 @@ struct Record {
   }
 };
 
-inline constexpr std::size_t record_header_size = 80;
+inline constexpr std::size_t message_header_size = 80;
 
-std::string encode_record(const Record& record);
-// Decodes a record. The text of the result points into `bytes`. Throws Corruption_Error, whose text
-// is only the reason, if `bytes` is not from encode_record.
-Record decode_record(std::string_view bytes);
+std::string encode_message(const Message& message);
+// Decodes a message. The text of the result points into `bytes`. Throws Corruption_Error, whose
+// text is only the reason, if `bytes` is not from encode_message.
+Message decode_message(std::string_view bytes);
 
 }  // namespace joedb::inline v1
 

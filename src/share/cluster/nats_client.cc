@@ -1,4 +1,4 @@
-#include "share/cluster/nats_session.h"
+#include "share/cluster/nats_client.h"
 
 #include <algorithm>
 #include <chrono>
@@ -93,26 +93,25 @@ std::string nats_header(natsMsg& message, const char* key) {
 
 // ---- one connection -----------------------------------------------------------------------------
 
-class Nats_Session::Connection {
+class Nats_Client::Connection {
  public:
   // Connects to one of `servers`. Reconnects to any server that the cluster has, or never.
-  Connection(const Nats_Session& session, const std::vector<std::string>& servers,
-             bool reconnects) {
-    occupy_standard_descriptors();
+  Connection(const Nats_Client& client, const std::vector<std::string>& servers, bool reconnects) {
+    reserve_standard_descriptors();
     natsOptions* options = nullptr;
-    session.check(natsOptions_Create(&options), "options");
+    client.check(natsOptions_Create(&options), "options");
     const Nats_Pointer<natsOptions, natsOptions_Destroy> owner(options);
-    set(session, *options, servers, reconnects);
-    session.check(natsConnection_Connect(&connection_, options),
-                  reconnects ? "no server can be used" : "the server cannot be used");
+    set(client, *options, servers, reconnects);
+    client.check(natsConnection_Connect(&connection_, options),
+                 reconnects ? "no server can be used" : "the server cannot be used");
     static const Library_End library_end;
     jsOptions js_options;
     jsOptions_Init(&js_options);
-    js_options.Wait = in_ms(session.settings_.answer_time);
+    js_options.Wait = in_ms(client.settings_.answer_time);
     const natsStatus status = natsConnection_JetStream(&jetstream_, connection_, &js_options);
     if (status == NATS_OK) return;
     close();
-    session.fail(status, "JetStream");
+    client.fail(status, "JetStream");
   }
   ~Connection() {
     jsCtx_Destroy(jetstream_);
@@ -126,14 +125,14 @@ class Nats_Session::Connection {
   Events& events() { return *events_; }
 
  private:
-  void set(const Nats_Session& session, natsOptions& options,
-           const std::vector<std::string>& servers, bool reconnects) {
-    const Nats_Address& address = session.address_;
-    const Nats_Settings& settings = session.settings_;
-    const auto check = [&session](natsStatus status, const std::string& what) {
+  void set(const Nats_Client& client, natsOptions& options, const std::vector<std::string>& servers,
+           bool reconnects) {
+    const Nats_Address& address = client.address_;
+    const Nats_Settings& settings = client.settings_;
+    const auto check = [&client](natsStatus status, const std::string& what) {
       if (status == NATS_OK) return;
       const char* const text = nats_GetLastError(nullptr);
-      throw Exception(session.name_ + ": " + what + ": " +
+      throw Exception(client.name_ + ": " + what + ": " +
                       (text && *text ? text : natsStatus_GetText(status)));
     };
     std::vector<std::string> urls;
@@ -199,22 +198,21 @@ class Nats_Session::Connection {
   jsCtx* jetstream_ = nullptr;
 };
 
-// ---- the session --------------------------------------------------------------------------------
+// ---- the client ---------------------------------------------------------------------------------
 
-Nats_Session::Nats_Session(const Nats_Address& address, const Nats_Settings& settings,
-                           Logger& logger)
+Nats_Client::Nats_Client(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
     : address_(address), settings_(settings), logger_(logger), name_(address.url()) {
   connect();
 }
 
-Nats_Session::~Nats_Session() = default;
+Nats_Client::~Nats_Client() = default;
 
-void Nats_Session::connect() {
+void Nats_Client::connect() {
   connection_ = std::make_unique<Connection>(*this, address_.servers, true);
   ++generation_;
 }
 
-std::int64_t Nats_Session::reconnections() const {
+std::int64_t Nats_Client::reconnections() const {
   std::uint64_t count = 0;
   natsStatistics* pointer = nullptr;
   if (natsStatistics_Create(&pointer) == NATS_OK) {
@@ -225,11 +223,11 @@ std::int64_t Nats_Session::reconnections() const {
   return (std::int64_t{generation_} << 32) + static_cast<std::int64_t>(count);
 }
 
-void Nats_Session::check(natsStatus status, std::string_view action) const {
+void Nats_Client::check(natsStatus status, std::string_view action) const {
   if (status != NATS_OK) fail(status, action);
 }
 
-void Nats_Session::fail(natsStatus status, std::string_view action) const {
+void Nats_Client::fail(natsStatus status, std::string_view action) const {
   std::string text = name_ + ": " + std::string(action) + ": " + natsStatus_GetText(status);
   switch (status) {
     case NATS_CONNECTION_AUTH_FAILED:
@@ -254,7 +252,7 @@ void Nats_Session::fail(natsStatus status, std::string_view action) const {
   }
 }
 
-void Nats_Session::log_events() {
+void Nats_Client::log_events() {
   std::vector<std::string> lines;
   {
     Events& events = connection_->events();
@@ -264,7 +262,7 @@ void Nats_Session::log_events() {
   for (const std::string& line : lines) logger_.log(name_ + ": " + line);
 }
 
-natsConnection* Nats_Session::connected() {
+natsConnection* Nats_Client::connected() {
   if (connection_) {
     Events& events = connection_->events();
     std::unique_lock lock(events.mutex);
@@ -285,9 +283,9 @@ natsConnection* Nats_Session::connected() {
   return connection_->get();
 }
 
-Nats_Message Nats_Session::request_over(natsConnection* connection, const std::string& subject,
-                                        std::string_view body, const Headers& headers,
-                                        System::Duration time, natsStatus& status) const {
+Nats_Message Nats_Client::request_on(natsConnection* connection, const std::string& subject,
+                                     std::string_view body, const Headers& headers,
+                                     System::Duration time, natsStatus& status) const {
   natsMsg* message = nullptr;
   status = natsMsg_Create(&message, subject.c_str(), nullptr, body.data(),
                           static_cast<int>(body.size()));
@@ -302,24 +300,24 @@ Nats_Message Nats_Session::request_over(natsConnection* connection, const std::s
   return Nats_Message(answer);
 }
 
-Nats_Message Nats_Session::request(const std::string& subject, std::string_view body,
-                                   const Headers& headers, System::Duration time) {
+Nats_Message Nats_Client::request(const std::string& subject, std::string_view body,
+                                  const Headers& headers, System::Duration time) {
   natsStatus status = NATS_OK;
-  Nats_Message answer = request_over(connected(), subject, body, headers, time, status);
+  Nats_Message answer = request_on(connected(), subject, body, headers, time, status);
   const std::string refusal = take_refusal();
   if (status != NATS_OK && !refusal.empty()) throw Disconnection(name_ + ": " + refusal);
   check(status, subject);
   return answer;
 }
 
-std::string Nats_Session::take_refusal() {
+std::string Nats_Client::take_refusal() {
   Events& events = connection_->events();
   const std::lock_guard lock(events.mutex);
   return std::exchange(events.refusal, {});
 }
 
-void Nats_Session::publish(const std::string& subject, std::string_view body,
-                           const Headers& headers) {
+void Nats_Client::publish(const std::string& subject, std::string_view body,
+                          const Headers& headers) {
   natsConnection* const connection = connected();
   natsMsg* message = nullptr;
   check(natsMsg_Create(&message, subject.c_str(), nullptr, body.data(),
@@ -331,21 +329,21 @@ void Nats_Session::publish(const std::string& subject, std::string_view body,
   check(natsConnection_PublishMsg(connection, message), subject);
 }
 
-void Nats_Session::end(Nats_Subscription subscription) {
+void Nats_Client::end(Nats_Subscription subscription) {
   if (!subscription) return;
   natsSubscription_Unsubscribe(subscription.get());
   // The answer to the flush arrives after all messages.
   if (connection_) natsConnection_FlushTimeout(connection_->get(), in_ms(settings_.answer_time));
 }
 
-jsCtx& Nats_Session::jetstream() {
+jsCtx& Nats_Client::jetstream() {
   connected();
   return *connection_->jetstream();
 }
 
-std::int64_t Nats_Session::max_payload() { return natsConnection_GetMaxPayload(connected()); }
+std::int64_t Nats_Client::max_payload() { return natsConnection_GetMaxPayload(connected()); }
 
-std::vector<std::string> Nats_Session::servers() {
+std::vector<std::string> Nats_Client::servers() {
   natsConnection* const connection = connected();
   char** urls = nullptr;
   int count = 0;
@@ -363,9 +361,9 @@ std::vector<std::string> Nats_Session::servers() {
   return result;
 }
 
-std::optional<Nats_Message> Nats_Session::request_of(const std::string& server,
-                                                     const std::string& subject,
-                                                     std::string_view body) {
+std::optional<Nats_Message> Nats_Client::request_from(const std::string& server,
+                                                      const std::string& subject,
+                                                      std::string_view body) {
   auto known = std::find_if(others_.begin(), others_.end(),
                             [&server](const auto& other) { return other.first == server; });
   if (known != others_.end() && natsConnection_IsClosed(known->second->get())) {
@@ -384,7 +382,7 @@ std::optional<Nats_Message> Nats_Session::request_of(const std::string& server,
     }
   }
   natsStatus status = NATS_OK;
-  Nats_Message answer = request_over(known->second->get(), subject, body, {}, {}, status);
+  Nats_Message answer = request_on(known->second->get(), subject, body, {}, {}, status);
   if (status == NATS_OK) return answer;
   others_.erase(known);
   return std::nullopt;

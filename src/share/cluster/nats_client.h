@@ -1,5 +1,5 @@
-#ifndef CLUSTER_NATS_SESSION_H
-#define CLUSTER_NATS_SESSION_H
+#ifndef CLUSTER_NATS_CLIENT_H
+#define CLUSTER_NATS_CLIENT_H
 
 #include <nats/nats.h>
 
@@ -26,7 +26,7 @@ struct Nats_Deleter {
 template <class T, void (*destroy)(T*)>
 using Nats_Pointer = std::unique_ptr<T, Nats_Deleter<T, destroy>>;
 using Nats_Message = Nats_Pointer<natsMsg, natsMsg_Destroy>;
-// Only Nats_Session::end may destroy it.
+// Only Nats_Client::end may destroy it.
 using Nats_Subscription = Nats_Pointer<natsSubscription, natsSubscription_Destroy>;
 
 std::string_view nats_data(const natsMsg& message);
@@ -35,15 +35,15 @@ std::string nats_header(natsMsg& message, const char* key);
 
 // A connection to a cluster of NATS servers. When it is lost, the library reconnects by itself. The
 // thread that makes the next request logs the events of the connection.
-class Nats_Session {
+class Nats_Client {
  public:
   using Headers = std::vector<std::pair<const char*, std::string>>;
 
   // Throws Connection_Lost if no server can be reached, Disconnection if they refuse.
-  Nats_Session(const Nats_Address& address, const Nats_Settings& settings, Logger& logger);
-  ~Nats_Session();
-  Nats_Session(const Nats_Session&) = delete;
-  Nats_Session& operator=(const Nats_Session&) = delete;
+  Nats_Client(const Nats_Address& address, const Nats_Settings& settings, Logger& logger);
+  ~Nats_Client();
+  Nats_Client(const Nats_Client&) = delete;
+  Nats_Client& operator=(const Nats_Client&) = delete;
 
   const Nats_Address& address() const { return address_; }
   const Nats_Settings& settings() const { return settings_; }
@@ -63,7 +63,7 @@ class Nats_Session {
 
   // Returns the JetStream context, whose requests time out after answer_time. Throws
   // Connection_Lost while there is no connection. After a Connection_Lost, the reference is valid
-  // until the next call of this session.
+  // until the next call of this client.
   jsCtx& jetstream();
   // Changes when a connection was closed for good, and another one was made: objects made with the
   // old one are useless, and must be destroyed.
@@ -77,8 +77,8 @@ class Nats_Session {
   std::vector<std::string> servers();
   // Returns the answer of the server at HOST:PORT; nullopt if it cannot be reached, or does not
   // answer.
-  std::optional<Nats_Message> request_of(const std::string& server, const std::string& subject,
-                                         std::string_view body);
+  std::optional<Nats_Message> request_from(const std::string& server, const std::string& subject,
+                                           std::string_view body);
 
   // Throws the exception for the status of the last call.
   [[noreturn]] void fail(natsStatus status, std::string_view action) const;
@@ -91,9 +91,9 @@ class Nats_Session {
   natsConnection* connected();
   void log_events();
   std::string take_refusal();
-  Nats_Message request_over(natsConnection* connection, const std::string& subject,
-                            std::string_view body, const Headers& headers, System::Duration time,
-                            natsStatus& status) const;
+  Nats_Message request_on(natsConnection* connection, const std::string& subject,
+                          std::string_view body, const Headers& headers, System::Duration time,
+                          natsStatus& status) const;
 
   const Nats_Address address_;
   const Nats_Settings settings_;
@@ -107,7 +107,7 @@ class Nats_Session {
 
 // Calls f(), and again after Connection_Lost, for up to `time`: a new leader takes some 10 s.
 template <class F>
-auto patiently(System::Duration time, F f,
+auto retry_for(System::Duration time, F f,
                System::Duration pause = std::chrono::milliseconds(100)) {
   Backoff backoff(System::real(), {pause}, time);
   while (true) {
