@@ -58,7 +58,7 @@ class Interruptible_File final : public File {
   void exclusive_lock(Offset start, Offset size) override {
     if (try_exclusive_lock(start, size)) return;
     Backoff backoff(
-        System::real(), {std::chrono::milliseconds(1), longest_pause},
+        System::real(), {std::chrono::milliseconds(1), max_pause},
         options_.timeout >= 0 ? duration_of(options_.timeout) : System::Duration::max());
     do {
       options_.check_interrupt();

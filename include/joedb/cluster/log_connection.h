@@ -148,7 +148,8 @@ class Log_Connection final : public Connection {
   ~Log_Connection() override;
 
   // Writes the first message of an empty journal. Throws Disconnection if the log already has
-  // messages, unless they are from another call that was interrupted.
+  // messages, unless they are from another call that was interrupted; Connection_Lost if it does
+  // not answer for 15 s.
   static void create(Replicated_Log& log, System& system = System::real());
 
   // Returns the promise that the log made when the connection was opened.

@@ -1,5 +1,5 @@
-#include "kernel/base/parse_number.h"
 #include "kernel/base/time.h"
+#include "kernel/base/parse_number.h"
 
 #include <chrono>
 #include <cstdio>

@@ -864,7 +864,17 @@ void Log_Connection::create(Replicated_Log& log, System& system) {
   Message genesis;
   genesis.writer = system.random();
   genesis.id = system.random();
-  if (log.append(std::vector{encode_message(genesis)}, 0)) return;
+  // The servers of a new log may not know its leader for a moment. If the answer to a message was
+  // lost, it is found below.
+  Backoff backoff(system, {std::chrono::milliseconds(100)}, opening_time);
+  for (bool is_sent = false; !is_sent;) {
+    try {
+      if (log.append(std::vector{encode_message(genesis)}, 0)) return;
+      is_sent = true;
+    } catch (const Connection_Lost&) {
+      if (!backoff.wait()) throw;
+    }
+  }
   Messages messages(log, Logger::none());
   const bool is_empty =
       log.range().last == 1 && messages.read_known(1)->content.kind == Message::Kind::genesis;

@@ -336,7 +336,7 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
 Nats_Message Nats_Log::Reader::next_of(const std::string& consumer) {
   const auto request = [&] {
     return client_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
-                            "{\"batch\":1,\"no_wait\":true}");
+                           "{\"batch\":1,\"no_wait\":true}");
   };
   // The server of this connection may not know yet that another server has this consumer.
   return retry_for(client_.settings().answer_time, request, 5ms);

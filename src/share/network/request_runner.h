@@ -27,7 +27,7 @@ class Protocol_Error final : public Disconnection {
 // exception they throw Connection_Lost, because the rest of the reply may still arrive.
 //
 // Thread-safe, except end() and the destructor. A request must not run another one. In a child
-// process (joedb/base/process_mark.h), requests throw Inherited_Object, and nothing is sent.
+// process (joedb/base/threads.h), requests throw Inherited_Object, and nothing is sent.
 class Request_Runner {
  public:
   using Request = std::function<void()>;
