@@ -867,10 +867,10 @@ void Log_Connection::create(Replicated_Log& log, System& system) {
   // The servers of a new log may not know its leader for a moment. If the answer to a message was
   // lost, it is found below.
   Backoff backoff(system, {std::chrono::milliseconds(100)}, opening_time);
-  for (bool is_sent = false; !is_sent;) {
+  while (true) {
     try {
       if (log.append(std::vector{encode_message(genesis)}, 0)) return;
-      is_sent = true;
+      break;
     } catch (const Connection_Lost&) {
       if (!backoff.wait()) throw;
     }
