@@ -212,6 +212,16 @@ def check_classic(tree):
             yield path, 2, f'no such file in include/: {names[0]}'
 
 
+def check_guards(tree):
+    """The include guard of a header is its path."""
+    for path in tree.select(r'(include/joedb|src)/.*\.h$'):
+        guard = re.search(r'^#ifndef (\w+)\n#define \1\n', tree.text(path), re.M)
+        prefix, name = ('JOEDB_SRC_', path[4:]) if path.startswith('src/') else ('JOEDB_', path[len('include/joedb/'):])
+        expected = prefix + re.sub(r'\W', '_', name).upper()
+        if not guard or guard[1] != expected:
+            yield path, 1, f'begin with the include guard {expected}'
+
+
 # --- the build files ---
 
 def listed_sources(tree):
@@ -646,8 +656,8 @@ def check_with_tools(tree):
         json.dump(sorted(known | good), f)
 
 
-RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_dead_files, check_version,
-         check_test_names, check_terms, check_english, check_names, check_text, check_documents,
+RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards, check_dead_files,
+         check_version, check_test_names, check_terms, check_english, check_names, check_text, check_documents,
          check_public_headers, check_long_functions, check_sizes, check_with_tools]
 
 

@@ -118,6 +118,13 @@ class Check_Test(unittest.TestCase):
         self.assert_bad(check.check_classic, {**files, 'classic/joedb/A.h': 'int a;\n'},
                         'classic/joedb/A.h:1: a forwarder is')
 
+    def test_the_guard_of_a_header_is_its_path(self):
+        guards = {'include/joedb/io/a.h': 'JOEDB_IO_A_H', 'src/kernel/io/b.h': 'JOEDB_SRC_KERNEL_IO_B_H'}
+        files = {path: f'#ifndef {guard}\n#define {guard}\n#endif\n' for path, guard in guards.items()}
+        self.assert_good(check.check_guards, files)
+        self.assert_bad(check.check_guards, {**files, 'src/wal/c.h': files['src/kernel/io/b.h']},
+                        'src/wal/c.h:1: begin with the include guard JOEDB_SRC_WAL_C_H')
+
     def test_one_version(self):
         files = {'CMakeLists.txt': 'project(joedb VERSION 1.2.3 LANGUAGES CXX)', 'vcpkg.json': '"version": "1.2.3"',
                  'include/joedb/base/version.h': 'inline constexpr char version[] = "1.2.3";'}

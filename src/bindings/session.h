@@ -1,5 +1,5 @@
-#ifndef SESSION_SESSION_H
-#define SESSION_SESSION_H
+#ifndef JOEDB_SRC_BINDINGS_SESSION_H
+#define JOEDB_SRC_BINDINGS_SESSION_H
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_COMMANDS_H
-#define JOEDB_INTERPRETER_COMMANDS_H
+#ifndef JOEDB_SRC_COMMANDS_COMMANDS_H
+#define JOEDB_SRC_COMMANDS_COMMANDS_H
 
 #include <cstdint>
 #include <ctime>

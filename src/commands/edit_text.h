@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_EDIT_TEXT_H
-#define JOEDB_INTERPRETER_EDIT_TEXT_H
+#ifndef JOEDB_SRC_COMMANDS_EDIT_TEXT_H
+#define JOEDB_SRC_COMMANDS_EDIT_TEXT_H
 
 #include <set>
 #include <string>

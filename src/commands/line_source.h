@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_LINE_SOURCE_H
-#define JOEDB_INTERPRETER_LINE_SOURCE_H
+#ifndef JOEDB_SRC_COMMANDS_LINE_SOURCE_H
+#define JOEDB_SRC_COMMANDS_LINE_SOURCE_H
 
 #include <cstddef>
 #include <functional>

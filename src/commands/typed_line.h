@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_TYPED_LINE_H
-#define JOEDB_INTERPRETER_TYPED_LINE_H
+#ifndef JOEDB_SRC_COMMANDS_TYPED_LINE_H
+#define JOEDB_SRC_COMMANDS_TYPED_LINE_H
 
 #include <string_view>
 #include <vector>

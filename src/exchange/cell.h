@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_CELL_H
-#define JOEDB_EXCHANGE_CELL_H
+#ifndef JOEDB_SRC_EXCHANGE_CELL_H
+#define JOEDB_SRC_EXCHANGE_CELL_H
 
 #include <cstdint>
 #include <optional>

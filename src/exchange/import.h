@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_IMPORT_H
-#define JOEDB_EXCHANGE_IMPORT_H
+#ifndef JOEDB_SRC_EXCHANGE_IMPORT_H
+#define JOEDB_SRC_EXCHANGE_IMPORT_H
 
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_INPUT_H
-#define JOEDB_EXCHANGE_INPUT_H
+#ifndef JOEDB_SRC_EXCHANGE_INPUT_H
+#define JOEDB_SRC_EXCHANGE_INPUT_H
 
 #include <cstdint>
 #include <cstdio>

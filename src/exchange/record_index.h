@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_RECORD_INDEX_H
-#define JOEDB_EXCHANGE_RECORD_INDEX_H
+#ifndef JOEDB_SRC_EXCHANGE_RECORD_INDEX_H
+#define JOEDB_SRC_EXCHANGE_RECORD_INDEX_H
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_ROW_SOURCE_H
-#define JOEDB_EXCHANGE_ROW_SOURCE_H
+#ifndef JOEDB_SRC_EXCHANGE_ROW_SOURCE_H
+#define JOEDB_SRC_EXCHANGE_ROW_SOURCE_H
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_ROW_WRITER_H
-#define JOEDB_EXCHANGE_ROW_WRITER_H
+#ifndef JOEDB_SRC_EXCHANGE_ROW_WRITER_H
+#define JOEDB_SRC_EXCHANGE_ROW_WRITER_H
 
 #include <memory>
 #include <vector>

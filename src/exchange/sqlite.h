@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_SQLITE_H
-#define JOEDB_EXCHANGE_SQLITE_H
+#ifndef JOEDB_SRC_EXCHANGE_SQLITE_H
+#define JOEDB_SRC_EXCHANGE_SQLITE_H
 
 #include <sqlite3.h>
 

@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_SQLITE_PLAN_H
-#define JOEDB_EXCHANGE_SQLITE_PLAN_H
+#ifndef JOEDB_SRC_EXCHANGE_SQLITE_PLAN_H
+#define JOEDB_SRC_EXCHANGE_SQLITE_PLAN_H
 
 #include <functional>
 #include <optional>

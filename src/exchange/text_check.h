@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_TEXT_CHECK_H
-#define JOEDB_EXCHANGE_TEXT_CHECK_H
+#ifndef JOEDB_SRC_EXCHANGE_TEXT_CHECK_H
+#define JOEDB_SRC_EXCHANGE_TEXT_CHECK_H
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_EXCHANGE_TYPE_GUESS_H
-#define JOEDB_EXCHANGE_TYPE_GUESS_H
+#ifndef JOEDB_SRC_EXCHANGE_TYPE_GUESS_H
+#define JOEDB_SRC_EXCHANGE_TYPE_GUESS_H
 
 #include <cstdint>
 #include <string>

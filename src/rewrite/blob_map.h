@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_BLOB_MAP_H
-#define JOEDB_INTERPRETER_BLOB_MAP_H
+#ifndef JOEDB_SRC_REWRITE_BLOB_MAP_H
+#define JOEDB_SRC_REWRITE_BLOB_MAP_H
 
 #include <optional>
 #include <vector>

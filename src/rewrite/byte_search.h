@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_BYTE_SEARCH_H
-#define JOEDB_INTERPRETER_BYTE_SEARCH_H
+#ifndef JOEDB_SRC_REWRITE_BYTE_SEARCH_H
+#define JOEDB_SRC_REWRITE_BYTE_SEARCH_H
 
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_REWRITE_COLUMN_PARTS_H
-#define JOEDB_REWRITE_COLUMN_PARTS_H
+#ifndef JOEDB_SRC_REWRITE_COLUMN_PARTS_H
+#define JOEDB_SRC_REWRITE_COLUMN_PARTS_H
 
 #include <memory>
 #include <string_view>

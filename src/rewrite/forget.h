@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_FORGET_H
-#define JOEDB_INTERPRETER_FORGET_H
+#ifndef JOEDB_SRC_REWRITE_FORGET_H
+#define JOEDB_SRC_REWRITE_FORGET_H
 
 #include <string>
 #include <vector>

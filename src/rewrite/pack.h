@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_PACK_H
-#define JOEDB_INTERPRETER_PACK_H
+#ifndef JOEDB_SRC_REWRITE_PACK_H
+#define JOEDB_SRC_REWRITE_PACK_H
 
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_PACK_IN_PARTS_H
-#define JOEDB_INTERPRETER_PACK_IN_PARTS_H
+#ifndef JOEDB_SRC_REWRITE_PACK_IN_PARTS_H
+#define JOEDB_SRC_REWRITE_PACK_IN_PARTS_H
 
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef SQL_CURSOR_H
-#define SQL_CURSOR_H
+#ifndef JOEDB_SRC_SQL_CURSOR_H
+#define JOEDB_SRC_SQL_CURSOR_H
 
 #include <array>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef SQL_LIVE_SQL_H
-#define SQL_LIVE_SQL_H
+#ifndef JOEDB_SRC_SQL_LIVE_SQL_H
+#define JOEDB_SRC_SQL_LIVE_SQL_H
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef SQL_MODULE_H
-#define SQL_MODULE_H
+#ifndef JOEDB_SRC_SQL_MODULE_H
+#define JOEDB_SRC_SQL_MODULE_H
 
 #include <memory>
 

@@ -1,5 +1,5 @@
-#ifndef SQL_OPEN_H
-#define SQL_OPEN_H
+#ifndef JOEDB_SRC_SQL_OPEN_H
+#define JOEDB_SRC_SQL_OPEN_H
 
 #include "sql/shared_file.h"
 

@@ -1,5 +1,5 @@
-#ifndef SQL_PLAN_H
-#define SQL_PLAN_H
+#ifndef JOEDB_SRC_SQL_PLAN_H
+#define JOEDB_SRC_SQL_PLAN_H
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef SQL_REGISTER_JOEDB_H
-#define SQL_REGISTER_JOEDB_H
+#ifndef JOEDB_SRC_SQL_REGISTER_JOEDB_H
+#define JOEDB_SRC_SQL_REGISTER_JOEDB_H
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef SQL_ROW_CHANGE_H
-#define SQL_ROW_CHANGE_H
+#ifndef JOEDB_SRC_SQL_ROW_CHANGE_H
+#define JOEDB_SRC_SQL_ROW_CHANGE_H
 
 #include "sql/virtual_table.h"
 

@@ -1,5 +1,5 @@
-#ifndef SQL_SHARED_FILE_H
-#define SQL_SHARED_FILE_H
+#ifndef JOEDB_SRC_SQL_SHARED_FILE_H
+#define JOEDB_SRC_SQL_SHARED_FILE_H
 
 #include <cstdint>
 #include <list>

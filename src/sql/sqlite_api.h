@@ -1,5 +1,5 @@
-#ifndef SQL_SQLITE_API_H
-#define SQL_SQLITE_API_H
+#ifndef JOEDB_SRC_SQL_SQLITE_API_H
+#define JOEDB_SRC_SQL_SQLITE_API_H
 
 // The functions of SQLite. An extension calls them through a table that it receives when it is
 // loaded; programs that link SQLite call them directly, with SQLITE_CORE. These sources are

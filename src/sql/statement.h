@@ -1,5 +1,5 @@
-#ifndef SQL_STATEMENT_H
-#define SQL_STATEMENT_H
+#ifndef JOEDB_SRC_SQL_STATEMENT_H
+#define JOEDB_SRC_SQL_STATEMENT_H
 
 #include <new>
 #include <string>

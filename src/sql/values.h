@@ -1,5 +1,5 @@
-#ifndef SQL_VALUES_H
-#define SQL_VALUES_H
+#ifndef JOEDB_SRC_SQL_VALUES_H
+#define JOEDB_SRC_SQL_VALUES_H
 
 #include <cstdint>
 #include <limits>

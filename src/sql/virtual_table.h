@@ -1,5 +1,5 @@
-#ifndef SQL_VIRTUAL_TABLE_H
-#define SQL_VIRTUAL_TABLE_H
+#ifndef JOEDB_SRC_SQL_VIRTUAL_TABLE_H
+#define JOEDB_SRC_SQL_VIRTUAL_TABLE_H
 
 #include <cstdint>
 #include <map>

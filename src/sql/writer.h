@@ -1,5 +1,5 @@
-#ifndef SQL_WRITER_H
-#define SQL_WRITER_H
+#ifndef JOEDB_SRC_SQL_WRITER_H
+#define JOEDB_SRC_SQL_WRITER_H
 
 #include <memory>
 #include <vector>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_CHANGE_TEXT_H
-#define JOEDB_INTERPRETER_CHANGE_TEXT_H
+#ifndef JOEDB_SRC_TEXT_CHANGE_TEXT_H
+#define JOEDB_SRC_TEXT_CHANGE_TEXT_H
 
 #include <string>
 #include <string_view>

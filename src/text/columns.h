@@ -1,5 +1,5 @@
-#ifndef JOEDB_TEXT_COLUMNS_H
-#define JOEDB_TEXT_COLUMNS_H
+#ifndef JOEDB_SRC_TEXT_COLUMNS_H
+#define JOEDB_SRC_TEXT_COLUMNS_H
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_DISPLAY_WIDTH_H
-#define JOEDB_INTERPRETER_DISPLAY_WIDTH_H
+#ifndef JOEDB_SRC_TEXT_DISPLAY_WIDTH_H
+#define JOEDB_SRC_TEXT_DISPLAY_WIDTH_H
 
 #include <cstddef>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_DUMP_H
-#define JOEDB_INTERPRETER_DUMP_H
+#ifndef JOEDB_SRC_TEXT_DUMP_H
+#define JOEDB_SRC_TEXT_DUMP_H
 
 #include <algorithm>
 #include <vector>

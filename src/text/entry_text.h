@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_ENTRY_TEXT_H
-#define JOEDB_INTERPRETER_ENTRY_TEXT_H
+#ifndef JOEDB_SRC_TEXT_ENTRY_TEXT_H
+#define JOEDB_SRC_TEXT_ENTRY_TEXT_H
 
 #include <limits>
 #include <ostream>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_HISTORY_TEXT_H
-#define JOEDB_INTERPRETER_HISTORY_TEXT_H
+#ifndef JOEDB_SRC_TEXT_HISTORY_TEXT_H
+#define JOEDB_SRC_TEXT_HISTORY_TEXT_H
 
 #include <ostream>
 #include <string>

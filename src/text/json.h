@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_JSON_H
-#define JOEDB_INTERPRETER_JSON_H
+#ifndef JOEDB_SRC_TEXT_JSON_H
+#define JOEDB_SRC_TEXT_JSON_H
 
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_PATCH_TEXT_H
-#define JOEDB_INTERPRETER_PATCH_TEXT_H
+#ifndef JOEDB_SRC_TEXT_PATCH_TEXT_H
+#define JOEDB_SRC_TEXT_PATCH_TEXT_H
 
 #include <ostream>
 #include <set>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_SQL_H
-#define JOEDB_INTERPRETER_SQL_H
+#ifndef JOEDB_SRC_TEXT_SQL_H
+#define JOEDB_SRC_TEXT_SQL_H
 
 #include <concepts>
 #include <cstdint>

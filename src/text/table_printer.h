@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_TABLE_PRINTER_H
-#define JOEDB_INTERPRETER_TABLE_PRINTER_H
+#ifndef JOEDB_SRC_TEXT_TABLE_PRINTER_H
+#define JOEDB_SRC_TEXT_TABLE_PRINTER_H
 
 #include <optional>
 #include <ostream>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_TEXT_BUFFER_H
-#define JOEDB_INTERPRETER_TEXT_BUFFER_H
+#ifndef JOEDB_SRC_TEXT_TEXT_BUFFER_H
+#define JOEDB_SRC_TEXT_TEXT_BUFFER_H
 
 #include <charconv>
 #include <concepts>

@@ -1,5 +1,5 @@
-#ifndef WAL_COPY_QUEUES_H
-#define WAL_COPY_QUEUES_H
+#ifndef JOEDB_SRC_WAL_COPY_QUEUES_H
+#define JOEDB_SRC_WAL_COPY_QUEUES_H
 
 #include <chrono>
 #include <cstddef>

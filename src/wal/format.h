@@ -1,5 +1,5 @@
-#ifndef WAL_FORMAT_H
-#define WAL_FORMAT_H
+#ifndef JOEDB_SRC_WAL_FORMAT_H
+#define JOEDB_SRC_WAL_FORMAT_H
 
 #include <array>
 #include <optional>

@@ -1,5 +1,5 @@
-#ifndef WAL_PORTABLE_CHECKSUM_H
-#define WAL_PORTABLE_CHECKSUM_H
+#ifndef JOEDB_SRC_WAL_PORTABLE_CHECKSUM_H
+#define JOEDB_SRC_WAL_PORTABLE_CHECKSUM_H
 
 #include <cstdint>
 #include <string_view>

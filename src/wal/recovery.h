@@ -1,5 +1,5 @@
-#ifndef WAL_RECOVERY_H
-#define WAL_RECOVERY_H
+#ifndef JOEDB_SRC_WAL_RECOVERY_H
+#define JOEDB_SRC_WAL_RECOVERY_H
 
 #include <deque>
 #include <functional>

@@ -1,5 +1,5 @@
-#ifndef WAL_SEGMENT_LIST_H
-#define WAL_SEGMENT_LIST_H
+#ifndef JOEDB_SRC_WAL_SEGMENT_LIST_H
+#define JOEDB_SRC_WAL_SEGMENT_LIST_H
 
 #include <functional>
 #include <optional>

@@ -1,5 +1,5 @@
-#ifndef WAL_SOURCE_H
-#define WAL_SOURCE_H
+#ifndef JOEDB_SRC_WAL_SOURCE_H
+#define JOEDB_SRC_WAL_SOURCE_H
 
 #include <memory>
 #include <string>

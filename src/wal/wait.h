@@ -1,5 +1,5 @@
-#ifndef WAL_WAIT_H
-#define WAL_WAIT_H
+#ifndef JOEDB_SRC_WAL_WAIT_H
+#define JOEDB_SRC_WAL_WAIT_H
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_INTERPRETER_TABLE_TEXT_H
-#define JOEDB_INTERPRETER_TABLE_TEXT_H
+#ifndef JOEDB_TEXT_TABLE_TEXT_H
+#define JOEDB_TEXT_TABLE_TEXT_H
 
 #include <ostream>
 #include <vector>

@@ -1,5 +1,5 @@
-#ifndef ARROW_ARRAYS_H
-#define ARROW_ARRAYS_H
+#ifndef JOEDB_SRC_EXCHANGE_ARROW_ARRAYS_H
+#define JOEDB_SRC_EXCHANGE_ARROW_ARRAYS_H
 
 #include <cstdlib>
 #include <memory>

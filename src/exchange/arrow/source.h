@@ -1,5 +1,5 @@
-#ifndef ARROW_SOURCE_H
-#define ARROW_SOURCE_H
+#ifndef JOEDB_SRC_EXCHANGE_ARROW_SOURCE_H
+#define JOEDB_SRC_EXCHANGE_ARROW_SOURCE_H
 
 #include <cstdint>
 #include <memory>

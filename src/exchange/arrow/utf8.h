@@ -1,5 +1,5 @@
-#ifndef ARROW_UTF8_H
-#define ARROW_UTF8_H
+#ifndef JOEDB_SRC_EXCHANGE_ARROW_UTF8_H
+#define JOEDB_SRC_EXCHANGE_ARROW_UTF8_H
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef BASE_BACKOFF_H
-#define BASE_BACKOFF_H
+#ifndef JOEDB_SRC_KERNEL_BASE_BACKOFF_H
+#define JOEDB_SRC_KERNEL_BASE_BACKOFF_H
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
-#ifndef BASE_COUNTED_H
-#define BASE_COUNTED_H
+#ifndef JOEDB_SRC_KERNEL_BASE_COUNTED_H
+#define JOEDB_SRC_KERNEL_BASE_COUNTED_H
 
 #include <concepts>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef BASE_JSON_TEXT_H
-#define BASE_JSON_TEXT_H
+#ifndef JOEDB_SRC_KERNEL_BASE_JSON_TEXT_H
+#define JOEDB_SRC_KERNEL_BASE_JSON_TEXT_H
 
 #include <string>
 #include <string_view>

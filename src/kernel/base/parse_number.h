@@ -1,5 +1,5 @@
-#ifndef BASE_PARSE_NUMBER_H
-#define BASE_PARSE_NUMBER_H
+#ifndef JOEDB_SRC_KERNEL_BASE_PARSE_NUMBER_H
+#define JOEDB_SRC_KERNEL_BASE_PARSE_NUMBER_H
 
 #include <charconv>
 #include <optional>

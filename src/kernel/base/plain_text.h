@@ -1,5 +1,5 @@
-#ifndef BASE_PLAIN_TEXT_H
-#define BASE_PLAIN_TEXT_H
+#ifndef JOEDB_SRC_KERNEL_BASE_PLAIN_TEXT_H
+#define JOEDB_SRC_KERNEL_BASE_PLAIN_TEXT_H
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-#ifndef BASE_SHELL_WORD_H
-#define BASE_SHELL_WORD_H
+#ifndef JOEDB_SRC_KERNEL_BASE_SHELL_WORD_H
+#define JOEDB_SRC_KERNEL_BASE_SHELL_WORD_H
 
 #include <string>
 #include <string_view>

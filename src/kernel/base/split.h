@@ -1,5 +1,5 @@
-#ifndef BASE_SPLIT_H
-#define BASE_SPLIT_H
+#ifndef JOEDB_SRC_KERNEL_BASE_SPLIT_H
+#define JOEDB_SRC_KERNEL_BASE_SPLIT_H
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
-#ifndef BASE_STANDARD_DESCRIPTORS_H
-#define BASE_STANDARD_DESCRIPTORS_H
+#ifndef JOEDB_SRC_KERNEL_BASE_STANDARD_DESCRIPTORS_H
+#define JOEDB_SRC_KERNEL_BASE_STANDARD_DESCRIPTORS_H
 
 // Descriptors 0, 1 and 2 are standard input, output and error, even in a process that was started
 // without them: the next file to be opened would get the number, and output of the program would be

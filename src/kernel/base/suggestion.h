@@ -1,5 +1,5 @@
-#ifndef JOEDB_BASE_SUGGESTION_H
-#define JOEDB_BASE_SUGGESTION_H
+#ifndef JOEDB_SRC_KERNEL_BASE_SUGGESTION_H
+#define JOEDB_SRC_KERNEL_BASE_SUGGESTION_H
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_BASE_TIME_H
-#define JOEDB_SRC_BASE_TIME_H
+#ifndef JOEDB_SRC_KERNEL_BASE_TIME_H
+#define JOEDB_SRC_KERNEL_BASE_TIME_H
 
 #include <cstdint>
 #include <optional>

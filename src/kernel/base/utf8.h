@@ -1,5 +1,5 @@
-#ifndef BASE_UTF8_H
-#define BASE_UTF8_H
+#ifndef JOEDB_SRC_KERNEL_BASE_UTF8_H
+#define JOEDB_SRC_KERNEL_BASE_UTF8_H
 
 #include <cstddef>
 #include <string_view>

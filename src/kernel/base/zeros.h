@@ -1,5 +1,5 @@
-#ifndef BASE_ZEROS_H
-#define BASE_ZEROS_H
+#ifndef JOEDB_SRC_KERNEL_BASE_ZEROS_H
+#define JOEDB_SRC_KERNEL_BASE_ZEROS_H
 
 #include <algorithm>
 #include <cstring>

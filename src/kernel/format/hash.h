@@ -1,5 +1,5 @@
-#ifndef FORMAT_HASH_H
-#define FORMAT_HASH_H
+#ifndef JOEDB_SRC_KERNEL_FORMAT_HASH_H
+#define JOEDB_SRC_KERNEL_FORMAT_HASH_H
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_FORMAT_RUN_DECODER_H
-#define JOEDB_SRC_FORMAT_RUN_DECODER_H
+#ifndef JOEDB_SRC_KERNEL_FORMAT_RUN_DECODER_H
+#define JOEDB_SRC_KERNEL_FORMAT_RUN_DECODER_H
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_FORMAT_SEAL_H
-#define JOEDB_SRC_FORMAT_SEAL_H
+#ifndef JOEDB_SRC_KERNEL_FORMAT_SEAL_H
+#define JOEDB_SRC_KERNEL_FORMAT_SEAL_H
 
 #include <cstdint>
 #include <string_view>

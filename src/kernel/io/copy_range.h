@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_COPY_RANGE_H
-#define JOEDB_SRC_IO_COPY_RANGE_H
+#ifndef JOEDB_SRC_KERNEL_IO_COPY_RANGE_H
+#define JOEDB_SRC_KERNEL_IO_COPY_RANGE_H
 
 #include <string>
 

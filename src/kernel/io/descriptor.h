@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_DESCRIPTOR_H
-#define JOEDB_SRC_IO_DESCRIPTOR_H
+#ifndef JOEDB_SRC_KERNEL_IO_DESCRIPTOR_H
+#define JOEDB_SRC_KERNEL_IO_DESCRIPTOR_H
 
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_FILE_IDENTITY_H
-#define JOEDB_SRC_IO_FILE_IDENTITY_H
+#ifndef JOEDB_SRC_KERNEL_IO_FILE_IDENTITY_H
+#define JOEDB_SRC_KERNEL_IO_FILE_IDENTITY_H
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
-#ifndef IO_FILE_WATCH_H
-#define IO_FILE_WATCH_H
+#ifndef JOEDB_SRC_KERNEL_IO_FILE_WATCH_H
+#define JOEDB_SRC_KERNEL_IO_FILE_WATCH_H
 
 #include <chrono>
 #include <string>

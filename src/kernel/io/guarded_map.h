@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_GUARDED_MAP_H
-#define JOEDB_SRC_IO_GUARDED_MAP_H
+#ifndef JOEDB_SRC_KERNEL_IO_GUARDED_MAP_H
+#define JOEDB_SRC_KERNEL_IO_GUARDED_MAP_H
 
 #include <atomic>
 #include <cstddef>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_PROCESS_MEMORY_H
-#define JOEDB_SRC_IO_PROCESS_MEMORY_H
+#ifndef JOEDB_SRC_KERNEL_IO_PROCESS_MEMORY_H
+#define JOEDB_SRC_KERNEL_IO_PROCESS_MEMORY_H
 
 #include <cstddef>
 #include <cstdint>

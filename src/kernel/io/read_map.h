@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_READ_MAP_H
-#define JOEDB_SRC_IO_READ_MAP_H
+#ifndef JOEDB_SRC_KERNEL_IO_READ_MAP_H
+#define JOEDB_SRC_KERNEL_IO_READ_MAP_H
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_RUN_PROGRAM_H
-#define JOEDB_SRC_IO_RUN_PROGRAM_H
+#ifndef JOEDB_SRC_KERNEL_IO_RUN_PROGRAM_H
+#define JOEDB_SRC_KERNEL_IO_RUN_PROGRAM_H
 
 #include <string>
 #include <vector>

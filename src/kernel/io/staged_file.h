@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_STAGED_FILE_H
-#define JOEDB_SRC_IO_STAGED_FILE_H
+#ifndef JOEDB_SRC_KERNEL_IO_STAGED_FILE_H
+#define JOEDB_SRC_KERNEL_IO_STAGED_FILE_H
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_IO_ZSTD_UNPACKER_H
-#define JOEDB_SRC_IO_ZSTD_UNPACKER_H
+#ifndef JOEDB_SRC_KERNEL_IO_ZSTD_UNPACKER_H
+#define JOEDB_SRC_KERNEL_IO_ZSTD_UNPACKER_H
 
 #include "kernel/io/unpacked_file.h"
 

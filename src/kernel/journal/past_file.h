@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_JOURNAL_PAST_FILE_H
-#define JOEDB_SRC_JOURNAL_PAST_FILE_H
+#ifndef JOEDB_SRC_KERNEL_JOURNAL_PAST_FILE_H
+#define JOEDB_SRC_KERNEL_JOURNAL_PAST_FILE_H
 
 #include <array>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_SCHEMA_LINE_READER_H
-#define JOEDB_SCHEMA_LINE_READER_H
+#ifndef JOEDB_SRC_KERNEL_SCHEMA_LINE_READER_H
+#define JOEDB_SRC_KERNEL_SCHEMA_LINE_READER_H
 
 #include <cstddef>
 #include <cstdint>

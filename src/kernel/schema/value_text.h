@@ -1,5 +1,5 @@
-#ifndef JOEDB_SCHEMA_VALUE_TEXT_H
-#define JOEDB_SCHEMA_VALUE_TEXT_H
+#ifndef JOEDB_SRC_KERNEL_SCHEMA_VALUE_TEXT_H
+#define JOEDB_SRC_KERNEL_SCHEMA_VALUE_TEXT_H
 
 #include <cstdint>
 #include <string>

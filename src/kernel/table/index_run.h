@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_TABLE_INDEX_RUN_H
-#define JOEDB_SRC_TABLE_INDEX_RUN_H
+#ifndef JOEDB_SRC_KERNEL_TABLE_INDEX_RUN_H
+#define JOEDB_SRC_KERNEL_TABLE_INDEX_RUN_H
 
 #include <array>
 #include <cstdint>

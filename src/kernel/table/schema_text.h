@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_TABLE_SCHEMA_TEXT_H
-#define JOEDB_SRC_TABLE_SCHEMA_TEXT_H
+#ifndef JOEDB_SRC_KERNEL_TABLE_SCHEMA_TEXT_H
+#define JOEDB_SRC_KERNEL_TABLE_SCHEMA_TEXT_H
 
 #include <string>
 #include <string_view>

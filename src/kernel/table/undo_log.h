@@ -1,5 +1,5 @@
-#ifndef TABLE_UNDO_LOG_H
-#define TABLE_UNDO_LOG_H
+#ifndef JOEDB_SRC_KERNEL_TABLE_UNDO_LOG_H
+#define JOEDB_SRC_KERNEL_TABLE_UNDO_LOG_H
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef CLUSTER_LOG_READER_H
-#define CLUSTER_LOG_READER_H
+#ifndef JOEDB_SRC_SHARE_CLUSTER_LOG_READER_H
+#define JOEDB_SRC_SHARE_CLUSTER_LOG_READER_H
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef CLUSTER_LOG_VERIFIER_H
-#define CLUSTER_LOG_VERIFIER_H
+#ifndef JOEDB_SRC_SHARE_CLUSTER_LOG_VERIFIER_H
+#define JOEDB_SRC_SHARE_CLUSTER_LOG_VERIFIER_H
 
 #include <functional>
 #include <string>

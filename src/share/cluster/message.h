@@ -1,5 +1,5 @@
-#ifndef CLUSTER_MESSAGE_H
-#define CLUSTER_MESSAGE_H
+#ifndef JOEDB_SRC_SHARE_CLUSTER_MESSAGE_H
+#define JOEDB_SRC_SHARE_CLUSTER_MESSAGE_H
 
 #include <algorithm>
 #include <chrono>

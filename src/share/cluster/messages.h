@@ -1,5 +1,5 @@
-#ifndef CLUSTER_MESSAGES_H
-#define CLUSTER_MESSAGES_H
+#ifndef JOEDB_SRC_SHARE_CLUSTER_MESSAGES_H
+#define JOEDB_SRC_SHARE_CLUSTER_MESSAGES_H
 
 #include <memory>
 #include <string>

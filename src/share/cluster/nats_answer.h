@@ -1,5 +1,5 @@
-#ifndef CLUSTER_NATS_ANSWER_H
-#define CLUSTER_NATS_ANSWER_H
+#ifndef JOEDB_SRC_SHARE_CLUSTER_NATS_ANSWER_H
+#define JOEDB_SRC_SHARE_CLUSTER_NATS_ANSWER_H
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

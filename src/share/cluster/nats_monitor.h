@@ -1,5 +1,5 @@
-#ifndef CLUSTER_NATS_MONITOR_H
-#define CLUSTER_NATS_MONITOR_H
+#ifndef JOEDB_SRC_SHARE_CLUSTER_NATS_MONITOR_H
+#define JOEDB_SRC_SHARE_CLUSTER_NATS_MONITOR_H
 
 #include <optional>
 #include <string>

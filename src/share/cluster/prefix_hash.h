@@ -1,5 +1,5 @@
-#ifndef CLUSTER_PREFIX_HASH_H
-#define CLUSTER_PREFIX_HASH_H
+#ifndef JOEDB_SRC_SHARE_CLUSTER_PREFIX_HASH_H
+#define JOEDB_SRC_SHARE_CLUSTER_PREFIX_HASH_H
 
 #include <cstdint>
 #include <string>

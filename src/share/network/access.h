@@ -1,5 +1,5 @@
-#ifndef NETWORK_ACCESS_H
-#define NETWORK_ACCESS_H
+#ifndef JOEDB_SRC_SHARE_NETWORK_ACCESS_H
+#define JOEDB_SRC_SHARE_NETWORK_ACCESS_H
 
 #include <string>
 #include <string_view>

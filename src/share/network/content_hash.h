@@ -1,5 +1,5 @@
-#ifndef NETWORK_CONTENT_HASH_H
-#define NETWORK_CONTENT_HASH_H
+#ifndef JOEDB_SRC_SHARE_NETWORK_CONTENT_HASH_H
+#define JOEDB_SRC_SHARE_NETWORK_CONTENT_HASH_H
 
 #include <array>
 #include <cstddef>

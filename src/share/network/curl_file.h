@@ -1,5 +1,5 @@
-#ifndef JOEDB_SRC_NETWORK_CURL_FILE_H
-#define JOEDB_SRC_NETWORK_CURL_FILE_H
+#ifndef JOEDB_SRC_SHARE_NETWORK_CURL_FILE_H
+#define JOEDB_SRC_SHARE_NETWORK_CURL_FILE_H
 
 #include <chrono>
 #include <functional>

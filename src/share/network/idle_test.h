@@ -1,5 +1,5 @@
-#ifndef NETWORK_IDLE_TEST_H
-#define NETWORK_IDLE_TEST_H
+#ifndef JOEDB_SRC_SHARE_NETWORK_IDLE_TEST_H
+#define JOEDB_SRC_SHARE_NETWORK_IDLE_TEST_H
 
 #include <asio.hpp>
 

@@ -1,5 +1,5 @@
-#ifndef NETWORK_PROTOCOL_H
-#define NETWORK_PROTOCOL_H
+#ifndef JOEDB_SRC_SHARE_NETWORK_PROTOCOL_H
+#define JOEDB_SRC_SHARE_NETWORK_PROTOCOL_H
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef NETWORK_REQUEST_RUNNER_H
-#define NETWORK_REQUEST_RUNNER_H
+#ifndef JOEDB_SRC_SHARE_NETWORK_REQUEST_RUNNER_H
+#define JOEDB_SRC_SHARE_NETWORK_REQUEST_RUNNER_H
 
 #include <chrono>
 #include <functional>

@@ -1,5 +1,5 @@
-#ifndef SERVER_ACCESS_H
-#define SERVER_ACCESS_H
+#ifndef JOEDB_SRC_SHARE_SERVER_ACCESS_H
+#define JOEDB_SRC_SHARE_SERVER_ACCESS_H
 
 #include <map>
 #include <optional>

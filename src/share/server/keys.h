@@ -1,5 +1,5 @@
-#ifndef SERVER_KEYS_H
-#define SERVER_KEYS_H
+#ifndef JOEDB_SRC_SHARE_SERVER_KEYS_H
+#define JOEDB_SRC_SHARE_SERVER_KEYS_H
 
 #include <string>
 

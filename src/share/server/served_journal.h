@@ -1,5 +1,5 @@
-#ifndef SERVER_SERVED_JOURNAL_H
-#define SERVER_SERVED_JOURNAL_H
+#ifndef JOEDB_SRC_SHARE_SERVER_SERVED_JOURNAL_H
+#define JOEDB_SRC_SHARE_SERVER_SERVED_JOURNAL_H
 
 #include <memory>
 #include <optional>

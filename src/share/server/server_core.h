@@ -1,5 +1,5 @@
-#ifndef SERVER_SERVER_CORE_H
-#define SERVER_SERVER_CORE_H
+#ifndef JOEDB_SRC_SHARE_SERVER_SERVER_CORE_H
+#define JOEDB_SRC_SHARE_SERVER_SERVER_CORE_H
 
 #include <cstdint>
 #include <deque>

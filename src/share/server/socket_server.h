@@ -1,5 +1,5 @@
-#ifndef SERVER_SOCKET_SERVER_H
-#define SERVER_SOCKET_SERVER_H
+#ifndef JOEDB_SRC_SHARE_SERVER_SOCKET_SERVER_H
+#define JOEDB_SRC_SHARE_SERVER_SOCKET_SERVER_H
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef SERVER_STREAM_H
-#define SERVER_STREAM_H
+#ifndef JOEDB_SRC_SHARE_SERVER_STREAM_H
+#define JOEDB_SRC_SHARE_SERVER_STREAM_H
 
 #include <asio.hpp>
 #include <functional>

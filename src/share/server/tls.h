@@ -1,5 +1,5 @@
-#ifndef SERVER_TLS_H
-#define SERVER_TLS_H
+#ifndef JOEDB_SRC_SHARE_SERVER_TLS_H
+#define JOEDB_SRC_SHARE_SERVER_TLS_H
 
 #include <asio/ssl.hpp>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef LAB_CRASH_LAB_H
-#define LAB_CRASH_LAB_H
+#ifndef JOEDB_SRC_SIM_LAB_CRASH_LAB_H
+#define JOEDB_SRC_SIM_LAB_CRASH_LAB_H
 
 #include <cstdint>
 #include <functional>

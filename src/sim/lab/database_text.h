@@ -1,5 +1,5 @@
-#ifndef LAB_DATABASE_TEXT_H
-#define LAB_DATABASE_TEXT_H
+#ifndef JOEDB_SRC_SIM_LAB_DATABASE_TEXT_H
+#define JOEDB_SRC_SIM_LAB_DATABASE_TEXT_H
 
 #include <sstream>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef LAB_DISTINCT_STATES_H
-#define LAB_DISTINCT_STATES_H
+#ifndef JOEDB_SRC_SIM_LAB_DISTINCT_STATES_H
+#define JOEDB_SRC_SIM_LAB_DISTINCT_STATES_H
 
 #include <array>
 #include <cstdint>

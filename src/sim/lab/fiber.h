@@ -1,5 +1,5 @@
-#ifndef LAB_FIBER_H
-#define LAB_FIBER_H
+#ifndef JOEDB_SRC_SIM_LAB_FIBER_H
+#define JOEDB_SRC_SIM_LAB_FIBER_H
 
 #include <functional>
 #include <memory>

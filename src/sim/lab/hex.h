@@ -1,5 +1,5 @@
-#ifndef LAB_HEX_H
-#define LAB_HEX_H
+#ifndef JOEDB_SRC_SIM_LAB_HEX_H
+#define JOEDB_SRC_SIM_LAB_HEX_H
 
 #include <string>
 #include <string_view>

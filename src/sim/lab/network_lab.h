@@ -1,5 +1,5 @@
-#ifndef LAB_NETWORK_LAB_H
-#define LAB_NETWORK_LAB_H
+#ifndef JOEDB_SRC_SIM_LAB_NETWORK_LAB_H
+#define JOEDB_SRC_SIM_LAB_NETWORK_LAB_H
 
 #include <cstdint>
 #include <optional>

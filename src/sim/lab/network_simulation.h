@@ -1,5 +1,5 @@
-#ifndef LAB_NETWORK_SIMULATION_H
-#define LAB_NETWORK_SIMULATION_H
+#ifndef JOEDB_SRC_SIM_LAB_NETWORK_SIMULATION_H
+#define JOEDB_SRC_SIM_LAB_NETWORK_SIMULATION_H
 
 #include <algorithm>
 #include <array>

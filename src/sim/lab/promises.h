@@ -1,5 +1,5 @@
-#ifndef LAB_PROMISES_H
-#define LAB_PROMISES_H
+#ifndef JOEDB_SRC_SIM_LAB_PROMISES_H
+#define JOEDB_SRC_SIM_LAB_PROMISES_H
 
 #include <cstdint>
 #include <deque>

@@ -1,5 +1,5 @@
-#ifndef LAB_RANDOM_H
-#define LAB_RANDOM_H
+#ifndef JOEDB_SRC_SIM_LAB_RANDOM_H
+#define JOEDB_SRC_SIM_LAB_RANDOM_H
 
 #include <cstddef>
 #include <cstdint>

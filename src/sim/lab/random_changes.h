@@ -1,5 +1,5 @@
-#ifndef LAB_RANDOM_CHANGES_H
-#define LAB_RANDOM_CHANGES_H
+#ifndef JOEDB_SRC_SIM_LAB_RANDOM_CHANGES_H
+#define JOEDB_SRC_SIM_LAB_RANDOM_CHANGES_H
 
 #include <algorithm>
 #include <deque>

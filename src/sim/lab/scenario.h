@@ -1,5 +1,5 @@
-#ifndef LAB_SCENARIO_H
-#define LAB_SCENARIO_H
+#ifndef JOEDB_SRC_SIM_LAB_SCENARIO_H
+#define JOEDB_SRC_SIM_LAB_SCENARIO_H
 
 #include <deque>
 #include <optional>

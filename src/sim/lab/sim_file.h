@@ -1,5 +1,5 @@
-#ifndef LAB_SIM_FILE_H
-#define LAB_SIM_FILE_H
+#ifndef JOEDB_SRC_SIM_LAB_SIM_FILE_H
+#define JOEDB_SRC_SIM_LAB_SIM_FILE_H
 
 #include <cstdint>
 #include <map>

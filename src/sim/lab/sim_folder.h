@@ -1,5 +1,5 @@
-#ifndef LAB_SIM_FOLDER_H
-#define LAB_SIM_FOLDER_H
+#ifndef JOEDB_SRC_SIM_LAB_SIM_FOLDER_H
+#define JOEDB_SRC_SIM_LAB_SIM_FOLDER_H
 
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef LAB_SIM_STATE_H
-#define LAB_SIM_STATE_H
+#ifndef JOEDB_SRC_SIM_LAB_SIM_STATE_H
+#define JOEDB_SRC_SIM_LAB_SIM_STATE_H
 
 #include <array>
 #include <cerrno>

@@ -1,5 +1,5 @@
-#ifndef LAB_SIMULATED_LOG_H
-#define LAB_SIMULATED_LOG_H
+#ifndef JOEDB_SRC_SIM_LAB_SIMULATED_LOG_H
+#define JOEDB_SRC_SIM_LAB_SIMULATED_LOG_H
 
 #include <algorithm>
 #include <functional>

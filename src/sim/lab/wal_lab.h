@@ -1,5 +1,5 @@
-#ifndef LAB_WAL_LAB_H
-#define LAB_WAL_LAB_H
+#ifndef JOEDB_SRC_SIM_LAB_WAL_LAB_H
+#define JOEDB_SRC_SIM_LAB_WAL_LAB_H
 
 #include <cstdint>
 #include <optional>

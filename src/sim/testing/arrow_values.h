@@ -1,5 +1,5 @@
-#ifndef TESTING_ARROW_VALUES_H
-#define TESTING_ARROW_VALUES_H
+#ifndef JOEDB_SRC_SIM_TESTING_ARROW_VALUES_H
+#define JOEDB_SRC_SIM_TESTING_ARROW_VALUES_H
 
 #include <cstring>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef TESTING_CHILD_PROCESS_H
-#define TESTING_CHILD_PROCESS_H
+#ifndef JOEDB_SRC_SIM_TESTING_CHILD_PROCESS_H
+#define JOEDB_SRC_SIM_TESTING_CHILD_PROCESS_H
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-#ifndef TESTING_CITY_TEST_H
-#define TESTING_CITY_TEST_H
+#ifndef JOEDB_SRC_SIM_TESTING_CITY_TEST_H
+#define JOEDB_SRC_SIM_TESTING_CITY_TEST_H
 
 #include <gtest/gtest.h>
 

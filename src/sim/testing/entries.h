@@ -1,5 +1,5 @@
-#ifndef TESTING_ENTRIES_H
-#define TESTING_ENTRIES_H
+#ifndef JOEDB_SRC_SIM_TESTING_ENTRIES_H
+#define JOEDB_SRC_SIM_TESTING_ENTRIES_H
 
 #include <rapidcheck.h>
 

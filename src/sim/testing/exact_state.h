@@ -1,5 +1,5 @@
-#ifndef TESTING_EXACT_STATE_H
-#define TESTING_EXACT_STATE_H
+#ifndef JOEDB_SRC_SIM_TESTING_EXACT_STATE_H
+#define JOEDB_SRC_SIM_TESTING_EXACT_STATE_H
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef TESTING_FILE_USES_H
-#define TESTING_FILE_USES_H
+#ifndef JOEDB_SRC_SIM_TESTING_FILE_USES_H
+#define JOEDB_SRC_SIM_TESTING_FILE_USES_H
 
 #include <optional>
 #include <string>

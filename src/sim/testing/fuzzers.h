@@ -1,5 +1,5 @@
-#ifndef TESTING_FUZZERS_H
-#define TESTING_FUZZERS_H
+#ifndef JOEDB_SRC_SIM_TESTING_FUZZERS_H
+#define JOEDB_SRC_SIM_TESTING_FUZZERS_H
 
 #include <cstddef>
 #include <string>

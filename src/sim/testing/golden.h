@@ -1,5 +1,5 @@
-#ifndef TESTING_GOLDEN_H
-#define TESTING_GOLDEN_H
+#ifndef JOEDB_SRC_SIM_TESTING_GOLDEN_H
+#define JOEDB_SRC_SIM_TESTING_GOLDEN_H
 
 #include <string_view>
 

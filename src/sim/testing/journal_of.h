@@ -1,5 +1,5 @@
-#ifndef TESTING_JOURNAL_OF_H
-#define TESTING_JOURNAL_OF_H
+#ifndef JOEDB_SRC_SIM_TESTING_JOURNAL_OF_H
+#define JOEDB_SRC_SIM_TESTING_JOURNAL_OF_H
 
 #include <string>
 #include <vector>

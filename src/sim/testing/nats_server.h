@@ -1,5 +1,5 @@
-#ifndef TESTING_NATS_SERVER_H
-#define TESTING_NATS_SERVER_H
+#ifndef JOEDB_SRC_SIM_TESTING_NATS_SERVER_H
+#define JOEDB_SRC_SIM_TESTING_NATS_SERVER_H
 
 #include <cstddef>
 #include <optional>

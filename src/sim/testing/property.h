@@ -1,5 +1,5 @@
-#ifndef TESTING_PROPERTY_H
-#define TESTING_PROPERTY_H
+#ifndef JOEDB_SRC_SIM_TESTING_PROPERTY_H
+#define JOEDB_SRC_SIM_TESTING_PROPERTY_H
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

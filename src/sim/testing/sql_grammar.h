@@ -1,5 +1,5 @@
-#ifndef TESTING_SQL_GRAMMAR_H
-#define TESTING_SQL_GRAMMAR_H
+#ifndef JOEDB_SRC_SIM_TESTING_SQL_GRAMMAR_H
+#define JOEDB_SRC_SIM_TESTING_SQL_GRAMMAR_H
 
 #include <cstddef>
 #include <string>

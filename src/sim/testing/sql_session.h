@@ -1,5 +1,5 @@
-#ifndef TESTING_SQL_SESSION_H
-#define TESTING_SQL_SESSION_H
+#ifndef JOEDB_SRC_SIM_TESTING_SQL_SESSION_H
+#define JOEDB_SRC_SIM_TESTING_SQL_SESSION_H
 
 #include <string>
 #include <string_view>

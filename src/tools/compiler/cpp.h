@@ -1,5 +1,5 @@
-#ifndef JOEDB_COMPILER_CPP_H
-#define JOEDB_COMPILER_CPP_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_CPP_H
+#define JOEDB_SRC_TOOLS_COMPILER_CPP_H
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-#ifndef COMPILER_INDEX_FILE_H
-#define COMPILER_INDEX_FILE_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_INDEX_FILE_H
+#define JOEDB_SRC_TOOLS_COMPILER_INDEX_FILE_H
 
 #include <string>
 #include <vector>

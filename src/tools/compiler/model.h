@@ -1,5 +1,5 @@
-#ifndef JOEDB_COMPILER_MODEL_H
-#define JOEDB_COMPILER_MODEL_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_MODEL_H
+#define JOEDB_SRC_TOOLS_COMPILER_MODEL_H
 
 #include <string>
 #include <vector>

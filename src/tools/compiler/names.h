@@ -1,5 +1,5 @@
-#ifndef JOEDB_COMPILER_NAMES_H
-#define JOEDB_COMPILER_NAMES_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_NAMES_H
+#define JOEDB_SRC_TOOLS_COMPILER_NAMES_H
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_COMPILER_OPTIONS_H
-#define JOEDB_COMPILER_OPTIONS_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_OPTIONS_H
+#define JOEDB_SRC_TOOLS_COMPILER_OPTIONS_H
 
 #include <string>
 #include <string_view>

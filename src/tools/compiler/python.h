@@ -1,5 +1,5 @@
-#ifndef JOEDB_COMPILER_PYTHON_H
-#define JOEDB_COMPILER_PYTHON_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_PYTHON_H
+#define JOEDB_SRC_TOOLS_COMPILER_PYTHON_H
 
 #include "tools/compiler/cpp.h"
 #include "tools/compiler/model.h"

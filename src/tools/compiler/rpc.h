@@ -1,5 +1,5 @@
-#ifndef JOEDB_COMPILER_RPC_H
-#define JOEDB_COMPILER_RPC_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_RPC_H
+#define JOEDB_SRC_TOOLS_COMPILER_RPC_H
 
 #include <string>
 #include <string_view>

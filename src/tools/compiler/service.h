@@ -1,5 +1,5 @@
-#ifndef JOEDB_COMPILER_SERVICE_H
-#define JOEDB_COMPILER_SERVICE_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_SERVICE_H
+#define JOEDB_SRC_TOOLS_COMPILER_SERVICE_H
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_COMPILER_TEXT_H
-#define JOEDB_COMPILER_TEXT_H
+#ifndef JOEDB_SRC_TOOLS_COMPILER_TEXT_H
+#define JOEDB_SRC_TOOLS_COMPILER_TEXT_H
 
 #include <initializer_list>
 #include <string>

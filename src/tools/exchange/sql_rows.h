@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_SQL_ROWS_H
-#define JOEDB_CLI_SQL_ROWS_H
+#ifndef JOEDB_SRC_TOOLS_EXCHANGE_SQL_ROWS_H
+#define JOEDB_SRC_TOOLS_EXCHANGE_SQL_ROWS_H
 
 #include <cstdint>
 #include <ostream>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_ARGUMENTS_H
-#define JOEDB_CLI_ARGUMENTS_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_ARGUMENTS_H
+#define JOEDB_SRC_TOOLS_FRAME_ARGUMENTS_H
 
 #include <memory>
 #include <mutex>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_COMMAND_H
-#define JOEDB_CLI_COMMAND_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_COMMAND_H
+#define JOEDB_SRC_TOOLS_FRAME_COMMAND_H
 
 #include <span>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef CLI_DATABASE_OPTIONS_H
-#define CLI_DATABASE_OPTIONS_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_DATABASE_OPTIONS_H
+#define JOEDB_SRC_TOOLS_FRAME_DATABASE_OPTIONS_H
 
 #include <optional>
 #include <string>

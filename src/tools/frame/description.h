@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_DESCRIPTION_H
-#define JOEDB_CLI_DESCRIPTION_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_DESCRIPTION_H
+#define JOEDB_SRC_TOOLS_FRAME_DESCRIPTION_H
 
 #include <cstddef>
 #include <string>

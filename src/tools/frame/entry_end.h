@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_ENTRY_END_H
-#define JOEDB_CLI_ENTRY_END_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_ENTRY_END_H
+#define JOEDB_SRC_TOOLS_FRAME_ENTRY_END_H
 
 #include "joedb/journal/readonly_journal.h"
 

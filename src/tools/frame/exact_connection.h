@@ -1,5 +1,5 @@
-#ifndef CLI_EXACT_CONNECTION_H
-#define CLI_EXACT_CONNECTION_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_EXACT_CONNECTION_H
+#define JOEDB_SRC_TOOLS_FRAME_EXACT_CONNECTION_H
 
 #include "joedb/replica/connection.h"
 

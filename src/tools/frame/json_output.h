@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_JSON_OUTPUT_H
-#define JOEDB_CLI_JSON_OUTPUT_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_JSON_OUTPUT_H
+#define JOEDB_SRC_TOOLS_FRAME_JSON_OUTPUT_H
 
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_LOCK_NOTICE_H
-#define JOEDB_CLI_LOCK_NOTICE_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_LOCK_NOTICE_H
+#define JOEDB_SRC_TOOLS_FRAME_LOCK_NOTICE_H
 
 #include <condition_variable>
 #include <mutex>

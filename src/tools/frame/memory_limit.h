@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_MEMORY_LIMIT_H
-#define JOEDB_CLI_MEMORY_LIMIT_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_MEMORY_LIMIT_H
+#define JOEDB_SRC_TOOLS_FRAME_MEMORY_LIMIT_H
 
 #include <cstdint>
 #include <optional>

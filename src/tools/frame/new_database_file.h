@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_NEW_DATABASE_FILE_H
-#define JOEDB_CLI_NEW_DATABASE_FILE_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_NEW_DATABASE_FILE_H
+#define JOEDB_SRC_TOOLS_FRAME_NEW_DATABASE_FILE_H
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_PAGER_H
-#define JOEDB_CLI_PAGER_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_PAGER_H
+#define JOEDB_SRC_TOOLS_FRAME_PAGER_H
 
 #include <cstdio>
 #include <memory>

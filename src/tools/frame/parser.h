@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_PARSER_H
-#define JOEDB_CLI_PARSER_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_PARSER_H
+#define JOEDB_SRC_TOOLS_FRAME_PARSER_H
 
 #include <chrono>
 #include <functional>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_PAST_NAME_H
-#define JOEDB_CLI_PAST_NAME_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_PAST_NAME_H
+#define JOEDB_SRC_TOOLS_FRAME_PAST_NAME_H
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_PROGRESS_H
-#define JOEDB_CLI_PROGRESS_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_PROGRESS_H
+#define JOEDB_SRC_TOOLS_FRAME_PROGRESS_H
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_SNAPSHOT_FILES_H
-#define JOEDB_CLI_SNAPSHOT_FILES_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_SNAPSHOT_FILES_H
+#define JOEDB_SRC_TOOLS_FRAME_SNAPSHOT_FILES_H
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_SOURCE_H
-#define JOEDB_CLI_SOURCE_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_SOURCE_H
+#define JOEDB_SRC_TOOLS_FRAME_SOURCE_H
 
 #include <chrono>
 #include <memory>

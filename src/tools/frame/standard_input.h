@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_STANDARD_INPUT_H
-#define JOEDB_CLI_STANDARD_INPUT_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_STANDARD_INPUT_H
+#define JOEDB_SRC_TOOLS_FRAME_STANDARD_INPUT_H
 
 #include "commands/command_loop.h"
 #include "tools/frame/parser.h"

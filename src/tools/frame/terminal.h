@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_TERMINAL_H
-#define JOEDB_CLI_TERMINAL_H
+#ifndef JOEDB_SRC_TOOLS_FRAME_TERMINAL_H
+#define JOEDB_SRC_TOOLS_FRAME_TERMINAL_H
 
 #include <memory>
 #include <ostream>

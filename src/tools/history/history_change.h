@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_HISTORY_CHANGE_H
-#define JOEDB_CLI_HISTORY_CHANGE_H
+#ifndef JOEDB_SRC_TOOLS_HISTORY_HISTORY_CHANGE_H
+#define JOEDB_SRC_TOOLS_HISTORY_HISTORY_CHANGE_H
 
 #include <functional>
 #include <string>

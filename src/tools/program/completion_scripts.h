@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_COMPLETION_SCRIPTS_H
-#define JOEDB_CLI_COMPLETION_SCRIPTS_H
+#ifndef JOEDB_SRC_TOOLS_PROGRAM_COMPLETION_SCRIPTS_H
+#define JOEDB_SRC_TOOLS_PROGRAM_COMPLETION_SCRIPTS_H
 
 // The scripts that joedb completion prints. @NAMES@ stands for all names of the program. A tool
 // asks the program joedb in its own directory, or else the one in the search path.

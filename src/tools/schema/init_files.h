@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_INIT_FILES_H
-#define JOEDB_CLI_INIT_FILES_H
+#ifndef JOEDB_SRC_TOOLS_SCHEMA_INIT_FILES_H
+#define JOEDB_SRC_TOOLS_SCHEMA_INIT_FILES_H
 
 // The files that joedb init creates for a project. @NAME@ stands for the name of the project.
 

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_SCHEMA_CHECK_H
-#define JOEDB_CLI_SCHEMA_CHECK_H
+#ifndef JOEDB_SRC_TOOLS_SCHEMA_SCHEMA_CHECK_H
+#define JOEDB_SRC_TOOLS_SCHEMA_SCHEMA_CHECK_H
 
 #include <functional>
 #include <optional>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_CLIENT_COMMANDS_H
-#define JOEDB_CLI_CLIENT_COMMANDS_H
+#ifndef JOEDB_SRC_TOOLS_SHARE_CLIENT_COMMANDS_H
+#define JOEDB_SRC_TOOLS_SHARE_CLIENT_COMMANDS_H
 
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_WATCHER_H
-#define JOEDB_CLI_WATCHER_H
+#ifndef JOEDB_SRC_TOOLS_SHARE_WATCHER_H
+#define JOEDB_SRC_TOOLS_SHARE_WATCHER_H
 
 #include <atomic>
 #include <chrono>

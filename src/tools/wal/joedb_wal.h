@@ -1,5 +1,5 @@
-#ifndef JOEDB_CLI_JOEDB_WAL_H
-#define JOEDB_CLI_JOEDB_WAL_H
+#ifndef JOEDB_SRC_TOOLS_WAL_JOEDB_WAL_H
+#define JOEDB_SRC_TOOLS_WAL_JOEDB_WAL_H
 
 #include <algorithm>
 #include <filesystem>
