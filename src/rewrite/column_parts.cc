@@ -8,7 +8,7 @@
 
 namespace joedb::inline v1 {
 
-static constexpr Table_Id behind_all_tables(0xffff);
+static constexpr Table_Id past_last_table(0xffff);
 
 // Estimates the size of rows, as if all texts of a column had the same size.
 void Column_Parts::estimate() {
@@ -69,7 +69,7 @@ Column_Parts::Place Column_Parts::end_of_part(const Place& begin) const {
       for_each_run(table->records(), is_first_table ? begin.run_first : 0, size, add_run);
     if (end) return *end;
   }
-  return {behind_all_tables, 0, 0, {}, 0};
+  return {past_last_table, 0, 0, {}, 0};
 }
 
 Column_Base* Column_Parts::find(Table_Id table, Field_Id field, index_t row) {

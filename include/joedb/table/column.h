@@ -55,7 +55,7 @@ class Column_Base {
   // Sets the default value.
   virtual void reset(index_t id) = 0;
 
-  // ---- snapshots (snapshot/sections.h)
+  // ---- snapshots (table/record_ids.h)
 
   // Saves the values of rows 0 … rows - 1.
   virtual void save(Section_Writer& out, std::size_t rows) const = 0;

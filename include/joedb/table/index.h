@@ -170,7 +170,7 @@ class Index {
     if (state(record.value()) != State::absent) set_state(record.value(), State::absent);
   }
 
-  // ---- snapshots (snapshot/sections.h)
+  // ---- snapshots (table/record_ids.h)
 
   // Writes run and tree as one run. Reads the keys of records in the tree, and all keys if the tree
   // has many. Requires that the index is not deferred.
