@@ -11,7 +11,7 @@
 #include "sim/lab/random_changes.h"
 #include "sim/testing/city_test.h"
 
-namespace joedb {
+namespace joedb::apply_test {
 namespace {
 
 using testing::Random;
@@ -584,4 +584,4 @@ TEST(Apply_To_Anything, NothingThatHasChangedSinceIsOverwritten) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::apply_test

@@ -11,7 +11,7 @@
 #include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
 
-namespace joedb {
+namespace joedb::blame_test {
 namespace {
 
 using testing::Random;
@@ -225,4 +225,4 @@ TEST(Blame, NeedsATable) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::blame_test

@@ -14,7 +14,7 @@
 #include "sim/testing/city_test.h"
 #include "sim/testing/temporary_directory.h"
 
-namespace joedb {
+namespace joedb::changes_test {
 namespace {
 
 using testing::Random;
@@ -837,4 +837,4 @@ TEST(Values, AreThoseThatWereAppended) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::changes_test

@@ -5,7 +5,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/table/writable_database.h"
 
-namespace joedb {
+namespace joedb::differences_test {
 namespace {
 
 using Kind = Change::Kind;
@@ -105,4 +105,4 @@ TEST(Differences, BlobsAreComparedByTheirBytes) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::differences_test

@@ -7,7 +7,7 @@
 
 #include "sim/lab/random.h"
 
-namespace joedb {
+namespace joedb::record_counter_test {
 namespace {
 
 using testing::Random;
@@ -73,4 +73,4 @@ TEST(Record_Counter, PassesOverIdsThatNoTableCanHave) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::record_counter_test

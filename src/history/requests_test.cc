@@ -6,7 +6,7 @@
 #include "joedb/table/writable_database.h"
 #include "sim/testing/error_of.h"
 
-namespace joedb {
+namespace joedb::requests_test {
 namespace {
 
 constexpr std::int64_t now = 1'795'000'000;  // 2026-11-18
@@ -167,4 +167,4 @@ TEST_F(Requests_Test, TheFilterIsOfPositionsAndTimes) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::requests_test

@@ -7,7 +7,7 @@
 #include "joedb/table/writable_database.h"
 #include "sim/testing/error_of.h"
 
-namespace joedb {
+namespace joedb::tags_test {
 namespace {
 
 constexpr std::int64_t now = 1'795'000'000;  // 2026-11-18
@@ -204,4 +204,4 @@ TEST(When_Text, ThatIsNeitherMomentNorNameIsNothing) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::tags_test

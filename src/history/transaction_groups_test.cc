@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace joedb {
+namespace joedb::transaction_groups_test {
 namespace {
 
 using By = Transaction_Groups::By;
@@ -70,4 +70,4 @@ TEST(Transaction_Groups, HaveTheLastNameOfEachTable) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::transaction_groups_test

@@ -10,7 +10,7 @@
 #include "sim/testing/city_test.h"
 #include "sim/testing/error_of.h"
 
-namespace joedb {
+namespace joedb::undo_test {
 namespace {
 
 using testing::error_of;
@@ -301,4 +301,4 @@ TEST(Undo_Crashes, AfterAnErrorNothingIsTakenBackAndItCanBeTriedAgain) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::undo_test

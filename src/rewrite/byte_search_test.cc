@@ -7,7 +7,7 @@
 #include "joedb/io/memory_file.h"
 #include "sim/lab/random.h"
 
-namespace joedb {
+namespace joedb::byte_search_test {
 namespace {
 
 using testing::Random;
@@ -106,4 +106,4 @@ TEST(Byte_Search, ManyTextsWithTheSameBeginningAreNoProblem) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::byte_search_test

@@ -11,7 +11,7 @@
 #include "sim/testing/error_of.h"
 #include "sim/testing/exact_state.h"
 
-namespace joedb {
+namespace joedb::forget_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -46,7 +46,7 @@ class Forget_Test : public testing::City_Test {
                                   std::vector<std::string> fields = {}) {
     checkpoint();
     const Forgetter forgetter(file, {std::move(table), std::move(records), std::move(fields)});
-    joedb::forget(forgetter, out);
+    forget_test::forget(forgetter, out);
     values = forgetter.value_count();
     std::vector<std::string> places;
     proof = forgetter.prove(out, static_cast<Offset>(out.get_data().size()));
@@ -343,4 +343,4 @@ TEST(Forget, EveryStateIsTheSameWithoutTheForgottenValues) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::forget_test

@@ -10,7 +10,7 @@
 #include "sim/testing/property.h"
 #include "text/dump.h"
 
-namespace joedb {
+namespace joedb::pack_in_parts_test {
 namespace {
 
 using testing::Any_Entry;
@@ -148,4 +148,4 @@ TEST(Pack_In_Parts, NoticesAJournalThatHasChanged) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::pack_in_parts_test

@@ -9,7 +9,7 @@
 #include "sim/testing/error_of.h"
 #include "sim/testing/exact_state.h"
 
-namespace joedb {
+namespace joedb::pack_since_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -32,7 +32,7 @@ void pack(Abstract_File& file, const Pack_Since& options, Memory_File& out) {
 class Pack_Since_Test : public testing::City_Test {
  protected:
   Memory_File& pack(Moment since, Offset end) {
-    joedb::pack(file, {.since = since, .end = end}, out_);
+    pack_since_test::pack(file, {.since = since, .end = end}, out_);
     return out_;
   }
   static std::vector<std::string> comments(Abstract_File& file) {
@@ -207,4 +207,4 @@ TEST(Pack_Since, KeepsEveryLaterState) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::pack_since_test

@@ -7,7 +7,7 @@
 #include "sim/testing/property.h"
 #include "text/dump.h"
 
-namespace joedb {
+namespace joedb::pack_test {
 namespace {
 
 using testing::Any_Entry;
@@ -148,4 +148,4 @@ TEST(Pack, KeepsEveryRecord) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::pack_test

@@ -7,7 +7,7 @@
 #include "joedb/table/writable_database.h"
 #include "sim/testing/exact_state.h"
 
-namespace joedb {
+namespace joedb::record_order_test {
 namespace {
 
 using testing::Random;
@@ -95,4 +95,4 @@ TEST(Record_Order, NeedsOneByteForARecordThatIsInsertedLate) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::record_order_test

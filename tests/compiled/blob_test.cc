@@ -9,6 +9,7 @@
 #include "everything.h"
 #include "sim/testing/temporary_directory.h"
 
+namespace blob_test {
 namespace {
 
 using joedb::testing::Temporary_Directory;
@@ -135,3 +136,4 @@ TEST(Blob, Can_Stand_In_Another_File) {
 }
 
 }  // namespace
+}  // namespace blob_test

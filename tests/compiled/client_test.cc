@@ -14,6 +14,7 @@
 #include "sim/testing/simulated_system.h"
 #include "sim/testing/temporary_directory.h"
 
+namespace client_test {
 namespace {
 
 using joedb::testing::error_of;
@@ -384,3 +385,4 @@ TEST(Untyped_Client, Works_On_Tables_Or_On_The_Journal_Alone) {
 }
 
 }  // namespace
+}  // namespace client_test

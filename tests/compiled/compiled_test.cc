@@ -28,6 +28,7 @@ void Writable_Database::assign(Writable_Database&) {}
 void Writable_Database::upgrade(Writable_Database&) {}
 }  // namespace test::hard_names
 
+namespace compiled_test {
 namespace {
 
 using namespace joedb;
@@ -563,3 +564,4 @@ TEST(Compiled_Program, For_Joedb_10_Compiles_As_Written) {
 }
 
 }  // namespace
+}  // namespace compiled_test

@@ -23,6 +23,7 @@ void geo_2::Writable_Database::capitalise(geo_2::Writable_Database& db) {
   }
 }
 
+namespace index_test {
 namespace {
 
 using joedb::testing::error_of;
@@ -421,3 +422,4 @@ TEST(Compiled_Index, Agrees_With_A_Multimap_Through_An_Upgrade) {
 }
 
 }  // namespace
+}  // namespace index_test

@@ -7,6 +7,7 @@
 #include "stamped.h"
 #include "unmarked.h"
 
+namespace mark_test {
 namespace {
 
 using joedb::testing::error_of;
@@ -153,3 +154,4 @@ TEST(An_Undo, GoesOnAndBackAsAStack) {
 }
 
 }  // namespace
+}  // namespace mark_test

@@ -16,6 +16,7 @@
 #include "sim/testing/error_of.h"
 #include "sim/testing/temporary_directory.h"
 
+namespace observer_test {
 namespace {
 
 using joedb::Subscription;
@@ -789,3 +790,4 @@ TEST_F(Typed_History, Keeps_The_Schema_That_The_Program_Needs) {
 }
 
 }  // namespace
+}  // namespace observer_test

@@ -11,6 +11,7 @@
 #include "joedb/base/log.h"
 #include "sim/testing/temporary_directory.h"
 
+namespace reference_test {
 namespace {
 
 using joedb::testing::Temporary_Directory;
@@ -259,3 +260,4 @@ TEST(Reference, The_Whole_Content_Is_There_Without_The_Schema_Of_The_Program) {
 }
 
 }  // namespace
+}  // namespace reference_test

@@ -11,6 +11,7 @@
 #include "sim/testing/error_of.h"
 #include "sim/testing/temporary_directory.h"
 
+namespace rpc_test {
 namespace {
 
 using joedb::testing::error_of;
@@ -135,3 +136,4 @@ TEST_F(Remote_Procedures, Leave_A_Message_Alone_That_Gets_Invalid_Bytes) {
 }
 
 }  // namespace
+}  // namespace rpc_test

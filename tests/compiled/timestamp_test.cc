@@ -9,6 +9,7 @@
 #include "sim/testing/error_of.h"
 #include "stamped.h"
 
+namespace timestamp_test {
 namespace {
 
 using joedb::Memory_File;
@@ -117,3 +118,4 @@ TEST_F(Time_Stamps, Are_Asked_For_By_An_Error) {
 }
 
 }  // namespace
+}  // namespace timestamp_test

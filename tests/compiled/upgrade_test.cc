@@ -15,6 +15,7 @@
 #include "sim/testing/error_of.h"
 #include "sim/testing/temporary_directory.h"
 
+namespace upgrade_test {
 namespace {
 
 using joedb::testing::error_of;
@@ -325,3 +326,4 @@ static_assert(std::is_same_v<Types::container_of_city, container_of_city>);
 static_assert(std::is_same_v<Types::range_of_person_by_home, range_of_person_by_home>);
 
 }  // namespace
+}  // namespace upgrade_test

@@ -14,6 +14,7 @@
 #include "shop_1.h"
 #include "town.h"
 
+namespace values_test {
 namespace {
 
 TEST(Values, Are_Given_By_Name) {
@@ -185,3 +186,4 @@ TEST_F(Narrowing, Sizes_Are_Taken) {
 }
 
 }  // namespace
+}  // namespace values_test

@@ -5,7 +5,7 @@
 
 #include "sim/testing/simulated_system.h"
 
-namespace joedb {
+namespace joedb::backoff_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -47,4 +47,4 @@ TEST(Backoff, RoundsUpInTheTextOfAPause) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::backoff_test

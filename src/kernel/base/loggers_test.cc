@@ -9,7 +9,7 @@
 #include "joedb/base/error.h"
 #include "sim/testing/temporary_directory.h"
 
-namespace joedb {
+namespace joedb::loggers_test {
 namespace {
 
 using ::testing::MatchesRegex;
@@ -49,4 +49,4 @@ TEST(Loggers, AnEventIsALineAndWhatOthersWroteStaysInIt) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::loggers_test

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace joedb {
+namespace joedb::parse_number_test {
 namespace {
 
 TEST(Parse_Number, TakesWholeTextsOnly) {
@@ -16,4 +16,4 @@ TEST(Parse_Number, TakesWholeTextsOnly) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::parse_number_test

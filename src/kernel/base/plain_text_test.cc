@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace joedb {
+namespace joedb::plain_text_test {
 namespace {
 
 // Puts each byte at each position of a text that is otherwise plain.
@@ -28,4 +28,4 @@ TEST(Plain_Text, HasNoBytesBehindTheFirst) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::plain_text_test

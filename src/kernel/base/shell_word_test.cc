@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace joedb {
+namespace joedb::shell_word_test {
 namespace {
 
 TEST(Shell_Word, EscapesWhatAShellWouldNotTakeAsItIs) {
@@ -15,4 +15,4 @@ TEST(Shell_Word, EscapesWhatAShellWouldNotTakeAsItIs) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::shell_word_test

@@ -5,7 +5,7 @@
 
 #include "kernel/base/counted.h"
 
-namespace joedb {
+namespace joedb::split_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -30,4 +30,4 @@ TEST(Counted, HasAPluralExceptForOne) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::split_test

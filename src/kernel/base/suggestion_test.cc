@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace joedb {
+namespace joedb::suggestion_test {
 namespace {
 
 TEST(Suggestion, IsTheNearestWordThatIsNear) {
@@ -23,4 +23,4 @@ TEST(Suggestion, OfAShortWordKeepsHalfOfItsLetters) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::suggestion_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace joedb {
+namespace joedb::time_test {
 namespace {
 
 TEST(Time, IsReadAsItIsWritten) {
@@ -56,4 +56,4 @@ TEST(Time, IsReadAsPeopleSayIt) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::time_test

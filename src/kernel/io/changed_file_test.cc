@@ -23,7 +23,7 @@
 // Changes around an open file: closed descriptors, forks, other programs that replace the file, and
 // another current directory.
 
-namespace joedb {
+namespace joedb::changed_file_test {
 namespace {
 
 using testing::error_of;
@@ -300,4 +300,4 @@ TEST_F(Changed_File, NewFilesKeepThePermissionsOfWhatTheyReplaceOrBelongTo) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::changed_file_test

@@ -6,7 +6,7 @@
 
 #include "sim/lab/sim_file.h"
 
-namespace joedb {
+namespace joedb::fail_stop_file_test {
 namespace {
 
 using testing::Sim_Disk;
@@ -102,4 +102,4 @@ TEST_F(Fail_Stop_File_Test, IsNotStoppedByAFailingRead) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::fail_stop_file_test

@@ -13,7 +13,7 @@
 
 // Waiting for locks, between two open files of one process.
 
-namespace joedb {
+namespace joedb::file_lock_test {
 namespace {
 
 // Returns true if the system lists a waiter for a lock on the file; nullopt if it lists no locks.
@@ -127,4 +127,4 @@ TEST_F(Lock_Test, FilesThatWereReplacedMeanwhileAreOpenedAgain) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::file_lock_test

@@ -8,7 +8,7 @@
 
 // Behavior common to all kinds of files.
 
-namespace joedb {
+namespace joedb::file_test {
 namespace {
 
 using testing::error_of;
@@ -96,4 +96,4 @@ TEST(Io_Error, NamesFileOffsetAndCause) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::file_test

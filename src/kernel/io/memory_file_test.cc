@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace joedb {
+namespace joedb::memory_file_test {
 namespace {
 
 std::string text(const Memory_File& file) {
@@ -70,4 +70,4 @@ TEST(Readonly_Memory_File, CannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::memory_file_test

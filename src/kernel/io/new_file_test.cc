@@ -11,7 +11,7 @@
 
 #include "sim/testing/temporary_directory.h"
 
-namespace joedb {
+namespace joedb::new_file_test {
 namespace {
 
 using Existing = New_File::Existing;
@@ -157,4 +157,4 @@ TEST(Temporary_Text, StaysIfItIsKeptUntilItIsRemoved) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::new_file_test

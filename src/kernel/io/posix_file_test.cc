@@ -12,7 +12,7 @@
 
 #include "sim/testing/temporary_directory.h"
 
-namespace joedb {
+namespace joedb::posix_file_test {
 namespace {
 
 // Returns the Io_Error that f throws; fails the test if it throws none.
@@ -305,4 +305,4 @@ TEST_F(File_Test, WordsCanBeStoredAgainAfterTheFileWasTruncatedBeforeThem) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::posix_file_test

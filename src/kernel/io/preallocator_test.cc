@@ -5,7 +5,7 @@
 #include "joedb/io/memory_file.h"
 #include "sim/testing/error_of.h"
 
-namespace joedb {
+namespace joedb::preallocator_test {
 namespace {
 
 class Preallocator_Test : public ::testing::Test {
@@ -38,4 +38,4 @@ TEST_F(Preallocator_Test, RefusesStepsThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::preallocator_test

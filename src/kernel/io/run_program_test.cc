@@ -7,7 +7,7 @@
 
 #include "joedb/base/error.h"
 
-namespace joedb {
+namespace joedb::run_program_test {
 namespace {
 
 Program_End run_shell(const std::string& script, const std::vector<std::string>& arguments = {}) {
@@ -58,4 +58,4 @@ TEST(RunProgram, LeavesSignalsAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::run_program_test

@@ -11,7 +11,7 @@
 #include "kernel/io/brotli_unpacker.h"
 #endif
 
-namespace joedb {
+namespace joedb::unpacked_file_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -225,4 +225,4 @@ TEST(Brotli, IsAnErrorOrSomeBytesWhateverBitIsChanged) {
 #endif
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::unpacked_file_test

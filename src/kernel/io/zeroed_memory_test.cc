@@ -13,7 +13,7 @@
 #include "sim/lab/random.h"
 #include "sim/testing/temporary_directory.h"
 
-namespace joedb {
+namespace joedb::zeroed_memory_test {
 namespace {
 
 TEST(Zeroed_Memory, KeepsItsContentAndGrowsWithZeros) {
@@ -200,4 +200,4 @@ TEST(Spilled_Memory, IsWrittenOnce) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::zeroed_memory_test

@@ -10,7 +10,7 @@
 #include "sim/testing/error_of.h"
 #include "sim/testing/property.h"
 
-namespace joedb {
+namespace joedb::line_reader_test {
 namespace {
 
 template <class T>
@@ -347,4 +347,4 @@ TEST(Classic_Line_Reader, KnowsWhetherThereIsMore) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::line_reader_test

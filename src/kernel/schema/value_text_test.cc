@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace joedb {
+namespace joedb::value_text_test {
 namespace {
 
 template <class T>
@@ -67,4 +67,4 @@ TEST(Value_Text, QuotesBytesThatAreNotUtf8OneByOne) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::value_text_test

@@ -10,7 +10,7 @@
 
 #include "sim/lab/random.h"
 
-namespace joedb {
+namespace joedb::column_test {
 namespace {
 
 using testing::Random;
@@ -236,4 +236,4 @@ TEST(String, ConvertsAndConcatenates) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::column_test

@@ -10,7 +10,7 @@
 #include "sim/lab/random.h"
 #include "sim/testing/journal_of.h"
 
-namespace joedb {
+namespace joedb::database_test {
 namespace {
 
 using testing::Any_Entry;
@@ -576,4 +576,4 @@ TEST_F(Run_Test, FindsTheSameDamageAsOneEntryAtATime) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::database_test

@@ -10,7 +10,7 @@
 #include "joedb/table/writable_database.h"
 #include "sim/testing/temporary_directory.h"
 
-namespace joedb {
+namespace joedb::file_kinds_test {
 namespace {
 
 void write_table(Abstract_File& file) {
@@ -72,4 +72,4 @@ TEST(File_Slice, IsADatabaseInAnotherFile) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::file_kinds_test

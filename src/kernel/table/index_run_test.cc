@@ -14,7 +14,7 @@
 #include "joedb/table/database.h"
 #include "sim/testing/property.h"
 
-namespace joedb {
+namespace joedb::index_run_test {
 namespace {
 
 using testing::Random;
@@ -491,4 +491,4 @@ TEST(Index_Property, RestoresAnyBytesAsAnOrderOfRecordsInUse) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::index_run_test

@@ -15,7 +15,7 @@
 #include "sim/lab/sim_file.h"
 #include "sim/testing/property.h"
 
-namespace joedb {
+namespace joedb::index_test {
 namespace {
 
 // ---- the database, and a simple model of it -----------------------------------------------------
@@ -680,4 +680,4 @@ TEST(Index_Key, OrdersNumbersAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::index_test

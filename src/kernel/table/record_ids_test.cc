@@ -8,7 +8,7 @@
 #include "joedb/base/error.h"
 #include "sim/lab/random.h"
 
-namespace joedb {
+namespace joedb::record_ids_test {
 namespace {
 
 using testing::Random;
@@ -384,4 +384,4 @@ TEST(Record_Ids_Undo, RestoresBothListsInReverseOrder) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::record_ids_test

@@ -5,7 +5,7 @@
 
 #include "joedb/table/database.h"
 
-namespace joedb {
+namespace joedb::schema_text_test {
 namespace {
 
 constexpr Table_Id first{1};
@@ -51,4 +51,4 @@ TEST(Schema_Text, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::schema_text_test

@@ -25,7 +25,7 @@
 #include "sim/testing/error_of.h"
 #include "sim/testing/temporary_directory.h"
 
-namespace joedb {
+namespace joedb::snapshot_test {
 namespace {
 
 using testing::error_of;
@@ -860,4 +860,4 @@ TEST_F(Written_Snapshot, MadeByHandReachesNothingOutsideOfIt) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::snapshot_test

@@ -11,7 +11,7 @@
 #include "sim/lab/sim_file.h"
 #include "sim/testing/error_of.h"
 
-namespace joedb {
+namespace joedb::undo_log_test {
 namespace {
 
 using testing::error_of;
@@ -179,4 +179,4 @@ TEST_F(Undo_Log_Test, IsBrokenWhereTheFileCannotBeTruncated) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::undo_log_test

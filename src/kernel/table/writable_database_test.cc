@@ -12,7 +12,7 @@
 #include "sim/testing/error_of.h"
 #include "sim/testing/journal_process.h"
 
-namespace joedb {
+namespace joedb::writable_database_test {
 namespace {
 
 using testing::Destructor_Warnings;
@@ -606,4 +606,4 @@ TEST(Integrity_Of_Tables, FindsDamageInLargeJournals) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::writable_database_test

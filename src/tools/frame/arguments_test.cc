@@ -8,7 +8,7 @@
 
 #include "sim/testing/temporary_directory.h"
 
-namespace joedb {
+namespace joedb::arguments_test {
 namespace {
 
 using Kind = File_Argument::Kind;
@@ -160,4 +160,4 @@ TEST_F(File_To_Open, MayBeEmptyWhileAnotherProcessMakesIt) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::arguments_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace joedb {
+namespace joedb::parser_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST(Options, ShowInAComplaintHowItShouldLook) {
 }
 
 }  // namespace
-}  // namespace joedb
+}  // namespace joedb::parser_test
