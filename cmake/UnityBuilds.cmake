@@ -2,8 +2,8 @@
 # folder is compiled again: preset debug compiles each file alone.
 option(JOEDB_UNITY_BUILD "Compile the source files of each folder as one" ON)
 
-# joedb_unity_builds([NAME...]): for the targets of this directory, but not for the targets and folders
-# named.
+# joedb_unity_builds([NAME...]): for the targets of this directory, but not for the targets, folders and
+# files (without .cc) named.
 function(joedb_unity_builds)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target IN LISTS targets)
@@ -23,8 +23,9 @@ function(joedb_unity_builds)
     get_target_property(sources ${target} SOURCES)
     foreach(source IN LISTS sources)
       cmake_path(GET source PARENT_PATH folder)
+      cmake_path(GET source STEM file)
       string(REPLACE "${PROJECT_SOURCE_DIR}/src/" "" folder "${folder}")
-      if(NOT folder IN_LIST ARGN)
+      if(NOT folder IN_LIST ARGN AND NOT file IN_LIST ARGN)
         string(MAKE_C_IDENTIFIER "${folder}" group)
         set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${group}")
       endif()
