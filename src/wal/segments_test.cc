@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "joedb/wal/async_writer.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 #include "wal/format.h"
 
 namespace joedb::wal {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "everything.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace {
 

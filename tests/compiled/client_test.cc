@@ -10,9 +10,9 @@
 #include "geo_2.h"
 #include "joedb/base/log.h"
 #include "joedb/history/changes.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/simulated_system.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/simulated_system.h"
+#include "support/temporary_directory.h"
 
 namespace {
 

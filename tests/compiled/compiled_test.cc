@@ -16,9 +16,9 @@
 #include "shop_1.h"
 #include "shop_2.h"
 #include "shop_other.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/golden.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/golden.h"
+#include "support/temporary_directory.h"
 
 namespace test::hard_names {
 void Writable_Database::update(Writable_Database& db) { db.new_class(); }

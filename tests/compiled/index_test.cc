@@ -9,9 +9,9 @@
 
 #include "geo_1.h"
 #include "geo_2.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/property.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/property.h"
+#include "support/temporary_directory.h"
 
 void geo_2::Writable_Database::capitalise(geo_2::Writable_Database& db) {
   for (const auto city : db.get_city_table()) {

@@ -17,7 +17,7 @@ static std::ostream& output() { return std::cout; }
 #include <vector>
 
 #include "shop_1.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include "geo_1.h"
 #include "geo_2.h"
 #include "joedb/base/log.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace {
 

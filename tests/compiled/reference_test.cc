@@ -9,7 +9,7 @@
 
 #include "everything.h"
 #include "joedb/base/log.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace {
 

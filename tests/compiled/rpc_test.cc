@@ -8,8 +8,8 @@
 #include "library/rpc/Client.h"
 #include "library/rpc/Procedures.h"
 #include "library/rpc/Signatures.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "shop_1.h"
-#include "sim/testing/error_of.h"
 #include "stamped.h"
+#include "support/error_of.h"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include "geo_2/print_table.h"
 #include "geo_2/writable.h"
 #include "joedb/io/file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb {
 namespace {

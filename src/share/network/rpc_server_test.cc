@@ -11,8 +11,8 @@
 #include "joedb/network/rpc_client.h"
 #include "share/network/protocol.h"
 #include "share/network/rpc_protocol.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::inline v1::rpc {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 #include "tools/compiler/names.h"
 #include "tools/compiler/text.h"
 
