@@ -272,13 +272,23 @@ def check_version(tree):
             yield path, 1, f'the version is {version[1]} in CMakeLists.txt'
 
 
+TEST = re.compile(r'^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)', re.M)
+
+
 def check_test_names(tree):
     for path in tree.select(r'(src|tests)/.*\.cc$'):
-        if DATA.match(path) or path.endswith('_test.cc'):
+        if DATA.match(path):
             continue
-        if re.search(r'/test_[^/]*$|_tests?\.\w+$', path) or re.search(r'^(TYPED_)?TEST(_F|_P)?\(',
-                                                                      tree.text(path), re.M):
+        tests = list(TEST.finditer(tree.text(path)))
+        if not path.endswith('_test.cc') and (tests or re.search(r'/test_[^/]*$|_tests\.\w+$', path)):
             yield path, 1, 'name a file of tests NAME_test.cc'
+        for test in tests:
+            suite, name = test.groups()
+            line = tree.text(path).count('\n', 0, test.start()) + 1
+            if not re.fullmatch(r'[A-Z][a-z0-9]*(_[A-Z0-9][a-z0-9]*)*', suite):
+                yield path, line, f'{suite}: write the name of a test suite Like_This'
+            if not re.fullmatch(r'[A-Z][A-Za-z0-9]*', name):
+                yield path, line, f'{name}: write the name of a test LikeThis'
 
 
 # --- text ---

@@ -154,7 +154,11 @@ class Check_Test(unittest.TestCase):
                         'include/joedb/io/a.h:1: nothing includes this header')
 
     def test_names_of_tests(self):
-        self.assert_good(check.check_test_names, {'src/kernel/io/a_test.cc': 'TEST(A, B) {}'})
+        self.assert_good(check.check_test_names, {
+            'src/kernel/io/a_test.cc': 'TEST(A, B) {}\nTYPED_TEST(Int_16_Test,\n  Of2ThingsIsRight) {}'})
+        self.assert_bad(check.check_test_names, {'tests/a_test.cc': '\nTEST_F(AbcTest, Is_Right) {}'},
+                        'tests/a_test.cc:2: AbcTest: write the name of a test suite Like_This',
+                        'tests/a_test.cc:2: Is_Right: write the name of a test LikeThis')
         self.assert_bad(check.check_test_names, {'src/kernel/io/a.cc': '\nTEST(A, B) {}'}, 'src/kernel/io/a.cc:1: name')
         self.assert_bad(check.check_test_names, {'src/kernel/io/test_a.cc': ''}, 'src/kernel/io/test_a.cc:1: name')
 
