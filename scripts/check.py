@@ -233,6 +233,48 @@ def check_guards(tree):
             yield path, 1, f'begin with the include guard {expected}'
 
 
+# --- includes that a unity build hides ---
+
+# Most files are only compiled after others of their folder, which may have included what these lack.
+STANDARD = {name: header for header, names in {
+    'algorithm': 'all_of any_of find_if none_of sort stable_sort', 'array': 'array', 'atomic': 'atomic',
+    'bit': 'bit_cast', 'charconv': 'from_chars to_chars', 'chrono': 'chrono', 'cmath': 'isnan',
+    'condition_variable': 'condition_variable', 'cstring': 'memcmp memcpy strerror', 'deque': 'deque',
+    'filesystem': 'filesystem', 'fstream': 'fstream ifstream ofstream', 'functional': 'function', 'future': 'future',
+    'iomanip': 'setw', 'iostream': 'cerr cin cout', 'limits': 'numeric_limits', 'list': 'list', 'map': 'map',
+    'memory': 'make_shared make_unique shared_ptr unique_ptr', 'mutex': 'mutex', 'numeric': 'accumulate iota',
+    'optional': 'optional', 'regex': 'regex', 'set': 'set', 'span': 'span',
+    'sstream': 'istringstream ostringstream stringstream', 'stdexcept': 'invalid_argument logic_error runtime_error',
+    'thread': 'thread', 'unordered_map': 'unordered_map', 'unordered_set': 'unordered_set', 'variant': 'variant',
+    'vector': 'vector'}.items() for name in names.split()}
+TYPE = re.compile(r'^(?:template <.*>\n)?(?:class|struct|enum(?: class)?) (?:\[\[\w+\]\] )?(\w+)\b(?!;)', re.M)
+USED_TYPE = re.compile(r'(?<!::)(?<!\.)(?<!->)\b[A-Z]\w+\b')
+DECLARED_TYPE = re.compile(r'\b(?:class|typename|struct|enum|using|union)(?:\.\.\.)? (?:class )?(?:\[\[\w+\]\] )?(\w+)')
+
+
+def check_missing_includes(tree):
+    headers = tree.select(rf'(include|src|{TEST_CODE})/.*\.h$')
+    homes = {}
+    for header in headers:
+        for name in TYPE.findall(tree.text(header)):
+            homes.setdefault(name, []).append(header)
+    declared, standard, code = {}, {}, {}
+    for path in headers + tree.select(rf'(src|{TEST_CODE})/.*\.cc$'):
+        code[path] = NOT_CODE.sub(' ', tree.text(path))
+        declared[path] = set(DECLARED_TYPE.findall(code[path]))
+        standard[path] = {name for _, quote, name in tree.includes(path) if quote == '<'}
+    for path in code.keys() - set(headers):
+        included = [file for file in included_files(tree, path) if file in code]
+        here = set().union(*(declared[file] for file in included))
+        for name in set(USED_TYPE.findall(code[path])) - here:
+            if name in homes:
+                yield path, 1, f'include {homes[name][0]}, for {name}: other files may stop including it'
+        here = set().union(*(standard[file] for file in included))
+        for name in set(re.findall(r'\bstd::(\w+)', code[path])):
+            if STANDARD.get(name, name) not in here and name in STANDARD:
+                yield path, 1, f'include <{STANDARD[name]}>, for std::{name}: other files may stop including it'
+
+
 # --- the build files ---
 
 def listed_sources(tree):
@@ -679,9 +721,9 @@ def check_with_tools(tree):
         json.dump(sorted(known | good), f)
 
 
-RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards, check_dead_files,
-         check_version, check_test_names, check_terms, check_english, check_names, check_text, check_documents,
-         check_public_headers, check_long_functions, check_sizes, check_with_tools]
+RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards, check_missing_includes,
+         check_dead_files, check_version, check_test_names, check_terms, check_english, check_names, check_text,
+         check_documents, check_public_headers, check_long_functions, check_sizes, check_with_tools]
 
 
 def main():

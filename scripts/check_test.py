@@ -132,6 +132,16 @@ class Check_Test(unittest.TestCase):
         self.assert_bad(check.check_guards, {**files, 'src/wal/c.h': files['src/kernel/io/b.h']},
                         'src/wal/c.h:1: begin with the include guard JOEDB_SRC_WAL_C_H')
 
+    def test_a_source_includes_the_headers_of_its_names(self):
+        files = {'include/joedb/io/a.h': '#include <vector>\nclass [[nodiscard]] Abc {\n};\n',
+                 'src/wal/b.h': '#include "joedb/io/a.h"\n'}
+        source = 'void f(const std::vector<Abc>&, asio::Xyz, x.Xyz);  // Xyz, std::map\n'
+        self.assert_good(check.check_missing_includes, {**files, 'src/wal/b.cc': '#include "wal/b.h"\n' + source})
+        self.assert_bad(check.check_missing_includes, {**files, 'src/wal/b.cc': source, 'src/wal/c.h': 'class Xyz {'},
+                        'src/wal/b.cc:1: include include/joedb/io/a.h, for Abc',
+                        'src/wal/b.cc:1: include <vector>, for std::vector')
+        self.assert_good(check.check_missing_includes, {**files, 'src/wal/b.cc': 'class Abc;\nAbc& f();\n'})
+
     def test_one_version(self):
         files = {'CMakeLists.txt': 'project(joedb VERSION 1.2.3 LANGUAGES CXX)', 'vcpkg.json': '"version": "1.2.3"',
                  'include/joedb/base/version.h': 'inline constexpr char version[] = "1.2.3";'}

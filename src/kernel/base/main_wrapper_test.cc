@@ -8,7 +8,7 @@
 namespace joedb {
 namespace {
 
-struct Main_Wrapper : testing::Test {
+struct Main_Wrapper : ::testing::Test {
   char name[8] = "program", word[6] = "hello";
   char* argv[3] = {name, word, nullptr};
   static const int argc = 2;
@@ -30,10 +30,10 @@ TEST_F(Main_Wrapper, ReturnsWhatTheFunctionReturns) {
 }
 
 TEST_F(Main_Wrapper, ReportsAnException) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const auto function = [](Arguments&) { throw std::runtime_error("no such file"); };
   EXPECT_EQ(1, main_wrapper(function, argc, argv));
-  EXPECT_EQ("Exception caught: no such file\n", testing::internal::GetCapturedStderr());
+  EXPECT_EQ("Exception caught: no such file\n", ::testing::internal::GetCapturedStderr());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <latch>
 #include <mutex>
 #include <random>
+#include <thread>
 
 #include "joedb/base/loggers.h"
 #include "joedb/network/rpc_client.h"
