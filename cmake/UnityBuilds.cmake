@@ -21,6 +21,7 @@ function(joedb_unity_builds)
       target_compile_options(${target} PRIVATE -Wno-shadow)
     endif()
     get_target_property(sources ${target} SOURCES)
+    list(FILTER sources EXCLUDE REGEX "^\\$<")  # the objects of another target
     foreach(source IN LISTS sources)
       cmake_path(GET source PARENT_PATH folder)
       cmake_path(GET source STEM file)

@@ -40,6 +40,9 @@ ALL_LAYERS = read_layers()
 BELOW = {layer.folder: layer.below for layer in ALL_LAYERS}
 # include/joedb/NAME/ belongs to the lowest folder of that name.
 PUBLIC = {os.path.basename(folder): folder for folder in reversed(BELOW)}
+# Code that only tests include, and what that is made of.
+TEST_CODE = 'tests/support|tests/fuzz'
+BELOW_TEST_CODE = ['sim/lab', 'exchange', 'exchange/arrow', 'sql']
 
 # Files that record output, or that others wrote: no rule about text applies to them.
 DATA = re.compile(r'tests/(golden|network/(cases|rpc_service)/|conformance/.*/|transcripts/.*\.txt|fuzz/corpus|compat)'
@@ -95,7 +98,7 @@ class Tree:
 
     def resolve(self, path, name):
         """The project's file that an include means, or None."""
-        for folder in ('include', 'src', os.path.dirname(path)):
+        for folder in ('include', 'src', 'tests', os.path.dirname(path)):
             candidate = os.path.normpath(os.path.join(folder, name))
             if candidate in self.exists:
                 return candidate
@@ -124,6 +127,13 @@ def modules_below(module):
     return result
 
 
+def folders_for_tests(module):
+    """The folders that a unit test may include besides. Those of kernel are built alone."""
+    if module.startswith('kernel/'):
+        return modules_below('kernel/table') | {'sim/lab'}
+    return set().union(*map(modules_below, BELOW_TEST_CODE))
+
+
 def module_of(path):
     """The folder of a file in include/ or src/; 'umbrella' for the headers directly in include/joedb/."""
     folder = os.path.dirname(path)
@@ -145,11 +155,13 @@ def check_layers(tree):
             yield path, 1, f'no such folder: move the file, or add the folder to {LAYERS}'
             continue
         allowed = modules_below(module) if module != 'umbrella' else (
-            set(BELOW) - {'sim/lab', 'sim/testing'} | {'umbrella'})
+            set(BELOW) - {'sim/lab'} | {'umbrella'})
         if is_test:
-            allowed = allowed | modules_below('sim/testing')
+            allowed = allowed | folders_for_tests(module)
         for line, quote, name in tree.includes(path):
             target = tree.resolve(path, name)
+            if is_test and target == f'tests/{name}':
+                continue
             if target is None or module_of(target) is None:
                 if quote == '"':
                     yield path, line, f'no such file in include/ or src/: {name}'
@@ -193,7 +205,7 @@ def write_layers(tree):
 def check_system_headers(tree):
     for path in tree.select(r'(include|src)/.*\.(h|cc)$'):
         module = module_of(path)
-        if module in ('kernel/io', 'sim/lab', 'sim/testing') or path.endswith('_test.cc'):
+        if module in ('kernel/io', 'sim/lab') or path.endswith('_test.cc'):
             continue
         for line, _, name in tree.includes(path):
             is_of_tools = module.startswith('tools/') and name in SYSTEM_HEADERS_OF_TOOLS
@@ -214,12 +226,53 @@ def check_classic(tree):
 
 def check_guards(tree):
     """The include guard of a header is its path."""
-    for path in tree.select(r'(include/joedb|src)/.*\.h$'):
+    for path in tree.select(rf'(include/joedb|src|{TEST_CODE})/.*\.h$'):
         guard = re.search(r'^#ifndef (\w+)\n#define \1\n', tree.text(path), re.M)
-        prefix, name = ('JOEDB_SRC_', path[4:]) if path.startswith('src/') else ('JOEDB_', path[len('include/joedb/'):])
-        expected = prefix + re.sub(r'\W', '_', name).upper()
+        expected = 'JOEDB_' + re.sub(r'\W', '_', path.removeprefix('include/joedb/')).upper()
         if not guard or guard[1] != expected:
             yield path, 1, f'begin with the include guard {expected}'
+
+
+# --- includes that a unity build hides ---
+
+# Most files are only compiled after others of their folder, which may have included what these lack.
+STANDARD = {name: header for header, names in {
+    'algorithm': 'all_of any_of find_if none_of sort stable_sort', 'array': 'array', 'atomic': 'atomic',
+    'bit': 'bit_cast', 'charconv': 'from_chars to_chars', 'chrono': 'chrono', 'cmath': 'isnan',
+    'condition_variable': 'condition_variable', 'cstring': 'memcmp memcpy strerror', 'deque': 'deque',
+    'filesystem': 'filesystem', 'fstream': 'fstream ifstream ofstream', 'functional': 'function', 'future': 'future',
+    'iomanip': 'setw', 'iostream': 'cerr cin cout', 'limits': 'numeric_limits', 'list': 'list', 'map': 'map',
+    'memory': 'make_shared make_unique shared_ptr unique_ptr', 'mutex': 'mutex', 'numeric': 'accumulate iota',
+    'optional': 'optional', 'regex': 'regex', 'set': 'set', 'span': 'span',
+    'sstream': 'istringstream ostringstream stringstream', 'stdexcept': 'invalid_argument logic_error runtime_error',
+    'thread': 'thread', 'unordered_map': 'unordered_map', 'unordered_set': 'unordered_set', 'variant': 'variant',
+    'vector': 'vector'}.items() for name in names.split()}
+TYPE = re.compile(r'^(?:template <.*>\n)?(?:class|struct|enum(?: class)?) (?:\[\[\w+\]\] )?(\w+)\b(?!;)', re.M)
+USED_TYPE = re.compile(r'(?<!::)(?<!\.)(?<!->)\b[A-Z]\w+\b')
+DECLARED_TYPE = re.compile(r'\b(?:class|typename|struct|enum|using|union)(?:\.\.\.)? (?:class )?(?:\[\[\w+\]\] )?(\w+)')
+
+
+def check_missing_includes(tree):
+    headers = tree.select(rf'(include|src|{TEST_CODE})/.*\.h$')
+    homes = {}
+    for header in headers:
+        for name in TYPE.findall(tree.text(header)):
+            homes.setdefault(name, []).append(header)
+    declared, standard, code = {}, {}, {}
+    for path in headers + tree.select(rf'(src|{TEST_CODE})/.*\.cc$'):
+        code[path] = NOT_CODE.sub(' ', tree.text(path))
+        declared[path] = set(DECLARED_TYPE.findall(code[path]))
+        standard[path] = {name for _, quote, name in tree.includes(path) if quote == '<'}
+    for path in code.keys() - set(headers):
+        included = [file for file in included_files(tree, path) if file in code]
+        here = set().union(*(declared[file] for file in included))
+        for name in set(USED_TYPE.findall(code[path])) - here:
+            if name in homes:
+                yield path, 1, f'include {homes[name][0]}, for {name}: other files may stop including it'
+        here = set().union(*(standard[file] for file in included))
+        for name in set(re.findall(r'\bstd::(\w+)', code[path])):
+            if STANDARD.get(name, name) not in here and name in STANDARD:
+                yield path, 1, f'include <{STANDARD[name]}>, for std::{name}: other files may stop including it'
 
 
 # --- the build files ---
@@ -246,7 +299,7 @@ def check_dead_files(tree):
         if not DATA.match(path) and path not in listed:
             yield path, 1, 'list this file in a CMakeLists.txt, or delete it'
     included = {tree.resolve(path, name) for path in tree.cpp_files() for _, _, name in tree.includes(path)}
-    for path in tree.select(r'(include|src)/.*\.h$'):
+    for path in tree.select(rf'(include|src|{TEST_CODE})/.*\.h$'):
         if path not in included and module_of(path) != 'umbrella':
             yield path, 1, 'nothing includes this header: use it, or delete it'
 
@@ -261,13 +314,23 @@ def check_version(tree):
             yield path, 1, f'the version is {version[1]} in CMakeLists.txt'
 
 
+TEST = re.compile(r'^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)', re.M)
+
+
 def check_test_names(tree):
     for path in tree.select(r'(src|tests)/.*\.cc$'):
-        if DATA.match(path) or path.endswith('_test.cc'):
+        if DATA.match(path):
             continue
-        if re.search(r'/test_[^/]*$|_tests?\.\w+$', path) or re.search(r'^(TYPED_)?TEST(_F|_P)?\(',
-                                                                      tree.text(path), re.M):
+        tests = list(TEST.finditer(tree.text(path)))
+        if not path.endswith('_test.cc') and (tests or re.search(r'/test_[^/]*$|_tests\.\w+$', path)):
             yield path, 1, 'name a file of tests NAME_test.cc'
+        for test in tests:
+            suite, name = test.groups()
+            line = tree.text(path).count('\n', 0, test.start()) + 1
+            if not re.fullmatch(r'[A-Z][a-z0-9]*(_[A-Z0-9][a-z0-9]*)*', suite):
+                yield path, line, f'{suite}: write the name of a test suite Like_This'
+            if not re.fullmatch(r'[A-Z][A-Za-z0-9]*', name):
+                yield path, line, f'{name}: write the name of a test LikeThis'
 
 
 # --- text ---
@@ -341,7 +404,8 @@ def prose_of(tree, path):
 
 def check_english(tree):
     for path in tree.files:
-        if not re.match(r'(src|include|benchmarks|python|docs)/|[A-Z]+\.md', path) or path in (TERMS, 'CHANGELOG.md'):
+        if path in (TERMS, 'CHANGELOG.md') or not re.match(
+                rf'(src|include|benchmarks|python|docs|{TEST_CODE})/|[A-Z]+\.md', path):
             continue
         for number, text in prose_of(tree, path):
             match = RIDDLES.search(text)
@@ -620,7 +684,8 @@ def precompile(tree, header, directory):
 
 def header_jobs(tree, known, directory, pool):
     """Jobs for the headers that are not known to compile alone. Precompiled headers are made in the directory."""
-    closures = {path: included_files(tree, path) for path in tree.select(r'(include|src|classic)/.*\.h$')}
+    closures = {path: included_files(tree, path)
+                for path in tree.select(rf'(include|src|classic|{TEST_CODE})/.*\.h$')}
     keys = {path: digest(tree, 'header', *COMPILE, *sorted(closure)) for path, closure in closures.items()}
     users = {}
     for path in closures:
@@ -631,7 +696,7 @@ def header_jobs(tree, known, directory, pool):
     starts = dict(zip(worthwhile, pool.map(lambda first: precompile(tree, first, directory), worthwhile)))
     for first, paths in users.items():
         for path in paths:
-            private = ['-Isrc'] if path.startswith('src/') else []
+            private = [f'-I{folder}' for folder in ('src', 'tests') if re.match('(src|tests)/', path)]
             yield Job({path: keys[path]}, [*COMPILE, *private, '-fsyntax-only', '-x', 'c++', *starts.get(first, []),
                                            '-include', path, '/dev/null'], 'a header must compile alone: {}')
 
@@ -656,9 +721,9 @@ def check_with_tools(tree):
         json.dump(sorted(known | good), f)
 
 
-RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards, check_dead_files,
-         check_version, check_test_names, check_terms, check_english, check_names, check_text, check_documents,
-         check_public_headers, check_long_functions, check_sizes, check_with_tools]
+RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards, check_missing_includes,
+         check_dead_files, check_version, check_test_names, check_terms, check_english, check_names, check_text,
+         check_documents, check_public_headers, check_long_functions, check_sizes, check_with_tools]
 
 
 def main():

@@ -30,8 +30,8 @@ class Check_Test(unittest.TestCase):
     def including(self, path, *names):
         """A tree in which `path` includes `names`, all of which exist."""
         text = ''.join(f'#include "{name}"\n' for name in names)
-        folder = {True: 'include/', False: 'src/'}
-        return {path: text, **{folder[name.startswith('joedb/')] + name: '' for name in names}}
+        folders = {'joedb': 'include/', 'support': 'tests/'}
+        return {path: text, **{folders.get(name.split('/')[0], 'src/') + name: '' for name in names}}
 
     def test_a_room_includes_rooms_below_it(self):
         self.assert_good(check.check_layers, self.including(
@@ -52,10 +52,16 @@ class Check_Test(unittest.TestCase):
         self.assert_bad(check.check_layers, self.including('src/tools/file/a.cc', 'joedb/joedb.h'),
                         'src/tools/file/a.cc:1: tools/file must not include umbrella')
 
-    def test_only_tests_include_testing(self):
-        self.assert_good(check.check_layers, self.including('src/kernel/io/a_test.cc', 'sim/testing/golden.h'))
-        self.assert_bad(check.check_layers, self.including('src/tools/file/a.cc', 'sim/testing/golden.h'),
-                        'src/tools/file/a.cc:1: tools/file must not include sim/testing')
+    def test_only_tests_include_the_support_of_tests(self):
+        self.assert_good(check.check_layers, self.including('src/wal/a_test.cc', 'support/golden.h', 'sql/a.h'))
+        self.assert_bad(check.check_layers, self.including('src/tools/file/a.cc', 'support/golden.h'),
+                        'src/tools/file/a.cc:1: no such file in include/ or src/: support/golden.h')
+
+    def test_the_tests_of_kernel_include_no_other_folder_but_the_simulated_disk(self):
+        names = 'kernel/table/a.h', 'support/golden.h', 'sim/lab/a.h'
+        self.assert_good(check.check_layers, self.including('src/kernel/io/a_test.cc', *names))
+        self.assert_bad(check.check_layers, self.including('src/kernel/io/a_test.cc', *names, 'text/a.h'),
+                        'src/kernel/io/a_test.cc:4: kernel/io must not include text')
 
     def test_of_the_modules_only_the_tools_include_the_crash_laboratory(self):
         self.assert_good(check.check_layers, self.including('src/tools/program/a.cc', 'sim/lab/crash_lab.h'))
@@ -119,11 +125,22 @@ class Check_Test(unittest.TestCase):
                         'classic/joedb/A.h:1: a forwarder is')
 
     def test_the_guard_of_a_header_is_its_path(self):
-        guards = {'include/joedb/io/a.h': 'JOEDB_IO_A_H', 'src/kernel/io/b.h': 'JOEDB_SRC_KERNEL_IO_B_H'}
+        guards = {'include/joedb/io/a.h': 'JOEDB_IO_A_H', 'src/kernel/io/b.h': 'JOEDB_SRC_KERNEL_IO_B_H',
+                  'tests/support/c.h': 'JOEDB_TESTS_SUPPORT_C_H'}
         files = {path: f'#ifndef {guard}\n#define {guard}\n#endif\n' for path, guard in guards.items()}
         self.assert_good(check.check_guards, files)
         self.assert_bad(check.check_guards, {**files, 'src/wal/c.h': files['src/kernel/io/b.h']},
                         'src/wal/c.h:1: begin with the include guard JOEDB_SRC_WAL_C_H')
+
+    def test_a_source_includes_the_headers_of_its_names(self):
+        files = {'include/joedb/io/a.h': '#include <vector>\nclass [[nodiscard]] Abc {\n};\n',
+                 'src/wal/b.h': '#include "joedb/io/a.h"\n'}
+        source = 'void f(const std::vector<Abc>&, asio::Xyz, x.Xyz);  // Xyz, std::map\n'
+        self.assert_good(check.check_missing_includes, {**files, 'src/wal/b.cc': '#include "wal/b.h"\n' + source})
+        self.assert_bad(check.check_missing_includes, {**files, 'src/wal/b.cc': source, 'src/wal/c.h': 'class Xyz {'},
+                        'src/wal/b.cc:1: include include/joedb/io/a.h, for Abc',
+                        'src/wal/b.cc:1: include <vector>, for std::vector')
+        self.assert_good(check.check_missing_includes, {**files, 'src/wal/b.cc': 'class Abc;\nAbc& f();\n'})
 
     def test_one_version(self):
         files = {'CMakeLists.txt': 'project(joedb VERSION 1.2.3 LANGUAGES CXX)', 'vcpkg.json': '"version": "1.2.3"',
@@ -147,7 +164,11 @@ class Check_Test(unittest.TestCase):
                         'include/joedb/io/a.h:1: nothing includes this header')
 
     def test_names_of_tests(self):
-        self.assert_good(check.check_test_names, {'src/kernel/io/a_test.cc': 'TEST(A, B) {}'})
+        self.assert_good(check.check_test_names, {
+            'src/kernel/io/a_test.cc': 'TEST(A, B) {}\nTYPED_TEST(Int_16_Test,\n  Of2ThingsIsRight) {}'})
+        self.assert_bad(check.check_test_names, {'tests/a_test.cc': '\nTEST_F(AbcTest, Is_Right) {}'},
+                        'tests/a_test.cc:2: AbcTest: write the name of a test suite Like_This',
+                        'tests/a_test.cc:2: Is_Right: write the name of a test LikeThis')
         self.assert_bad(check.check_test_names, {'src/kernel/io/a.cc': '\nTEST(A, B) {}'}, 'src/kernel/io/a.cc:1: name')
         self.assert_bad(check.check_test_names, {'src/kernel/io/test_a.cc': ''}, 'src/kernel/io/test_a.cc:1: name')
 

@@ -8,7 +8,7 @@
 
 #include "commands/interpreter.h"
 #include "joedb/io/memory_file.h"
-#include "sim/testing/property.h"
+#include "support/property.h"
 #include "text/dump.h"
 
 namespace joedb {

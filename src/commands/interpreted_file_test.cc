@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/interpreter.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "joedb/schema/type.h"
-#include "sim/testing/property.h"
+#include "support/property.h"
 
 namespace joedb {
 namespace {

@@ -14,9 +14,9 @@
 #include "exchange/jsonl_reader.h"
 #include "exchange/type_guess.h"
 #include "joedb/io/memory_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/property.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/property.h"
+#include "support/temporary_directory.h"
 #include "text/dump.h"
 
 namespace joedb {

@@ -7,7 +7,7 @@
 
 #include "joedb/io/memory_file.h"
 #include "sim/lab/database_text.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace joedb {
 namespace {

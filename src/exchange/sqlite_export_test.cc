@@ -8,8 +8,8 @@
 #include "commands/interpreter.h"
 #include "exchange/sqlite.h"
 #include "joedb/io/memory_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace joedb {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "joedb/io/memory_file.h"
 #include "kernel/table/schema_text.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 #include "text/json.h"
 
 namespace joedb {

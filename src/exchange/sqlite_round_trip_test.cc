@@ -5,8 +5,8 @@
 #include "exchange/sqlite_export.h"
 #include "exchange/sqlite_import.h"
 #include "joedb/io/memory_file.h"
-#include "sim/testing/property.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/property.h"
+#include "support/temporary_directory.h"
 #include "text/dump.h"
 
 namespace joedb {

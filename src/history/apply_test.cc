@@ -9,7 +9,7 @@
 #include "kernel/table/record_runs.h"
 #include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
-#include "sim/testing/city_test.h"
+#include "support/city_test.h"
 
 namespace joedb::apply_test {
 namespace {

@@ -11,8 +11,8 @@
 #include "kernel/table/record_runs.h"
 #include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
-#include "sim/testing/city_test.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/city_test.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::changes_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "joedb/io/memory_file.h"
 #include "joedb/table/writable_database.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace joedb::requests_test {
 namespace {

@@ -5,7 +5,7 @@
 #include "joedb/history/changes.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/table/writable_database.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace joedb::tags_test {
 namespace {

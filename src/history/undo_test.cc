@@ -7,8 +7,8 @@
 
 #include "joedb/base/log.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/city_test.h"
-#include "sim/testing/error_of.h"
+#include "support/city_test.h"
+#include "support/error_of.h"
 
 namespace joedb::undo_test {
 namespace {

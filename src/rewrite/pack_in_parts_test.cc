@@ -5,9 +5,9 @@
 
 #include "joedb/journal/writable_journal.h"
 #include "rewrite/pack.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_of.h"
-#include "sim/testing/property.h"
+#include "support/error_of.h"
+#include "support/journal_of.h"
+#include "support/property.h"
 #include "text/dump.h"
 
 namespace joedb::pack_in_parts_test {

@@ -5,9 +5,9 @@
 
 #include "joedb/history/changes.h"
 #include "joedb/table/load.h"
-#include "sim/testing/city_test.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/exact_state.h"
+#include "support/city_test.h"
+#include "support/error_of.h"
+#include "support/exact_state.h"
 
 namespace joedb::pack_since_test {
 namespace {

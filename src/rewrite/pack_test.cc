@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/testing/journal_of.h"
-#include "sim/testing/property.h"
+#include "support/journal_of.h"
+#include "support/property.h"
 #include "text/dump.h"
 
 namespace joedb::pack_test {

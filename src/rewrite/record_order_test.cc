@@ -5,7 +5,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
-#include "sim/testing/exact_state.h"
+#include "support/exact_state.h"
 
 namespace joedb::record_order_test {
 namespace {

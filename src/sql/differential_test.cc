@@ -12,9 +12,9 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
 #include "sim/lab/random.h"
-#include "sim/testing/sql_session.h"
-#include "sim/testing/temporary_directory.h"
 #include "sql/values.h"
+#include "support/sql_session.h"
+#include "support/temporary_directory.h"
 #include "text/sql.h"
 
 // Random tables of all types, as joedb tables and as SQLite's own, and random SELECTs, which must

@@ -9,8 +9,8 @@
 #include "history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
-#include "sim/testing/sql_session.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/sql_session.h"
+#include "support/temporary_directory.h"
 
 namespace joedb {
 namespace {

@@ -11,8 +11,8 @@
 #include "joedb/table/writable_database.h"
 #include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/sql_session.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/sql_session.h"
+#include "support/temporary_directory.h"
 
 // INSERT, UPDATE and DELETE on joedb files.
 

@@ -5,8 +5,8 @@
 
 #include <sstream>
 
-#include "sim/testing/file_uses.h"
-#include "sim/testing/journal_of.h"
+#include "support/file_uses.h"
+#include "support/journal_of.h"
 #include "text/entry_text.h"
 
 namespace joedb {

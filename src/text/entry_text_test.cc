@@ -6,9 +6,9 @@
 #include <limits>
 #include <sstream>
 
-#include "sim/testing/golden.h"
-#include "sim/testing/journal_of.h"
-#include "sim/testing/property.h"
+#include "support/golden.h"
+#include "support/journal_of.h"
+#include "support/property.h"
 
 namespace joedb {
 namespace {

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sim/testing/golden.h"
-#include "sim/testing/journal_of.h"
-#include "sim/testing/property.h"
+#include "support/golden.h"
+#include "support/journal_of.h"
+#include "support/property.h"
 
 namespace joedb {
 namespace {

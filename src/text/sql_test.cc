@@ -7,7 +7,7 @@
 
 #include "commands/interpreter.h"
 #include "joedb/io/memory_file.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace joedb {
 namespace {

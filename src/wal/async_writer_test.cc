@@ -10,8 +10,8 @@
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/simulated_system.h"
+#include "support/error_of.h"
+#include "support/simulated_system.h"
 
 namespace joedb::wal {
 namespace {

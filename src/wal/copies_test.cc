@@ -8,7 +8,7 @@
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 #include "wal/format.h"
 
 namespace joedb::wal {

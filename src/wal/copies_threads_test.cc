@@ -15,8 +15,8 @@
 #include "joedb/wal/copies.h"
 #include "joedb/wal/reader.h"
 #include "joedb/wal/writer.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::wal {
 namespace {

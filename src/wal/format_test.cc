@@ -4,7 +4,7 @@
 
 #include "joedb/base/types.h"
 #include "joedb/io/memory_file.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 #include "wal/checksum.h"
 
 namespace joedb::wal {

@@ -10,10 +10,10 @@
 #include "joedb/wal/reader.h"
 #include "joedb/wal/segments.h"
 #include "joedb/wal/writer.h"
-#include "sim/testing/child_process.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_process.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/child_process.h"
+#include "support/error_of.h"
+#include "support/journal_process.h"
+#include "support/temporary_directory.h"
 
 // Logs in a child process made by fork(), logs whose files other programs replace, and logs that
 // are opened by a relative name.

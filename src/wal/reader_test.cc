@@ -13,9 +13,9 @@
 #include "joedb/wal/log.h"
 #include "joedb/wal/writer.h"
 #include "kernel/io/source_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/simulated_system.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/simulated_system.h"
+#include "support/temporary_directory.h"
 #include "wal/format.h"
 #include "wal/recovery.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "joedb/wal/segments.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 #include "wal/format.h"
 
 namespace joedb::wal {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "kernel/schema/line_reader.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/property.h"
+#include "support/error_of.h"
+#include "support/property.h"
 
 namespace joedb::wal {
 namespace {

@@ -12,8 +12,8 @@
 #include "joedb/wal/reader.h"
 #include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 #include "wal/format.h"
 
 namespace joedb::wal {

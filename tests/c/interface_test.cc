@@ -8,7 +8,7 @@
 
 #include "joedb/arrow/abi.h"
 #include "joedb_c.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "everything.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace blob_test {
 namespace {
@@ -27,7 +27,7 @@ struct Source {
   std::int64_t fails_at = std::numeric_limits<std::int64_t>::max();
 };
 
-TEST(Blob, Is_Read_With_A_Limit) {
+TEST(Blob, IsReadWithALimit) {
   Memory_Database db;
   const auto item = db.new_item();
   db.set_picture(item, db.write_blob("0123456789"));
@@ -37,7 +37,7 @@ TEST(Blob, Is_Read_With_A_Limit) {
   EXPECT_EQ(db.read_blob(db.get_picture(item), 0), "");
 }
 
-TEST(Blob, Streams_Through_A_Small_Buffer) {
+TEST(Blob, StreamsThroughASmallBuffer) {
   const Temporary_Directory directory;
   constexpr std::int64_t size = 3'000'001;
   joedb::Blob blob;
@@ -59,7 +59,7 @@ TEST(Blob, Streams_Through_A_Small_Buffer) {
   EXPECT_EQ(reader.remaining(), 0);
 }
 
-TEST(Blob, Whose_Source_Fails_Leaves_No_Trace) {
+TEST(Blob, WhoseSourceFailsLeavesNoTrace) {
   for (const std::int64_t fails_at : {0, 100'000, 2'900'000}) {
     const Temporary_Directory directory;
     File_Database db(directory.file("db.joedb"));
@@ -79,7 +79,7 @@ TEST(Blob, Whose_Source_Fails_Leaves_No_Trace) {
   EXPECT_EQ(db.write_blob(0, Source()).get_size(), 0);
 }
 
-TEST(Blob, Can_Be_Copied_Within_A_Database_In_Pieces) {
+TEST(Blob, CanBeCopiedWithinADatabaseInPieces) {
   Memory_Database db;
   const joedb::Blob blob = db.write_blob("hello world, this is the first blob");
   std::int64_t done = 0;
@@ -91,7 +91,7 @@ TEST(Blob, Can_Be_Copied_Within_A_Database_In_Pieces) {
   EXPECT_EQ(db.read_blob(copy), "hello world, this is the first blob");
 }
 
-TEST(Blob, In_Pieces_Is_Not_Mixed_With_Other_Writing) {
+TEST(Blob, InPiecesIsNotMixedWithOtherWriting) {
   Memory_Database db;
   const auto item = db.new_item();
   const auto refused = [&](auto write) {
@@ -110,7 +110,7 @@ TEST(Blob, In_Pieces_Is_Not_Mixed_With_Other_Writing) {
   EXPECT_EQ(Readonly_Database(file).get_text(item), "after");
 }
 
-TEST(Blob, Beyond_The_File_Is_An_Error) {
+TEST(Blob, BeyondTheFileIsAnError) {
   Memory_Database db;
   db.soft_checkpoint();
   EXPECT_THROW(db.read_blob(joedb::Blob(100'000, 10)), joedb::Exception);
@@ -121,7 +121,7 @@ TEST(Blob, Beyond_The_File_Is_An_Error) {
 }
 
 // The database has the positions of the blobs; another journal has their bytes.
-TEST(Blob, Can_Stand_In_Another_File) {
+TEST(Blob, CanStandInAnotherFile) {
   joedb::Memory_File pictures;
   Memory_Database db;
   const auto item = db.new_item();

@@ -10,9 +10,9 @@
 #include "geo_2.h"
 #include "joedb/base/log.h"
 #include "joedb/history/changes.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/simulated_system.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/simulated_system.h"
+#include "support/temporary_directory.h"
 
 namespace client_test {
 namespace {
@@ -30,7 +30,7 @@ class Two_Clients : public ::testing::Test {
   Client bob_{bob_file_, connection_};
 };
 
-TEST_F(Two_Clients, See_Each_Others_Transactions) {
+TEST_F(Two_Clients, SeeEachOthersTransactions) {
   const id_of_city oslo =
       ann_.transaction([](Writable_Database& db) { return db.new_city("Oslo", 1, "Norway"); });
   EXPECT_GT(bob_.get_checkpoint_difference(), 0);
@@ -45,7 +45,7 @@ TEST_F(Two_Clients, See_Each_Others_Transactions) {
   EXPECT_EQ(bob_.pull(std::chrono::milliseconds(1)), 0);
 }
 
-TEST_F(Two_Clients, Say_Why_A_Transaction_Is_Made) {
+TEST_F(Two_Clients, SayWhyATransactionIsMade) {
   ann_.set_author("Ann");
   const id_of_city oslo = ann_.transaction("the capital of Norway", [](Writable_Database& db) {
     return db.new_city("Oslo", 1, "Norway");
@@ -59,7 +59,7 @@ TEST_F(Two_Clients, Say_Why_A_Transaction_Is_Made) {
   EXPECT_EQ(last->author, "Ann");
 }
 
-TEST_F(Two_Clients, Wait_For_A_Transaction) {
+TEST_F(Two_Clients, WaitForATransaction) {
   joedb::testing::Simulated_System system;
   EXPECT_EQ(bob_.pull(std::chrono::hours(1), system), 0);
   EXPECT_EQ(system.passed(), std::chrono::hours(1));
@@ -71,7 +71,7 @@ TEST_F(Two_Clients, Wait_For_A_Transaction) {
   EXPECT_LT(system.passed(), std::chrono::minutes(61));
 }
 
-TEST_F(Two_Clients, Take_Back_A_Transaction_That_Throws) {
+TEST_F(Two_Clients, TakeBackATransactionThatThrows) {
   const auto oslo =
       ann_.transaction([](Writable_Database& db) { return db.new_city("Oslo", 1, "Norway"); });
   const auto before = ann_file_.get_data();
@@ -92,7 +92,7 @@ TEST_F(Two_Clients, Take_Back_A_Transaction_That_Throws) {
   EXPECT_EQ(bob_.get_database().get_city_table().get_size(), 2u);
 }
 
-TEST_F(Two_Clients, Take_Back_A_Violation_Of_A_Unique_Index) {
+TEST_F(Two_Clients, TakeBackAViolationOfAUniqueIndex) {
   ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
   EXPECT_THROW(bob_.transaction([](Writable_Database& db) {
     db.new_city("Bergen", 1, "Norway");
@@ -102,7 +102,7 @@ TEST_F(Two_Clients, Take_Back_A_Violation_Of_A_Unique_Index) {
   EXPECT_EQ(bob_.get_database().get_city_table().get_size(), 1u) << "Ann's";
 }
 
-TEST_F(Two_Clients, Write_What_Their_Settings_Say) {
+TEST_F(Two_Clients, WriteWhatTheirSettingsSay) {
   ann_.set_valid_data(true);
   ann_.set_timestamp(true);
   ann_.set_hard_checkpoint(true);
@@ -115,7 +115,7 @@ TEST_F(Two_Clients, Write_What_Their_Settings_Say) {
   EXPECT_EQ(joedb::Readonly_Journal(hub_).get_hard_checkpoint(), ann_.get_journal_checkpoint());
 }
 
-TEST_F(Two_Clients, Read_Blobs) {
+TEST_F(Two_Clients, ReadBlobs) {
   const joedb::Blob blob =
       ann_.transaction([](Writable_Database& db) { return db.write_blob("bytes of a picture"); });
   bob_.pull();
@@ -123,7 +123,7 @@ TEST_F(Two_Clients, Read_Blobs) {
   EXPECT_EQ(bob_.read_blob(blob, 5), "bytes");
 }
 
-TEST_F(Two_Clients, End_A_Transaction_Where_A_Lock_Says_So) {
+TEST_F(Two_Clients, EndATransactionWhereALockSaysSo) {
   {
     Client_Lock lock(ann_);
     lock.get_database().new_city("Oslo", 1, "Norway");
@@ -142,7 +142,7 @@ TEST_F(Two_Clients, End_A_Transaction_Where_A_Lock_Says_So) {
   EXPECT_EQ(ann_.get_database().get_city_table().get_size(), 2u);
 }
 
-TEST_F(Two_Clients, Have_One_Transaction_At_A_Time) {
+TEST_F(Two_Clients, HaveOneTransactionAtATime) {
   EXPECT_EQ(error_of([&] {
               ann_.transaction([&](Writable_Database& db) {
                 db.new_city("Oslo", 1, "Norway");
@@ -157,7 +157,7 @@ TEST_F(Two_Clients, Have_One_Transaction_At_A_Time) {
   EXPECT_TRUE(ann_.get_database().get_city_table().is_empty());
 }
 
-TEST_F(Two_Clients, Warn_When_A_Lock_Is_Forgotten) {
+TEST_F(Two_Clients, WarnWhenALockIsForgotten) {
   struct Warnings : joedb::Logger {
     void log(std::string_view line) override { text += line; }
     std::string text;
@@ -175,7 +175,7 @@ TEST_F(Two_Clients, Warn_When_A_Lock_Is_Forgotten) {
 
 // Both clients have the new schema, and would upgrade: the second one finds the upgrade of the
 // first.
-TEST(Client, Upgrades_After_It_Has_Pulled) {
+TEST(Client, UpgradesAfterItHasPulled) {
   joedb::Memory_File hub, ann_file, bob_file;
   joedb::File_Connection connection(hub);
   {
@@ -190,7 +190,7 @@ TEST(Client, Upgrades_After_It_Has_Pulled) {
   EXPECT_TRUE(bob.get_database().find_city_by_name("Oslo").is_not_null());
 }
 
-TEST(Client, Refuses_A_Schema_Change_That_It_Pulls) {
+TEST(Client, RefusesASchemaChangeThatItPulls) {
   joedb::Memory_File hub, old_file, new_file;
   joedb::File_Connection connection(hub);
   geo_1::Client old_client(old_file, connection);
@@ -205,7 +205,7 @@ TEST(Client, Refuses_A_Schema_Change_That_It_Pulls) {
 }
 
 // A dropped table stays readable through its generated class.
-TEST(File_Client, Can_Be_Read_After_A_Pull_That_Drops_A_Table) {
+TEST(File_Client, CanBeReadAfterAPullThatDropsATable) {
   const Temporary_Directory directory;
   File_Client ann(directory.file("db.joedb"));
   ann.transaction(
@@ -228,7 +228,7 @@ TEST(File_Client, Can_Be_Read_After_A_Pull_That_Drops_A_Table) {
   EXPECT_EQ(reader.get_database().get_volume(), 7);
 }
 
-TEST(Readonly_Client, Has_Updated_Records_In_Its_Indexes) {
+TEST(Readonly_Client, HasUpdatedRecordsInItsIndexes) {
   const Temporary_Directory directory;
   File_Client writer(directory.file("db.joedb")), other(directory.file("db.joedb"));
   writer.transaction([](Writable_Database& db) {
@@ -248,7 +248,7 @@ TEST(Readonly_Client, Has_Updated_Records_In_Its_Indexes) {
                joedb::Data_Error);
 }
 
-TEST(Client, That_Can_Only_Pull_Requires_The_Schema) {
+TEST(Client, ThatCanOnlyPullRequiresTheSchema) {
   joedb::Memory_File hub, file;
   {
     joedb::File_Connection connection(hub);
@@ -262,7 +262,7 @@ TEST(Client, That_Can_Only_Pull_Requires_The_Schema) {
   EXPECT_THROW(Client(file, connection), joedb::Out_Of_Date);
 }
 
-TEST(File_Client, Shares_A_File_With_Others) {
+TEST(File_Client, SharesAFileWithOthers) {
   const Temporary_Directory directory;
   File_Client ann(directory.file("db.joedb")), bob(directory.file("db.joedb"));
   EXPECT_TRUE(ann.is_shared());
@@ -292,7 +292,7 @@ void name_city_1(joedb::Writable_Database_Client& client, std::string_view name)
   });
 }
 
-TEST(File_Client, Refuses_To_Go_On_Where_A_Unique_Index_Is_Violated) {
+TEST(File_Client, RefusesToGoOnWhereAUniqueIndexIsViolated) {
   const Temporary_Directory directory;
   File_Client ann(directory.file("db.joedb"));
   ann.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, ""); });
@@ -309,7 +309,7 @@ TEST(File_Client, Refuses_To_Go_On_Where_A_Unique_Index_Is_Violated) {
 }
 
 // A failed rollback leaves the old tables; the next transaction builds new ones.
-TEST(File_Client, Comes_Back_After_A_Rollback_That_Failed) {
+TEST(File_Client, ComesBackAfterARollbackThatFailed) {
   const Temporary_Directory directory;
   File_Client ann(directory.file("db.joedb"));
   ann.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, ""); });
@@ -331,7 +331,7 @@ TEST(File_Client, Comes_Back_After_A_Rollback_That_Failed) {
   EXPECT_TRUE(ann.get_database().find_city_by_name("Lost").is_null());
 }
 
-TEST(Readonly_Client, Follows_A_File_That_Others_Write) {
+TEST(Readonly_Client, FollowsAFileThatOthersWrite) {
   const Temporary_Directory directory;
   File_Client writer(directory.file("db.joedb"));
   joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::read_existing);
@@ -342,7 +342,7 @@ TEST(Readonly_Client, Follows_A_File_That_Others_Write) {
   EXPECT_EQ(reader.get_database().find_city_by_name("Oslo"), id_of_city(0));
 }
 
-TEST(Readonly_Client, Refuses_A_Schema_Change_That_It_Pulls) {
+TEST(Readonly_Client, RefusesASchemaChangeThatItPulls) {
   const Temporary_Directory directory;
   { geo_1::File_Client old_writer(directory.file("db.joedb")); }
   joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::read_existing);
@@ -354,7 +354,7 @@ TEST(Readonly_Client, Refuses_A_Schema_Change_That_It_Pulls) {
 
 // ---- without a compiled schema ------------------------------------------------------------------
 
-TEST(Untyped_Client, Works_On_Tables_Or_On_The_Journal_Alone) {
+TEST(Untyped_Client, WorksOnTablesOrOnTheJournalAlone) {
   joedb::Memory_File hub, tables, journal;
   joedb::File_Connection connection(hub);
   joedb::Writable_Database_Client database_client(tables, connection);

@@ -16,9 +16,9 @@
 #include "shop_1.h"
 #include "shop_2.h"
 #include "shop_other.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/golden.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/golden.h"
+#include "support/temporary_directory.h"
 
 namespace test::hard_names {
 void Writable_Database::update(Writable_Database& db) { db.new_class(); }
@@ -62,7 +62,7 @@ std::vector<index_t> ids_of(const Container& container) {
 
 // ---- rows and fields ----------------------------------------------------------------------------
 
-TEST(Compiled_Row, Is_Written_In_The_Shortest_Form) {
+TEST(Compiled_Row, IsWrittenInTheShortestForm) {
   Memory_Database db;
   db.new_city();
   EXPECT_EQ(appended_by(db,
@@ -78,7 +78,7 @@ TEST(Compiled_Row, Is_Written_In_The_Shortest_Form) {
                         17));
 }
 
-TEST(Compiled_Row, Keeps_A_Value_Of_Every_Type) {
+TEST(Compiled_Row, KeepsAValueOfEveryType) {
   Temporary_Directory directory;
   {
     File_Database db(directory.file("db.joedb"));
@@ -111,7 +111,7 @@ TEST(Compiled_Row, Keeps_A_Value_Of_Every_Type) {
   EXPECT_TRUE(db.get_picture(empty).is_null());
 }
 
-TEST(Compiled_Row, A_String_Is_A_View_That_Becomes_A_Copy) {
+TEST(Compiled_Row, AStringIsAViewThatBecomesACopy) {
   Memory_Database db;
   const auto country = db.new_country("Norway");
   const std::string& copy = db.get_name(country);
@@ -121,7 +121,7 @@ TEST(Compiled_Row, A_String_Is_A_View_That_Becomes_A_Copy) {
   EXPECT_EQ("In " + db.get_name(country) + "!", "In Sweden!");
 }
 
-TEST(Compiled_Row, Takes_Texts_Of_Its_Own_Table_While_It_Grows) {
+TEST(Compiled_Row, TakesTextsOfItsOwnTableWhileItGrows) {
   Memory_Database db;
   auto last = db.new_country("short");
   for (int i = 0; i < 5000; ++i) last = db.new_country(db.get_name(last));
@@ -131,7 +131,7 @@ TEST(Compiled_Row, Takes_Texts_Of_Its_Own_Table_While_It_Grows) {
   EXPECT_EQ(db.get_name(last), "a text that does not fit in the handle");
 }
 
-TEST(Compiled_Row, That_Is_Not_In_Use_Throws_Before_Anything_Is_Written) {
+TEST(Compiled_Row, ThatIsNotInUseThrowsBeforeAnythingIsWritten) {
   Memory_Database db;
   const auto city = db.new_city();
   db.delete_city(city);
@@ -149,7 +149,7 @@ TEST(Compiled_Row, That_Is_Not_In_Use_Throws_Before_Anything_Is_Written) {
             "invalid record_id: table city has no record 5");
 }
 
-TEST(Compiled_Row, Starts_With_Default_Values_When_An_Id_Is_Used_Again) {
+TEST(Compiled_Row, StartsWithDefaultValuesWhenAnIdIsUsedAgain) {
   Memory_Database db;
   const auto city = db.new_city("Rome", 1, db.null_country(), 3);
   db.delete_city(city);
@@ -158,7 +158,7 @@ TEST(Compiled_Row, Starts_With_Default_Values_When_An_Id_Is_Used_Again) {
   EXPECT_EQ(db.get_population(city), 0);
 }
 
-TEST(Compiled_Row, Starts_With_Default_Values_Although_A_Vector_Was_Written_Over_The_Hole) {
+TEST(Compiled_Row, StartsWithDefaultValuesAlthoughAVectorWasWrittenOverTheHole) {
   Memory_Database db;
   const auto v = db.new_vector_of_country(3);
   db.delete_country(v[1]);
@@ -169,7 +169,7 @@ TEST(Compiled_Row, Starts_With_Default_Values_Although_A_Vector_Was_Written_Over
   EXPECT_EQ(db.get_name(v[1]), "");
 }
 
-TEST(Compiled_Table, Gives_The_Id_That_Was_Freed_Or_Skipped_Last) {
+TEST(Compiled_Table, GivesTheIdThatWasFreedOrSkippedLast) {
   Memory_Database db;
   for (int i = 0; i < 5; ++i) db.new_nothing();
   db.insert_nothing(id_of_nothing(20));
@@ -181,7 +181,7 @@ TEST(Compiled_Table, Gives_The_Id_That_Was_Freed_Or_Skipped_Last) {
   EXPECT_THROW(db.insert_nothing(id_of_nothing()), Exception);
 }
 
-TEST(Compiled_Table, Can_Be_Walked_Both_Ways) {
+TEST(Compiled_Table, CanBeWalkedBothWays) {
   Memory_Database db;
   EXPECT_TRUE(db.get_city_table().is_empty());
   EXPECT_EQ(db.get_city_table().first(), container_of_city::get_end());
@@ -197,7 +197,7 @@ TEST(Compiled_Table, Can_Be_Walked_Both_Ways) {
   EXPECT_EQ(*--db.get_city_table().end(), b);
 }
 
-TEST(Compiled_Table, Can_Be_Cleared) {
+TEST(Compiled_Table, CanBeCleared) {
   Memory_Database db;
   for (int i = 0; i < 3; ++i) db.new_city();
   db.delete_city(id_of_city(1));
@@ -207,7 +207,7 @@ TEST(Compiled_Table, Can_Be_Cleared) {
 
 // ---- vectors ------------------------------------------------------------------------------------
 
-TEST(Compiled_Vector, Holds_Values_Of_Every_Type) {
+TEST(Compiled_Vector, HoldsValuesOfEveryType) {
   Memory_Database db;
   constexpr std::size_t size = 100'000;  // more than the journal's buffer
   const auto v = db.new_vector_of_item(size);
@@ -242,7 +242,7 @@ TEST(Compiled_Vector, Holds_Values_Of_Every_Type) {
   }
 }
 
-TEST(Compiled_Vector, Of_Booleans_May_Be_Filled_As_Char) {
+TEST(Compiled_Vector, OfBooleansMayBeFilledAsChar) {
   Memory_Database db;
   const auto v = db.new_vector_of_item(2);
   db.update_vector_of_flag(v, 2, [](Span<char> flag) { flag[1] = 1; });
@@ -250,7 +250,7 @@ TEST(Compiled_Vector, Of_Booleans_May_Be_Filled_As_Char) {
   EXPECT_TRUE(db.get_flag(v[1]));
 }
 
-TEST(Compiled_Vector, Whose_Function_Throws_Leaves_Tables_And_Journal_Equal) {
+TEST(Compiled_Vector, WhoseFunctionThrowsLeavesTablesAndJournalEqual) {
   Memory_Database db;
   const auto v = db.new_vector_of_country(3);
   EXPECT_THROW(db.update_vector_of_name(v, 3,
@@ -267,7 +267,7 @@ TEST(Compiled_Vector, Whose_Function_Throws_Leaves_Tables_And_Journal_Equal) {
   EXPECT_EQ(copy.get_name(v[1]), "");
 }
 
-TEST(Compiled_Vector, Outside_The_Table_Is_Refused) {
+TEST(Compiled_Vector, OutsideTheTableIsRefused) {
   Memory_Database db;
   const auto v = db.new_vector_of_country(3);
   const auto nothing = [](Span<std::string>) { FAIL(); };
@@ -285,7 +285,7 @@ TEST(Compiled_Vector, Outside_The_Table_Is_Refused) {
 
 // A checkpoint must be readable: it is refused if a few bytes claim more rows than a reader
 // accepts.
-TEST(Compiled_Vector, Of_Many_Rows_Without_Values_Is_Not_Checkpointed) {
+TEST(Compiled_Vector, OfManyRowsWithoutValuesIsNotCheckpointed) {
   Memory_Database db;
   db.new_vector_of_country(20'000'000);
   EXPECT_THROW(db.soft_checkpoint(), Exception);
@@ -297,7 +297,7 @@ TEST(Compiled_Vector, Of_Many_Rows_Without_Values_Is_Not_Checkpointed) {
 
 // ---- journal ------------------------------------------------------------------------------------
 
-TEST(Compiled_Journal, Takes_Comments_Times_Marks_And_Blobs) {
+TEST(Compiled_Journal, TakesCommentsTimesMarksAndBlobs) {
   Memory_Database db;
   EXPECT_EQ(appended_by(db, [&] { db.write_comment("hi"); }), "\x0a\x02hi");
   EXPECT_EQ(appended_by(db, [&] { db.write_timestamp(1); }),
@@ -309,7 +309,7 @@ TEST(Compiled_Journal, Takes_Comments_Times_Marks_And_Blobs) {
   EXPECT_EQ(db.read_blob(blob, 3), "xxx");
 }
 
-TEST(Compiled_Journal, Shares_Syncs_And_Grows_Ahead_And_Proves_Its_Bytes) {
+TEST(Compiled_Journal, SharesSyncsAndGrowsAheadAndProvesItsBytes) {
   Temporary_Directory directory;
   {
     joedb::Journal_Options options;
@@ -333,7 +333,7 @@ TEST(Compiled_Journal, Shares_Syncs_And_Grows_Ahead_And_Proves_Its_Bytes) {
   EXPECT_EQ(db.get_city_table().get_size(), 3u);
 }
 
-TEST(Compiled_Journal, Has_All_Checkpoints_By_Their_New_And_Old_Names) {
+TEST(Compiled_Journal, HasAllCheckpointsByTheirNewAndOldNames) {
   Temporary_Directory directory;
   joedb::Journal_Options options;
   options.default_level = joedb::Checkpoint_Level::hard;
@@ -366,7 +366,7 @@ TEST(Compiled_Journal, Has_All_Checkpoints_By_Their_New_And_Old_Names) {
   db.soft_checkpoint();
 }
 
-TEST(Compiled_Journal, Rolls_Back_To_The_Checkpoint_And_Goes_On) {
+TEST(Compiled_Journal, RollsBackToTheCheckpointAndGoesOn) {
   Temporary_Directory directory;
   File_Database db(directory.file("db.joedb"));
   const auto city = db.new_city("kept", 1, db.null_country(), 1);
@@ -386,7 +386,7 @@ TEST(Compiled_Journal, Rolls_Back_To_The_Checkpoint_And_Goes_On) {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-TEST(Compiled_Opening, Creates_The_Schema_In_A_New_File) {
+TEST(Compiled_Opening, CreatesTheSchemaInANewFile) {
   Temporary_Directory directory;
   shop_1::File_Database{directory.file("db.joedb")};
   File file(directory.file("db.joedb"), Open_Mode::read_existing);
@@ -405,7 +405,7 @@ TEST(Compiled_Opening, Creates_The_Schema_In_A_New_File) {
   EXPECT_EQ(order, "Automatic schema upgrade;item;label;valid;");
 }
 
-TEST(Compiled_Opening, Writes_Nothing_If_The_Schema_Is_There) {
+TEST(Compiled_Opening, WritesNothingIfTheSchemaIsThere) {
   Temporary_Directory directory;
   shop_1::File_Database{directory.file("db.joedb")};
   shop_1::File_Database db(directory.file("db.joedb"));
@@ -414,7 +414,7 @@ TEST(Compiled_Opening, Writes_Nothing_If_The_Schema_Is_There) {
             "locking " + (directory.file("db.joedb")) + ": Resource temporarily unavailable");
 }
 
-TEST(Compiled_Opening, Upgrades_An_Older_Schema_And_Keeps_The_Data) {
+TEST(Compiled_Opening, UpgradesAnOlderSchemaAndKeepsTheData) {
   Temporary_Directory directory;
   {
     shop_1::File_Database db(directory.file("db.joedb"));
@@ -439,7 +439,7 @@ TEST(Compiled_Opening, Upgrades_An_Older_Schema_And_Keeps_The_Data) {
             ": change 3 is \"add_field item code int32\" in the file, missing in the program");
 }
 
-TEST(Compiled_Opening, Refuses_Another_Schema_And_Leaves_The_File_Alone) {
+TEST(Compiled_Opening, RefusesAnotherSchemaAndLeavesTheFileAlone) {
   Temporary_Directory directory;
   shop_1::File_Database{directory.file("db.joedb")};
   const std::string before = directory.read("db.joedb");
@@ -454,7 +454,7 @@ TEST(Compiled_Opening, Refuses_Another_Schema_And_Leaves_The_File_Alone) {
   EXPECT_EQ(directory.read("db.joedb"), before);
 }
 
-TEST(Compiled_Opening, Reads_A_File_However_It_Is_Given) {
+TEST(Compiled_Opening, ReadsAFileHoweverItIsGiven) {
   Temporary_Directory directory;
   const std::string name = directory.file("db.joedb");
   {
@@ -473,7 +473,7 @@ TEST(Compiled_Opening, Reads_A_File_However_It_Is_Given) {
       1u);
 }
 
-TEST(Compiled_Opening, Takes_In_The_Tail_Of_A_Dead_Writer_For_Good) {
+TEST(Compiled_Opening, TakesInTheTailOfADeadWriterForGood) {
   Temporary_Directory directory;
   const std::string name = directory.file("db.joedb");
   {
@@ -490,7 +490,7 @@ TEST(Compiled_Opening, Takes_In_The_Tail_Of_A_Dead_Writer_For_Good) {
   EXPECT_EQ(db.get_item_table().get_size(), 1u);
 }
 
-TEST(Compiled_Opening, Works_On_A_Shared_File) {
+TEST(Compiled_Opening, WorksOnASharedFile) {
   Temporary_Directory directory;
   File file(directory.file("db.joedb"), Open_Mode::shared_write);
   shop_1::Writable_Database db(file);
@@ -500,7 +500,7 @@ TEST(Compiled_Opening, Works_On_A_Shared_File) {
 
 // ---- names and programs -------------------------------------------------------------------------
 
-TEST(Compiled_Names, May_Be_Keywords_And_Names_Of_Generated_Code) {
+TEST(Compiled_Names, MayBeKeywordsAndNamesOfGeneratedCode) {
   test::hard_names::Memory_Database db;
   const auto c = db.new_class("a", "b", 1, 2, 3, 4, 5, 6, Blob(), "data", true, db.null_class(), 7,
                               8, 8, 9, 10, 11);
@@ -523,7 +523,7 @@ TEST(Compiled_Names, May_Be_Keywords_And_Names_Of_Generated_Code) {
   EXPECT_EQ(db.get_index_of_by_class().size(), 1u);
 }
 
-TEST(Compiled_Header, Is_What_It_Was) {
+TEST(Compiled_Header, IsWhatItWas) {
   for (const std::string name : {"everything.h", "hard_names.h", "shop_1.h", "shop_1/writable.h"}) {
     std::ifstream in(JOEDB_GENERATED_DIR "/" + name);
     const std::string text(std::istreambuf_iterator<char>(in), {});
@@ -532,7 +532,7 @@ TEST(Compiled_Header, Is_What_It_Was) {
 }
 
 // Code from the documentation of joedb 10.
-TEST(Compiled_Program, For_Joedb_10_Compiles_As_Written) {
+TEST(Compiled_Program, ForJoedb10CompilesAsWritten) {
   Temporary_Directory directory;
   constexpr int N = 1000;
   {

@@ -9,9 +9,9 @@
 
 #include "geo_1.h"
 #include "geo_2.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/property.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/property.h"
+#include "support/temporary_directory.h"
 
 void geo_2::Writable_Database::capitalise(geo_2::Writable_Database& db) {
   for (const auto city : db.get_city_table()) {
@@ -38,13 +38,13 @@ class Index_Of_Cities : public ::testing::Test {
   id_of_city lyon_ = db_.new_city("Lyon", 520'000, "France");
 };
 
-TEST_F(Index_Of_Cities, Finds_By_A_Unique_Key) {
+TEST_F(Index_Of_Cities, FindsByAUniqueKey) {
   EXPECT_EQ(db_.find_city_by_name("Bergen"), bergen_);
   EXPECT_TRUE(db_.find_city_by_name("Rome").is_null());
   EXPECT_TRUE(db_.find_city_by_name("").is_null());
 }
 
-TEST_F(Index_Of_Cities, Finds_All_With_A_Key) {
+TEST_F(Index_Of_Cities, FindsAllWithAKey) {
   db_.new_person("Ann", oslo_, 30);
   db_.new_person("Bob", lyon_, 40);
   db_.new_person("Carl", oslo_, 50);
@@ -59,7 +59,7 @@ TEST_F(Index_Of_Cities, Finds_All_With_A_Key) {
   EXPECT_EQ(db_.find_person_by_home(db_.null_city()).size(), 1u) << "null is a key";
 }
 
-TEST_F(Index_Of_Cities, Goes_Through_The_Keys_In_Their_Order) {
+TEST_F(Index_Of_Cities, GoesThroughTheKeysInTheirOrder) {
   std::string text;
   for (const auto& [name, city] : db_.get_index_of_city_by_name())
     text += name.str() + "=" + std::to_string(city.get_id()) + " ";
@@ -81,7 +81,7 @@ TEST_F(Index_Of_Cities, Goes_Through_The_Keys_In_Their_Order) {
   EXPECT_EQ(index.count("Oslo"), 1u);
 }
 
-TEST_F(Index_Of_Cities, Searches_Ranges) {
+TEST_F(Index_Of_Cities, SearchesRanges) {
   const auto& by_name = db_.get_index_of_city_by_name();
   EXPECT_EQ(by_name.lower_bound("C")->second, lyon_);
   EXPECT_EQ(by_name.lower_bound("Lyon")->second, lyon_);
@@ -98,7 +98,7 @@ TEST_F(Index_Of_Cities, Searches_Ranges) {
   EXPECT_EQ(std::distance(first, last), 1);
 }
 
-TEST_F(Index_Of_Cities, Knows_The_Neighbours_Of_A_Record) {
+TEST_F(Index_Of_Cities, KnowsTheNeighboursOfARecord) {
   EXPECT_EQ(db_.next_city_by_name(bergen_), lyon_);
   EXPECT_EQ(db_.previous_city_by_name(oslo_), lyon_);
   EXPECT_TRUE(db_.next_city_by_name(oslo_).is_null());
@@ -107,7 +107,7 @@ TEST_F(Index_Of_Cities, Knows_The_Neighbours_Of_A_Record) {
   EXPECT_TRUE(db_.next_city_by_name(db_.null_city()).is_null());
 }
 
-TEST_F(Index_Of_Cities, Does_Not_Have_Records_That_Got_No_Key) {
+TEST_F(Index_Of_Cities, DoesNotHaveRecordsThatGotNoKey) {
   const auto a = db_.new_city(), b = db_.new_city();
   EXPECT_EQ(db_.get_index_of_city_by_name().size(), 3u);
   db_.set_population(a, 1);  // this index needs any of its fields; city_by_name needs the name
@@ -119,7 +119,7 @@ TEST_F(Index_Of_Cities, Does_Not_Have_Records_That_Got_No_Key) {
 }
 
 // In joedb 10, the old pair was still found until `home` changed.
-TEST_F(Index_Of_Cities, Is_Right_Whichever_Field_Changes) {
+TEST_F(Index_Of_Cities, IsRightWhicheverFieldChanges) {
   const auto ann = db_.new_person("Ann", oslo_, 30);
   db_.set_name(ann, "Anna");
   EXPECT_TRUE(db_.find_person_by_name_home("Ann", oslo_).is_null());
@@ -129,7 +129,7 @@ TEST_F(Index_Of_Cities, Is_Right_Whichever_Field_Changes) {
   EXPECT_EQ(db_.get_index_of_person_by_name_home().size(), 1u);
 }
 
-TEST_F(Index_Of_Cities, A_Violation_Changes_Nothing) {
+TEST_F(Index_Of_Cities, AViolationChangesNothing) {
   db_.flush();
   const std::vector<char> before = db_.get_data();
   EXPECT_EQ(error_of([&] { db_.set_name(lyon_, "Oslo"); }),
@@ -150,7 +150,7 @@ TEST_F(Index_Of_Cities, A_Violation_Changes_Nothing) {
             "at id = 0");
 }
 
-TEST_F(Index_Of_Cities, Follows_Updates_Of_Vectors) {
+TEST_F(Index_Of_Cities, FollowsUpdatesOfVectors) {
   const auto v = db_.new_vector_of_city(3);
   db_.update_vector_of_name(v, 3, [](joedb::Span<std::string> name) {
     name[0] = "Rome";
@@ -182,7 +182,7 @@ TEST_F(Index_Of_Cities, Follows_Updates_Of_Vectors) {
   EXPECT_TRUE(db_.find_city_by_name("Turin").is_null());
 }
 
-TEST_F(Index_Of_Cities, Cannot_Be_Changed_Under_A_Vector_That_Is_Updated) {
+TEST_F(Index_Of_Cities, CannotBeChangedUnderAVectorThatIsUpdated) {
   const auto v = db_.new_vector_of_city(2);
   const auto update = [&](auto change) {
     db_.update_vector_of_name(v, 2, [&](joedb::Span<std::string> name) {
@@ -200,7 +200,7 @@ TEST_F(Index_Of_Cities, Cannot_Be_Changed_Under_A_Vector_That_Is_Updated) {
   EXPECT_EQ(db_.find_city_by_name("Bonn"), v[1]);
 }
 
-TEST_F(Index_Of_Cities, A_New_Record_May_Get_The_Text_Of_The_Deleted_One) {
+TEST_F(Index_Of_Cities, ANewRecordMayGetTheTextOfTheDeletedOne) {
   const joedb::String name = db_.get_name(oslo_);
   db_.delete_city(oslo_);
   const auto city = db_.new_city(name, 1, "");
@@ -209,7 +209,7 @@ TEST_F(Index_Of_Cities, A_New_Record_May_Get_The_Text_Of_The_Deleted_One) {
   EXPECT_EQ(db_.find_city_by_name("Oslo"), city);
 }
 
-TEST_F(Index_Of_Cities, Forgets_Deleted_Records) {
+TEST_F(Index_Of_Cities, ForgetsDeletedRecords) {
   db_.delete_city(oslo_);
   EXPECT_TRUE(db_.find_city_by_name("Oslo").is_null());
   EXPECT_EQ(db_.new_city("Oslo", 0, "Minnesota"), oslo_);
@@ -219,14 +219,14 @@ TEST_F(Index_Of_Cities, Forgets_Deleted_Records) {
   EXPECT_TRUE(db_.get_index_of_city_by_name().empty());
 }
 
-TEST_F(Index_Of_Cities, Can_Be_Changed_While_It_Is_Gone_Through) {
+TEST_F(Index_Of_Cities, CanBeChangedWhileItIsGoneThrough) {
   for (const auto& [name, city] : db_.get_index_of_city_by_name())
     if (db_.get_country(city) == "Norway") db_.delete_city(city);
   EXPECT_EQ(db_.get_city_table().get_size(), 1u);
   EXPECT_EQ(db_.find_city_by_name("Lyon"), lyon_);
 }
 
-TEST_F(Index_Of_Cities, A_Range_Has_What_Had_The_Key_Whatever_Is_Done_On_The_Way) {
+TEST_F(Index_Of_Cities, ARangeHasWhatHadTheKeyWhateverIsDoneOnTheWay) {
   std::vector<id_of_person> people;
   for (int i = 0; i < 6; ++i)
     people.push_back(db_.new_person(std::to_string(i), i < 4 ? oslo_ : lyon_, 0));
@@ -255,7 +255,7 @@ TEST_F(Index_Of_Cities, A_Range_Has_What_Had_The_Key_Whatever_Is_Done_On_The_Way
   EXPECT_EQ(++i, index.end());
 }
 
-TEST_F(Index_Of_Cities, A_Range_Keeps_Its_Key) {
+TEST_F(Index_Of_Cities, ARangeKeepsItsKey) {
   db_.new_city("Paris", 2'000'000, "a country with a long name");
   db_.new_city("Lille", 2'000'000, "a country with a long name");
   range_of_city_by_country_population range = db_.find_city_by_country_population(
@@ -266,7 +266,7 @@ TEST_F(Index_Of_Cities, A_Range_Keeps_Its_Key) {
   EXPECT_EQ(range.size(), 0u);
 }
 
-TEST_F(Index_Of_Cities, Comes_Back_After_A_Rollback_And_At_Opening) {
+TEST_F(Index_Of_Cities, ComesBackAfterARollbackAndAtOpening) {
   db_.soft_checkpoint();
   db_.set_name(oslo_, "Christiania");
   db_.delete_city(lyon_);
@@ -281,7 +281,7 @@ TEST_F(Index_Of_Cities, Comes_Back_After_A_Rollback_And_At_Opening) {
   EXPECT_EQ(readonly.get_index_of_city_by_country_population().size(), 3u);
 }
 
-TEST(Compiled_Index, Is_There_After_A_Schema_Upgrade) {
+TEST(Compiled_Index, IsThereAfterASchemaUpgrade) {
   const Temporary_Directory directory;
   {
     geo_1::File_Database db(directory.file("db.joedb"));
@@ -297,7 +297,7 @@ TEST(Compiled_Index, Is_There_After_A_Schema_Upgrade) {
 }
 
 // An upgrade that would violate a unique index leaves the file as it was.
-TEST(Compiled_Index, Refuses_Old_Data_That_Violate_It) {
+TEST(Compiled_Index, RefusesOldDataThatViolateIt) {
   const Temporary_Directory directory;
   {
     geo_1::File_Database db(directory.file("db.joedb"));
@@ -403,7 +403,7 @@ class Random_Cities {
   std::map<joedb::index_t, std::string> names_, checkpointed_;
 };
 
-TEST(Compiled_Index, Agrees_With_A_Multimap_Through_An_Upgrade) {
+TEST(Compiled_Index, AgreesWithAMultimapThroughAnUpgrade) {
   joedb::testing::expect_property(
       [](std::uint64_t seed) {
         joedb::Memory_File file;

@@ -17,7 +17,7 @@ static std::ostream& output() { return std::cout; }
 #include <vector>
 
 #include "shop_1.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace {
 
@@ -31,7 +31,7 @@ class Joedb_10 : public ::testing::Test {
   const id_of_city bergen = db.new_city("Bergen", 290'000, "Norway");
 };
 
-TEST_F(Joedb_10, Takes_Parts_Of_A_String) {
+TEST_F(Joedb_10, TakesPartsOfAString) {
   const std::string initial = db.get_name(oslo).substr(0, 1);
   EXPECT_EQ(initial, "O");
   std::string rest;
@@ -41,7 +41,7 @@ TEST_F(Joedb_10, Takes_Parts_Of_A_String) {
   EXPECT_THROW(db.get_name(oslo).substr(5), std::out_of_range);
 }
 
-TEST_F(Joedb_10, Chooses_Between_A_String_And_Another) {
+TEST_F(Joedb_10, ChoosesBetweenAStringAndAnother) {
   const std::string text = "text";
   for (const bool has_name : {true, false}) {
     const std::string literal = has_name ? "Oslo" : "x", other = has_name ? "Oslo" : "text";
@@ -58,7 +58,7 @@ TEST_F(Joedb_10, Chooses_Between_A_String_And_Another) {
   }
 }
 
-TEST_F(Joedb_10, Puts_Strings_Together) {
+TEST_F(Joedb_10, PutsStringsTogether) {
   const std::string text = "text";
   EXPECT_EQ(db.get_name(oslo) + "x", "Oslox");
   EXPECT_EQ("x" + db.get_name(oslo), "xOslo");
@@ -74,7 +74,7 @@ TEST_F(Joedb_10, Puts_Strings_Together) {
   EXPECT_EQ(out.str(), "Oslo x");
 }
 
-TEST_F(Joedb_10, Compares_Strings) {
+TEST_F(Joedb_10, ComparesStrings) {
   const std::string text = "Oslo";
   EXPECT_TRUE(db.get_name(oslo) == text && text == db.get_name(oslo));
   EXPECT_TRUE(db.get_name(oslo) == "Oslo" && "Oslo" == db.get_name(oslo));
@@ -84,7 +84,7 @@ TEST_F(Joedb_10, Compares_Strings) {
   EXPECT_EQ(std::hash<joedb::String>()(db.get_name(oslo)), std::hash<std::string>()(text));
 }
 
-TEST_F(Joedb_10, Keeps_And_Passes_Strings) {
+TEST_F(Joedb_10, KeepsAndPassesStrings) {
   const std::string& reference = db.get_name(oslo);
   const auto& view = db.get_name(oslo);
   const std::string copy(db.get_name(oslo)), braces{db.get_name(oslo)};
@@ -109,7 +109,7 @@ TEST_F(Joedb_10, Keeps_And_Passes_Strings) {
   EXPECT_THROW(throw std::runtime_error(db.get_name(oslo)), std::runtime_error);
 }
 
-TEST_F(Joedb_10, Has_Files_Of_That_Name) {
+TEST_F(Joedb_10, HasFilesOfThatName) {
   const std::filesystem::path folder = "folder", path = db.get_name(oslo);
   EXPECT_EQ(folder / db.get_name(oslo), "folder/Oslo");
   EXPECT_EQ(path, "Oslo");
@@ -117,7 +117,7 @@ TEST_F(Joedb_10, Has_Files_Of_That_Name) {
   EXPECT_FALSE(std::ifstream(db.get_name(oslo)));
 }
 
-TEST_F(Joedb_10, Walks_An_Index_By_Reference) {
+TEST_F(Joedb_10, WalksAnIndexByReference) {
   std::string names;
   for (auto& entry : db.get_index_of_city_by_name()) names += entry.first + " ";
   for (auto& [name, city] : db.get_index_of_city_by_name()) names += name + " ";
@@ -130,14 +130,14 @@ TEST_F(Joedb_10, Walks_An_Index_By_Reference) {
   EXPECT_EQ(names, "Bergen Oslo Bergen Oslo BergenOsloB");
 }
 
-TEST_F(Joedb_10, Asks_A_Container_For_Records_By_Number) {
+TEST_F(Joedb_10, AsksAContainerForRecordsByNumber) {
   EXPECT_EQ(container_of_city::get_at(1), bergen);
   EXPECT_EQ(db.get_city_table().get_at(0), oslo);
   EXPECT_TRUE(db.get_city_table().is_valid_at(1));
   EXPECT_FALSE(db.get_city_table().is_valid_at(2));
 }
 
-TEST_F(Joedb_10, Limits_Record_Ids) {
+TEST_F(Joedb_10, LimitsRecordIds) {
   db.set_max_record_id(3);
   db.flush();
   const auto before = db.get_data();
@@ -154,7 +154,7 @@ TEST_F(Joedb_10, Limits_Record_Ids) {
   db.new_city();
 }
 
-TEST_F(Joedb_10, Copies_A_File) {
+TEST_F(Joedb_10, CopiesAFile) {
   joedb::Memory_File file, copy, part;
   shop_1::Writable_Database shop(file);
   shop.new_item("spoon");
@@ -166,6 +166,6 @@ TEST_F(Joedb_10, Copies_A_File) {
   EXPECT_EQ(file.get_data(), part.get_data());
 }
 
-TEST_F(Joedb_10, Has_Streams_From_Generated_Headers) { EXPECT_TRUE(output().good()); }
+TEST_F(Joedb_10, HasStreamsFromGeneratedHeaders) { EXPECT_TRUE(output().good()); }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include "geo_1.h"
 #include "joedb/history/changes.h"
-#include "sim/testing/error_of.h"
 #include "stamped.h"
+#include "support/error_of.h"
 #include "unmarked.h"
 
 namespace mark_test {

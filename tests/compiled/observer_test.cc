@@ -13,8 +13,8 @@
 #include "geo_1.h"
 #include "geo_2.h"
 #include "joedb/base/log.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace observer_test {
 namespace {
@@ -61,7 +61,7 @@ std::vector<int> ids_in(const Query& query) {
 
 // ---- a database with an exclusive writer --------------------------------------------------------
 
-TEST(Observers_Of_A_Database, Are_Told_At_A_Checkpoint_With_Old_And_New_Values) {
+TEST(Observers_Of_A_Database, AreToldAtACheckpointWithOldAndNewValues) {
   Memory_Database db;
   Notes notes(db);
   const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
@@ -79,7 +79,7 @@ TEST(Observers_Of_A_Database, Are_Told_At_A_Checkpoint_With_Old_And_New_Values) 
   EXPECT_THAT(notes.take(), IsEmpty());
 }
 
-TEST(Observers_Of_A_Database, May_Keep_Values) {
+TEST(Observers_Of_A_Database, MayKeepValues) {
   const std::string first = "a name that is too long for the string itself, ", second = first + "2";
   Memory_Database db;
   const id_of_city city = db.new_city(first + "1", 1, "Norway");
@@ -104,7 +104,7 @@ TEST(Observers_Of_A_Database, May_Keep_Values) {
   EXPECT_EQ(seen[2].name, second);
 }
 
-TEST(Observers_Of_A_Database, Are_Not_Told_What_Is_Nothing_In_The_End) {
+TEST(Observers_Of_A_Database, AreNotToldWhatIsNothingInTheEnd) {
   Memory_Database db;
   const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
   db.soft_checkpoint();
@@ -116,7 +116,7 @@ TEST(Observers_Of_A_Database, Are_Not_Told_What_Is_Nothing_In_The_End) {
   EXPECT_THAT(notes.take(), IsEmpty());
 }
 
-TEST(Observers_Of_A_Database, Are_Told_Of_A_Deletion_Before_The_Id_Is_Used_Again) {
+TEST(Observers_Of_A_Database, AreToldOfADeletionBeforeTheIdIsUsedAgain) {
   Memory_Database db;
   const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
   db.soft_checkpoint();
@@ -127,7 +127,7 @@ TEST(Observers_Of_A_Database, Are_Told_Of_A_Deletion_Before_The_Id_Is_Used_Again
   EXPECT_THAT(notes.take(), ElementsAre("-0 Oslo 1", "+0 Rome 2"));
 }
 
-TEST(Observers_Of_A_Database, Are_Told_Of_Vectors) {
+TEST(Observers_Of_A_Database, AreToldOfVectors) {
   Memory_Database db;
   Notes notes(db);
   const id_of_city first = db.new_vector_of_city(3);
@@ -144,7 +144,7 @@ TEST(Observers_Of_A_Database, Are_Told_Of_Vectors) {
   EXPECT_THAT(notes.take(), ElementsAre("-0  0", "-1  7", "-2  2"));
 }
 
-TEST(Observers_Of_A_Database, Never_See_What_Is_Rolled_Back) {
+TEST(Observers_Of_A_Database, NeverSeeWhatIsRolledBack) {
   Memory_Database db;
   const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
   db.soft_checkpoint();
@@ -158,7 +158,7 @@ TEST(Observers_Of_A_Database, Never_See_What_Is_Rolled_Back) {
   EXPECT_THAT(notes.take(), ElementsAre("~0 Oslo 1 > Oslo 3"));
 }
 
-TEST(Observers_Of_A_Database, Are_Told_Of_A_Group_Commit_When_It_Is_On_The_Disk) {
+TEST(Observers_Of_A_Database, AreToldOfAGroupCommitWhenItIsOnTheDisk) {
   Temporary_Directory directory;
   File_Database db(directory.file("db.joedb"));
   Notes notes(db);
@@ -172,7 +172,7 @@ TEST(Observers_Of_A_Database, Are_Told_Of_A_Group_Commit_When_It_Is_On_The_Disk)
   EXPECT_THAT(notes.take(), ElementsAre("~0 Oslo 1 > Oslo 2"));
 }
 
-TEST(Observers_Of_A_Database, May_Write_And_Commit) {
+TEST(Observers_Of_A_Database, MayWriteAndCommit) {
   Memory_Database db;
   std::vector<std::string> seen;
   const Subscription first = db.on_city_inserted([&](id_of_city id, const values_of_city& row) {
@@ -190,7 +190,7 @@ TEST(Observers_Of_A_Database, May_Write_And_Commit) {
   EXPECT_THAT(seen, ElementsAre("first Oslo", "second Oslo", "first Bergen", "second Bergen"));
 }
 
-TEST(Observers_Of_A_Database, Go_On_Behind_One_That_Has_Thrown) {
+TEST(Observers_Of_A_Database, GoOnBehindOneThatHasThrown) {
   Memory_Database db;
   std::vector<std::string> seen;
   const Subscription first = db.on_city_inserted([&](id_of_city, const values_of_city& row) {
@@ -209,7 +209,7 @@ TEST(Observers_Of_A_Database, Go_On_Behind_One_That_Has_Thrown) {
   EXPECT_THAT(seen, ElementsAre("second Oslo", "first Rome", "second Rome"));
 }
 
-TEST(Observers_Of_A_Database, Go_On_Behind_The_Record_That_Was_Told_When_One_Threw) {
+TEST(Observers_Of_A_Database, GoOnBehindTheRecordThatWasToldWhenOneThrew) {
   Memory_Database db;
   Notes notes(db);
   std::vector<int> seen;
@@ -227,7 +227,7 @@ TEST(Observers_Of_A_Database, Go_On_Behind_The_Record_That_Was_Told_When_One_Thr
   EXPECT_EQ(notes.take().size(), 4u);
 }
 
-TEST(Observers_Of_A_Database, May_Subscribe_And_End_In_A_Call) {
+TEST(Observers_Of_A_Database, MaySubscribeAndEndInACall) {
   Memory_Database db;
   int once = 0, later = 0;
   Subscription first, second;
@@ -246,7 +246,7 @@ TEST(Observers_Of_A_Database, May_Subscribe_And_End_In_A_Call) {
   EXPECT_EQ(later, 1);
 }
 
-TEST(Observers_Of_A_Database, May_Outlive_It) {
+TEST(Observers_Of_A_Database, MayOutliveIt) {
   Subscription subscription;
   {
     Memory_Database db;
@@ -256,7 +256,7 @@ TEST(Observers_Of_A_Database, May_Outlive_It) {
   subscription.end();
 }
 
-TEST(Observers_Of_A_Database, Are_Told_Of_What_A_Copy_Has_Appended) {
+TEST(Observers_Of_A_Database, AreToldOfWhatACopyHasAppended) {
   Memory_Database a, b;
   Notes notes(b);
   a.new_city("Oslo", 1, "Norway");
@@ -269,7 +269,7 @@ TEST(Observers_Of_A_Database, Are_Told_Of_What_A_Copy_Has_Appended) {
 
 // ---- hard cases
 
-TEST(Observers_Of_A_Database, Are_Told_Of_What_A_Waited_Checkpoint_Has_Beside) {
+TEST(Observers_Of_A_Database, AreToldOfWhatAWaitedCheckpointHasBeside) {
   Temporary_Directory directory;
   File_Database db(directory.file("db.joedb"));
   Notes notes(db);
@@ -286,7 +286,7 @@ TEST(Observers_Of_A_Database, Are_Told_Of_What_A_Waited_Checkpoint_Has_Beside) {
   EXPECT_THAT(notes.take(), ElementsAre("~1 Rome 2 > Rome 9"));
 }
 
-TEST(Observers_Of_A_Database, Forget_What_Nobody_Observes_Any_More) {
+TEST(Observers_Of_A_Database, ForgetWhatNobodyObservesAnyMore) {
   Memory_Database db;
   const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
   db.soft_checkpoint();
@@ -302,7 +302,7 @@ TEST(Observers_Of_A_Database, Forget_What_Nobody_Observes_Any_More) {
   EXPECT_TRUE(all.empty());
 }
 
-TEST(Observers_Of_A_Database, Are_Told_Of_A_Vector_When_It_Is_Complete) {
+TEST(Observers_Of_A_Database, AreToldOfAVectorWhenItIsComplete) {
   Memory_Database db;
   const id_of_city first = db.new_vector_of_city(2);
   db.soft_checkpoint();
@@ -316,7 +316,7 @@ TEST(Observers_Of_A_Database, Are_Told_Of_A_Vector_When_It_Is_Complete) {
   EXPECT_THAT(notes.take(), ElementsAre("~0  0 >  1", "~1  0 >  2"));
 }
 
-TEST(Observers_Of_A_Database, Make_Nothing_Impossible_That_Was_Possible) {
+TEST(Observers_Of_A_Database, MakeNothingImpossibleThatWasPossible) {
   Memory_Database db;
   const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
   const id_of_person ada = db.new_person("Ada", oslo, 36);
@@ -329,7 +329,7 @@ TEST(Observers_Of_A_Database, Make_Nothing_Impossible_That_Was_Possible) {
   EXPECT_EQ(db.get_age(ada), 37);
 }
 
-TEST(Observers_Of_A_Database, May_Own_Each_Other) {
+TEST(Observers_Of_A_Database, MayOwnEachOther) {
   Memory_Database db;
   auto inner =
       std::make_shared<Subscription>(db.on_city_inserted([](id_of_city, const values_of_city&) {}));
@@ -342,7 +342,7 @@ TEST(Observers_Of_A_Database, May_Own_Each_Other) {
   db.soft_checkpoint();
 }
 
-TEST(Observers_Of_A_Database, End_When_Another_Subscription_Is_Assigned) {
+TEST(Observers_Of_A_Database, EndWhenAnotherSubscriptionIsAssigned) {
   Memory_Database db;
   int first = 0, second = 0;
   Subscription a = db.on_city_inserted([&](id_of_city, const values_of_city&) { ++first; });
@@ -364,7 +364,7 @@ class Observed_Clients : public ::testing::Test {
   Client bob_{bob_file_, connection_};
 };
 
-TEST_F(Observed_Clients, Are_Told_Of_Own_Transactions_And_Of_Pulled_Ones) {
+TEST_F(Observed_Clients, AreToldOfOwnTransactionsAndOfPulledOnes) {
   Notes ann(ann_.get_database()), bob(bob_.get_database());
   const id_of_city oslo =
       ann_.transaction([](Writable_Database& db) { return db.new_city("Oslo", 1, "Norway"); });
@@ -378,7 +378,7 @@ TEST_F(Observed_Clients, Are_Told_Of_Own_Transactions_And_Of_Pulled_Ones) {
       << "what was pulled first";
 }
 
-TEST_F(Observed_Clients, Are_Told_Without_A_Lock_So_That_They_May_Write) {
+TEST_F(Observed_Clients, AreToldWithoutALockSoThatTheyMayWrite) {
   const Subscription subscription =
       ann_.get_database().on_city_inserted([&](id_of_city id, const values_of_city& row) {
         if (row.population == 1)
@@ -389,7 +389,7 @@ TEST_F(Observed_Clients, Are_Told_Without_A_Lock_So_That_They_May_Write) {
   EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1", "~0 Oslo 1 > Oslo 10"));
 }
 
-TEST_F(Observed_Clients, Are_Told_Later_Of_What_A_Failed_Transaction_Has_Pulled) {
+TEST_F(Observed_Clients, AreToldLaterOfWhatAFailedTransactionHasPulled) {
   Notes bob(bob_.get_database());
   ann_.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
   EXPECT_ANY_THROW(bob_.transaction([](Writable_Database& db) {
@@ -400,7 +400,7 @@ TEST_F(Observed_Clients, Are_Told_Later_Of_What_A_Failed_Transaction_Has_Pulled)
   EXPECT_THAT(bob.take(), ElementsAre("+0 Oslo 1"));
 }
 
-TEST_F(Observed_Clients, Are_Told_At_The_End_Of_A_Client_Lock) {
+TEST_F(Observed_Clients, AreToldAtTheEndOfAClientLock) {
   Notes notes(ann_.get_database());
   Client_Lock lock(ann_);
   lock.get_database().new_city("Oslo", 1, "Norway");
@@ -409,7 +409,7 @@ TEST_F(Observed_Clients, Are_Told_At_The_End_Of_A_Client_Lock) {
   EXPECT_THAT(notes.take(), ElementsAre("+0 Oslo 1"));
 }
 
-TEST(Observed_Files, Are_Seen_By_Who_Shares_Or_Reads_Them) {
+TEST(Observed_Files, AreSeenByWhoSharesOrReadsThem) {
   Temporary_Directory directory;
   const std::string name = directory.file("db.joedb");
   File_Client ann(name), bob(name);
@@ -429,7 +429,7 @@ TEST(Observed_Files, Are_Seen_By_Who_Shares_Or_Reads_Them) {
 
 // ---- live queries -------------------------------------------------------------------------------
 
-TEST(Live_Query, Is_Kept_Up_To_Date) {
+TEST(Live_Query, IsKeptUpToDate) {
   Memory_Database db;
   const id_of_city oslo = db.new_city("Oslo", 100, "Norway");
   const id_of_city rome = db.new_city("Rome", 900, "Italy");
@@ -459,7 +459,7 @@ TEST(Live_Query, Is_Kept_Up_To_Date) {
   EXPECT_TRUE(large.empty());
 }
 
-TEST(Live_Query, Of_An_Index_Has_The_Keys_From_One_To_Another) {
+TEST(Live_Query, OfAnIndexHasTheKeysFromOneToAnother) {
   Memory_Database db;
   for (const char* name : {"Bern", "Oslo", "Paris", "Rome"}) db.new_city(name, 1, "");
   db.soft_checkpoint();
@@ -472,7 +472,7 @@ TEST(Live_Query, Of_An_Index_Has_The_Keys_From_One_To_Another) {
   EXPECT_TRUE(db.live_city_by_name("Z", "A").empty());
 }
 
-TEST(Live_Query, That_Began_With_What_Is_Rolled_Back_Loses_It) {
+TEST(Live_Query, ThatBeganWithWhatIsRolledBackLosesIt) {
   Memory_Database db;
   db.new_city("Oslo", 1, "Norway");
   db.soft_checkpoint();
@@ -489,7 +489,7 @@ TEST(Live_Query, That_Began_With_What_Is_Rolled_Back_Loses_It) {
   EXPECT_THAT(removed, ElementsAre(1));
 }
 
-TEST(Live_Query, That_Throws_Does_Not_Disturb_A_Rollback) {
+TEST(Live_Query, ThatThrowsDoesNotDisturbARollback) {
   Memory_Database db;
   const id_of_city oslo = db.new_city("Oslo", 1, "Norway");
   db.soft_checkpoint();
@@ -508,7 +508,7 @@ TEST(Live_Query, That_Throws_Does_Not_Disturb_A_Rollback) {
   EXPECT_THAT(ids_in(all), ElementsAre(0, 1));
 }
 
-TEST(Live_Query, Asks_Again_When_The_Predicate_Has_Thrown) {
+TEST(Live_Query, AsksAgainWhenThePredicateHasThrown) {
   Memory_Database db;
   int calls = 0;
   const auto all = db.live_city([&](const values_of_city&) {
@@ -521,7 +521,7 @@ TEST(Live_Query, Asks_Again_When_The_Predicate_Has_Thrown) {
   EXPECT_THAT(ids_in(all), ElementsAre(0, 1));
 }
 
-TEST(Live_Query, May_Get_Another_Function_While_One_Runs) {
+TEST(Live_Query, MayGetAnotherFunctionWhileOneRuns) {
   Memory_Database db;
   int later = 0;
   auto all = db.live_city([](const values_of_city&) { return true; });
@@ -536,7 +536,7 @@ TEST(Live_Query, May_Get_Another_Function_While_One_Runs) {
 
 // A model that applies the notifications equals the tables after each commit, whatever was written,
 // rolled back, or pulled; so does a live query.
-TEST(Observers_Property, Replay_To_The_Content_Of_The_Tables) {
+TEST(Observers_Property, ReplayToTheContentOfTheTables) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
@@ -628,7 +628,7 @@ TEST(Observers_Property, Replay_To_The_Content_Of_The_Tables) {
 }
 
 // The same for one database, with group commits, whose checkpoints come later.
-TEST(Observers_Property, Replay_Group_Commits_And_Rollbacks) {
+TEST(Observers_Property, ReplayGroupCommitsAndRollbacks) {
   for (unsigned seed = 1; seed <= 30; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
@@ -716,7 +716,7 @@ class Typed_History : public ::testing::Test {
   joedb::Offset first_ = 0;
 };
 
-TEST_F(Typed_History, Has_Every_Version_Of_A_Record) {
+TEST_F(Typed_History, HasEveryVersionOfARecord) {
   const auto versions = client_.get_database().history(oslo_);
   ASSERT_EQ(versions.size(), 2u);
   EXPECT_EQ(text_of(versions[0].values), "Oslo 1");
@@ -730,7 +730,7 @@ TEST_F(Typed_History, Has_Every_Version_Of_A_Record) {
   EXPECT_TRUE(client_.get_database().history(id_of_city(7)).empty());
 }
 
-TEST_F(Typed_History, Can_Be_Kept_In_Parts) {
+TEST_F(Typed_History, CanBeKeptInParts) {
   const auto version = client_.get_database().history(oslo_)[1];
   EXPECT_EQ(text_of(version.values), "Oslo 2");
   EXPECT_EQ(version.until->comments.front(), "a mistake");
@@ -742,7 +742,7 @@ TEST_F(Typed_History, Can_Be_Kept_In_Parts) {
   EXPECT_EQ(text_of(before[2]), "Oslo 2");
 }
 
-TEST_F(Typed_History, Has_The_Changes_Of_Each_Transaction) {
+TEST_F(Typed_History, HasTheChangesOfEachTransaction) {
   std::vector<std::string> lines;
   for (const joedb::Transaction& transaction : client_.get_database().changes(first_))
     for (const auto& change : Database::changes_of_city(transaction))
@@ -753,7 +753,7 @@ TEST_F(Typed_History, Has_The_Changes_Of_Each_Transaction) {
   EXPECT_THAT(lines, ElementsAre("Oslo 1 > Oslo 2", "+ Rome 5", "- Oslo 2"));
 }
 
-TEST_F(Typed_History, Has_Past_States) {
+TEST_F(Typed_History, HasPastStates) {
   const Readonly_Database past = client_.get_database().at(joedb::at(first_));
   EXPECT_EQ(past.get_population(oslo_), 1);
   EXPECT_EQ(past.get_city_table().get_size(), 1u);
@@ -761,7 +761,7 @@ TEST_F(Typed_History, Has_Past_States) {
             "a database that was read once does not know its file any more");
 }
 
-TEST_F(Typed_History, Takes_A_Transaction_Back) {
+TEST_F(Typed_History, TakesATransactionBack) {
   client_.transaction("no, keep it", [&](Writable_Database& db) {
     EXPECT_TRUE(db.undo_transaction().is_possible);
   });
@@ -769,7 +769,7 @@ TEST_F(Typed_History, Takes_A_Transaction_Back) {
   EXPECT_EQ(client_.get_database().find_city_by_name("Oslo"), oslo_) << "indexes have it again";
 }
 
-TEST_F(Typed_History, Shows_Conflicts_And_Writes_Nothing) {
+TEST_F(Typed_History, ShowsConflictsAndWritesNothing) {
   client_.transaction([&](Writable_Database& db) { db.set_population(id_of_city(1), 6); });
   client_.transaction("refused", [&](Writable_Database& db) {
     const joedb::Offset before = db.get_journal().get_position();
@@ -780,7 +780,7 @@ TEST_F(Typed_History, Shows_Conflicts_And_Writes_Nothing) {
   });
 }
 
-TEST_F(Typed_History, Keeps_The_Schema_That_The_Program_Needs) {
+TEST_F(Typed_History, KeepsTheSchemaThatTheProgramNeeds) {
   EXPECT_THAT(error_of([&] {
                 client_.transaction([&](Writable_Database& db) {
                   (void)db.undo_transaction(joedb::journal_start + 1);

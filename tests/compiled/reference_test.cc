@@ -9,7 +9,7 @@
 
 #include "everything.h"
 #include "joedb/base/log.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace reference_test {
 namespace {
@@ -37,7 +37,7 @@ TEST(Reference, Reading) {
   EXPECT_EQ(names, "Bergen;Oslo;");
 }
 
-TEST(Reference, Deleting_While_Walking) {
+TEST(Reference, DeletingWhileWalking) {
   Memory_Database db;
   for (int i = 0; i < 10; ++i) db.new_city("x", 0, id_of_country(), i);
 
@@ -56,7 +56,7 @@ void add_cities(Memory_Database& db, int count) {
   for (int i = 0; i < count; ++i) db.new_city("x", 0, id_of_country(), i);
 }
 
-TEST(Loop, May_Delete_All_Records_It_Visits) {
+TEST(Loop, MayDeleteAllRecordsItVisits) {
   Memory_Database db;
   add_cities(db, 1000);
   for (const id_of_city city : db.get_city_table()) db.delete_city(city);
@@ -80,7 +80,7 @@ TEST(Loop, May_Delete_All_Records_It_Visits) {
   EXPECT_THROW(++i, joedb::Exception) << "it would leave one out";
 }
 
-TEST(Loop, May_Delete_The_Next_Records_Too) {
+TEST(Loop, MayDeleteTheNextRecordsToo) {
   Memory_Database db;
   add_cities(db, 12);
   std::string visited;
@@ -93,7 +93,7 @@ TEST(Loop, May_Delete_The_Next_Records_Too) {
   EXPECT_EQ(visited, "0 3 6 9 ");
 }
 
-TEST(Loop, May_Replace_The_Records_It_Visits) {
+TEST(Loop, MayReplaceTheRecordsItVisits) {
   Memory_Database db;
   add_cities(db, 10);
   int rounds = 0;
@@ -107,7 +107,7 @@ TEST(Loop, May_Replace_The_Records_It_Visits) {
   EXPECT_TRUE(db.get_city_table().is_empty());
 }
 
-TEST(Loop, Throws_Where_It_Cannot_Go_On) {
+TEST(Loop, ThrowsWhereItCannotGoOn) {
   Memory_Database db;
   add_cities(db, 1000);
   const auto cities = db.get_city_table();
@@ -121,7 +121,7 @@ TEST(Loop, Throws_Where_It_Cannot_Go_On) {
   EXPECT_EQ(*--last, id_of_city(998));
 }
 
-TEST(Reference, References_To_Deleted_Records_Stay) {
+TEST(Reference, ReferencesToDeletedRecordsStay) {
   Memory_Database db;
   const auto norway = db.new_country("Norway");
   const auto oslo = db.new_city("Oslo", 3, norway, 700'000);
@@ -157,7 +157,7 @@ TEST(Reference, Blobs) {
   EXPECT_EQ(db.read_blob(db.get_picture(item), 5), "bytes");
 }
 
-TEST(Reference, Views_And_Copies_Of_Strings) {
+TEST(Reference, ViewsAndCopiesOfStrings) {
   Memory_Database db;
   const auto city = db.new_city("Kristiania", 0, id_of_country(), 0);
   const std::string copy = db.get_name(city);
@@ -167,7 +167,7 @@ TEST(Reference, Views_And_Copies_Of_Strings) {
   EXPECT_EQ(copy, "Kristiania");
 }
 
-TEST(Reference, A_Transaction_That_Fails_Is_Rolled_Back) {
+TEST(Reference, ATransactionThatFailsIsRolledBack) {
   Temporary_Directory directory;
   File_Database db(directory.file("db.joedb"));
   const auto load = [](Writable_Database& d) {
@@ -191,7 +191,7 @@ class Collecting_Logger : public joedb::Logger {
   std::vector<std::string> lines;
 };
 
-TEST(Reference, A_Tail_Is_Refused_Or_Recovered) {
+TEST(Reference, ATailIsRefusedOrRecovered) {
   Temporary_Directory directory;
   const std::string name = directory.file("db.joedb");
   static Collecting_Logger warnings;
@@ -229,7 +229,7 @@ class Failing_File : public joedb::Memory_File {
   bool is_full = false;
 };
 
-TEST(Reference, After_A_Failed_Write_Nothing_Is_Written) {
+TEST(Reference, AfterAFailedWriteNothingIsWritten) {
   Failing_File file;
   Writable_Database db(file);
   db.new_country("before");
@@ -251,7 +251,7 @@ TEST(Reference, After_A_Failed_Write_Nothing_Is_Written) {
   EXPECT_EQ(copy.get_country_table().get_size(), 1u);
 }
 
-TEST(Reference, The_Whole_Content_Is_There_Without_The_Schema_Of_The_Program) {
+TEST(Reference, TheWholeContentIsThereWithoutTheSchemaOfTheProgram) {
   Memory_Database db;
   std::vector<std::string> names;
   for (const auto& table : db.get_untyped().tables())

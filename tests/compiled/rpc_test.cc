@@ -8,8 +8,8 @@
 #include "library/rpc/Client.h"
 #include "library/rpc/Procedures.h"
 #include "library/rpc/Signatures.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace rpc_test {
 namespace {
@@ -36,7 +36,7 @@ class Remote_Procedures : public ::testing::Test {
   rpc::Client client{channel};
 };
 
-TEST_F(Remote_Procedures, Share_The_Ids_Of_The_Main_Schema) {
+TEST_F(Remote_Procedures, ShareTheIdsOfTheMainSchema) {
   static_assert(std::is_same_v<rpc::search::id_of_book, id_of_book>);
   static_assert(!std::is_same_v<rpc::search::id_of_found, id_of_book>);
   rpc::search::Memory_Database message;
@@ -51,7 +51,7 @@ TEST_F(Remote_Procedures, Share_The_Ids_Of_The_Main_Schema) {
   EXPECT_EQ(titles, " Engines Weaving ");
 }
 
-TEST_F(Remote_Procedures, Can_Be_Called_Again_With_The_Same_Message) {
+TEST_F(Remote_Procedures, CanBeCalledAgainWithTheSameMessage) {
   rpc::search::Memory_Database message;
   message.new_found(library.find_person_by_name("Charles"), id_of_book(), "");
   client.books_of(message);
@@ -61,7 +61,7 @@ TEST_F(Remote_Procedures, Can_Be_Called_Again_With_The_Same_Message) {
   EXPECT_EQ(message.get_found_table().get_size(), 6u);
 }
 
-TEST_F(Remote_Procedures, Carry_Blobs) {
+TEST_F(Remote_Procedures, CarryBlobs) {
   rpc::cover::Memory_Database message;
   message.set_sent(message.write_blob("picture"));
   client.measure(message);
@@ -69,7 +69,7 @@ TEST_F(Remote_Procedures, Carry_Blobs) {
   EXPECT_EQ(message.read_blob(message.get_returned()), "picturepicture");
 }
 
-TEST_F(Remote_Procedures, Leave_The_Message_Alone_When_They_Fail) {
+TEST_F(Remote_Procedures, LeaveTheMessageAloneWhenTheyFail) {
   Memory_Database message;
   message.new_person("somebody");
   EXPECT_EQ(error_of<joedb::rpc::Error>([&] { client.fail_late(message); }), "too late");
@@ -85,7 +85,7 @@ std::string error_of_message(const std::vector<joedb::rpc::Procedure>& procedure
   return error_of([&] { procedures[0](bytes); });
 }
 
-TEST_F(Remote_Procedures, Check_A_Message_Before_They_Run) {
+TEST_F(Remote_Procedures, CheckAMessageBeforeTheyRun) {
   rpc::search::Memory_Database message;
   const std::size_t start = message.get_data().size();
   message.new_found(id_of_person(), id_of_book(), "title");
@@ -107,7 +107,7 @@ TEST_F(Remote_Procedures, Check_A_Message_Before_They_Run) {
         << error_of_message(all, bytes);
 }
 
-TEST_F(Remote_Procedures, Refuse_A_Message_That_Changes_The_Schema) {
+TEST_F(Remote_Procedures, RefuseAMessageThatChangesTheSchema) {
   joedb::Memory_File file;
   rpc::search::Memory_Database message;
   const std::size_t start = message.get_data().size();
@@ -121,7 +121,7 @@ TEST_F(Remote_Procedures, Refuse_A_Message_That_Changes_The_Schema) {
             "invalid message: search: Can't upgrade schema during pull");
 }
 
-TEST_F(Remote_Procedures, Leave_A_Message_Alone_That_Gets_Invalid_Bytes) {
+TEST_F(Remote_Procedures, LeaveAMessageAloneThatGetsInvalidBytes) {
   rpc::search::Memory_Database message;
   message.new_found(id_of_person(), id_of_book(), "title");
   message.soft_checkpoint();

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "shop_1.h"
-#include "sim/testing/error_of.h"
 #include "stamped.h"
+#include "support/error_of.h"
 
 namespace timestamp_test {
 namespace {
@@ -37,7 +37,7 @@ class Time_Stamps : public ::testing::Test {
   Memory_File file;
 };
 
-TEST_F(Time_Stamps, End_Each_Transaction_Of_A_Client) {
+TEST_F(Time_Stamps, EndEachTransactionOfAClient) {
   Client client(file);
   EXPECT_EQ(count(), 1u) << "the schema";
   for (std::size_t i = 0; i < 3; ++i) {
@@ -49,14 +49,14 @@ TEST_F(Time_Stamps, End_Each_Transaction_Of_A_Client) {
   EXPECT_EQ(now.get_town_table().get_size(), 3u);
 }
 
-TEST_F(Time_Stamps, Are_Not_In_Transactions_That_Write_Nothing) {
+TEST_F(Time_Stamps, AreNotInTransactionsThatWriteNothing) {
   Client client(file);
   const auto before = file.get_data();
   client.transaction([](Writable_Database&) {});
   EXPECT_EQ(file.get_data(), before);
 }
 
-TEST_F(Time_Stamps, Are_Written_Once_Where_A_Client_Has_Its_Own) {
+TEST_F(Time_Stamps, AreWrittenOnceWhereAClientHasItsOwn) {
   Client client(file);
   client.set_timestamp(true);
   client.settings().now = [] { return std::int64_t{1234}; };
@@ -65,7 +65,7 @@ TEST_F(Time_Stamps, Are_Written_Once_Where_A_Client_Has_Its_Own) {
   EXPECT_EQ(stamps(file).back(), 1234);
 }
 
-TEST_F(Time_Stamps, Come_With_Each_Checkpoint_Of_Something_New) {
+TEST_F(Time_Stamps, ComeWithEachCheckpointOfSomethingNew) {
   Writable_Database db(file);
   EXPECT_EQ(count(), 1u);
   db.soft_checkpoint();
@@ -87,7 +87,7 @@ TEST_F(Time_Stamps, Come_With_Each_Checkpoint_Of_Something_New) {
   EXPECT_EQ(count(), 5u);
 }
 
-TEST_F(Time_Stamps, Of_The_Program_Are_Enough) {
+TEST_F(Time_Stamps, OfTheProgramAreEnough) {
   Writable_Database db(file);
   db.new_town("Oslo");
   db.write_timestamp(100);
@@ -96,7 +96,7 @@ TEST_F(Time_Stamps, Of_The_Program_Are_Enough) {
   EXPECT_EQ(count(), 2u);
 }
 
-TEST_F(Time_Stamps, Come_After_A_Rollback) {
+TEST_F(Time_Stamps, ComeAfterARollback) {
   Writable_Database db(file);
   db.write_timestamp(100);
   db.rollback();
@@ -106,7 +106,7 @@ TEST_F(Time_Stamps, Come_After_A_Rollback) {
   EXPECT_GE(stamps(file).back(), start);
 }
 
-TEST_F(Time_Stamps, Are_Asked_For_By_An_Error) {
+TEST_F(Time_Stamps, AreAskedForByAnError) {
   shop_1::Writable_Database db(file);
   db.new_item("spoon");
   db.hard_checkpoint();

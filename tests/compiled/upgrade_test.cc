@@ -12,8 +12,8 @@
 #include "geo_2/print_table.h"
 #include "geo_2/writable.h"
 #include "joedb/io/file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace upgrade_test {
 namespace {
@@ -62,7 +62,7 @@ class Upgrade : public ::testing::Test {
   id_of_city oslo_;
 };
 
-TEST_F(Upgrade, Gives_Initial_Values_To_Existing_Records_Then_Calls_The_Custom_Function) {
+TEST_F(Upgrade, GivesInitialValuesToExistingRecordsThenCallsTheCustomFunction) {
   const Writable_Database db(file_);
   EXPECT_EQ(db.get_country(oslo_), "nowhere");
   EXPECT_EQ(db.get_name(oslo_), "Oslo") << "by the custom function";
@@ -74,7 +74,7 @@ TEST_F(Upgrade, Gives_Initial_Values_To_Existing_Records_Then_Calls_The_Custom_F
       "\"en\"\\\"|7|\"Oslo\"|\"Lyon\"|valid");
 }
 
-TEST_F(Upgrade, Happens_Once) {
+TEST_F(Upgrade, HappensOnce) {
   { Writable_Database db(file_); }
   const std::vector<char> upgraded = file_.get_data();
   Writable_Database db(file_);
@@ -82,13 +82,13 @@ TEST_F(Upgrade, Happens_Once) {
   EXPECT_EQ(db.ahead_of_checkpoint(), 0);
 }
 
-TEST_F(Upgrade, Leaves_New_Records_Without_Initial_Values) {
+TEST_F(Upgrade, LeavesNewRecordsWithoutInitialValues) {
   Writable_Database db(file_);
   EXPECT_EQ(db.get_country(db.new_city()), "");
   db.soft_checkpoint();
 }
 
-TEST_F(Upgrade, That_Fails_Changes_Nothing) {
+TEST_F(Upgrade, ThatFailsChangesNothing) {
   {
     geo_1::Writable_Database db(file_);
     db.new_city("bad", 0);
@@ -100,7 +100,7 @@ TEST_F(Upgrade, That_Fails_Changes_Nothing) {
   EXPECT_NO_THROW(geo_1::Writable_Database db(file_));
 }
 
-TEST_F(Upgrade, Cannot_Be_Checkpointed_Half_Way) {
+TEST_F(Upgrade, CannotBeCheckpointedHalfWay) {
   {
     geo_1::Writable_Database db(file_);
     db.new_city("checkpoint", 0);
@@ -112,7 +112,7 @@ TEST_F(Upgrade, Cannot_Be_Checkpointed_Half_Way) {
   EXPECT_EQ(file_.get_data(), before);
 }
 
-TEST_F(Upgrade, Of_A_File_That_Is_Only_Read_Happens_In_Memory) {
+TEST_F(Upgrade, OfAFileThatIsOnlyReadHappensInMemory) {
   joedb::Readonly_Memory_File readonly(file_.get_data());
   EXPECT_EQ(error_of([&] { Readonly_Database db(readonly); }),
             "geo_2: Schema is out of date. Can't upgrade a read-only database.");
@@ -129,7 +129,7 @@ TEST_F(Upgrade, Of_A_File_That_Is_Only_Read_Happens_In_Memory) {
   EXPECT_EQ(file_.get_data(), before);
 }
 
-TEST_F(Upgrade, Of_A_File_Of_The_System_That_Is_Only_Read) {
+TEST_F(Upgrade, OfAFileOfTheSystemThatIsOnlyRead) {
   const Temporary_Directory directory;
   {
     joedb::File file(directory.file("db.joedb"), joedb::Open_Mode::create_new);
@@ -143,7 +143,7 @@ TEST_F(Upgrade, Of_A_File_Of_The_System_That_Is_Only_Read) {
   EXPECT_EQ(db.find_city_by_name("Oslo"), oslo_);
 }
 
-TEST_F(Upgrade, Refuses_A_File_With_Another_Schema) {
+TEST_F(Upgrade, RefusesAFileWithAnotherSchema) {
   { Writable_Database db(file_); }
   EXPECT_EQ(error_of([&] { geo_1::Writable_Database db(file_); }),
             "geo_1: Trying to open a file with incompatible schema"
@@ -152,7 +152,7 @@ TEST_F(Upgrade, Refuses_A_File_With_Another_Schema) {
 
 // ---- single rows --------------------------------------------------------------------------------
 
-TEST(Single_Row, Is_There_From_The_Beginning_With_Its_Initial_Values) {
+TEST(Single_Row, IsThereFromTheBeginningWithItsInitialValues) {
   Memory_Database db;
   EXPECT_EQ(db.the_settings(), id_of_settings(0));
   EXPECT_TRUE(db.is_valid(db.the_settings()));
@@ -181,7 +181,7 @@ concept Clears_Settings = requires(Db db) {
 static_assert(!Makes_Settings<Memory_Database> && !Deletes_Settings<Memory_Database> &&
               !Clears_Settings<Memory_Database>);
 
-TEST(Single_Row, Must_Be_The_Only_One) {
+TEST(Single_Row, MustBeTheOnlyOne) {
   for (const bool is_missing : {true, false}) {
     joedb::Memory_File file;
     { Writable_Database db(file); }
@@ -220,7 +220,7 @@ class Past : public ::testing::Test {
   Memory_Database db_;
 };
 
-TEST_F(Past, Is_There_At_Each_Checkpoint) {
+TEST_F(Past, IsThereAtEachCheckpoint) {
   transact("A", 100);
   const joedb::Offset first = db_.get_journal().get_checkpoint();
   transact("B", 200);
@@ -231,7 +231,7 @@ TEST_F(Past, Is_There_At_Each_Checkpoint) {
   EXPECT_THROW(names(joedb::at(0)), joedb::Exception);
 }
 
-TEST_F(Past, Is_There_At_Each_Time) {
+TEST_F(Past, IsThereAtEachTime) {
   transact("A", 100);
   transact("B", 200);
   db_.new_city("C", 0, "");
@@ -243,7 +243,7 @@ TEST_F(Past, Is_There_At_Each_Time) {
   EXPECT_THROW(names(joedb::at_time(99)), joedb::Exception);
 }
 
-TEST_F(Upgrade, Is_Not_Needed_To_See_The_Past) {
+TEST_F(Upgrade, IsNotNeededToSeeThePast) {
   joedb::Offset before;
   {
     geo_1::Writable_Database db(file_);
@@ -259,7 +259,7 @@ TEST_F(Upgrade, Is_Not_Needed_To_See_The_Past) {
 
 // ---- introspection, printing, text files --------------------------------------------------------
 
-TEST(Introspection, Goes_Through_The_Fields_With_Their_Initial_Values) {
+TEST(Introspection, GoesThroughTheFieldsWithTheirInitialValues) {
   std::ostringstream text;
 #define JOEDB_INTROSPECTION(type, name, initial_value) \
   const type name = initial_value;                     \
@@ -275,14 +275,14 @@ TEST(Introspection, Goes_Through_The_Fields_With_Their_Initial_Values) {
   EXPECT_EQ(capital, id_of_city(3));
 }
 
-TEST(Introspection, Without_Data_Gives_Types_And_Names) {
+TEST(Introspection, WithoutDataGivesTypesAndNames) {
   std::string text;
 #define JOEDB_INTROSPECTION(type, name) text += #type " " #name " "
 #include "geo_2/tables/person_introspection.h"
   EXPECT_EQ(text, "std::string name ::geo_2::id_of_city home std::int32_t age ");
 }
 
-TEST(Print_Table, Looks_Like_The_Command) {
+TEST(Print_Table, LooksLikeTheCommand) {
   Memory_Database db;
   db.new_city("Oslo", 700'000, "Norway");
   db.new_city("Lyon", 520'000, "France");
@@ -298,7 +298,7 @@ TEST(Print_Table, Looks_Like_The_Command) {
   EXPECT_NE(one.str().find("1 \"Ly\u2026"), std::string::npos) << one.str();
 }
 
-TEST(Interpreted_File, Is_A_Database_In_A_Text_File) {
+TEST(Interpreted_File, IsADatabaseInATextFile) {
   const Temporary_Directory directory;
   const std::string name = directory.file("db.joedbi");
   {
@@ -311,7 +311,7 @@ TEST(Interpreted_File, Is_A_Database_In_A_Text_File) {
   EXPECT_EQ(db.get_volume(), 7);
 }
 
-TEST(Sorted, Gives_The_Ids_In_An_Order_Of_Our_Own) {
+TEST(Sorted, GivesTheIdsInAnOrderOfOurOwn) {
   Memory_Database db;
   const auto oslo = db.new_city("Oslo", 3, "");
   const auto lyon = db.new_city("Lyon", 1, "");

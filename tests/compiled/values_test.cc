@@ -17,7 +17,7 @@
 namespace values_test {
 namespace {
 
-TEST(Values, Are_Given_By_Name) {
+TEST(Values, AreGivenByName) {
   test::everything::Memory_Database db;
   const auto norway = db.new_country({.name = "Norway"});
   const auto oslo = db.new_city({.name = "Oslo", .country = norway, .population = 709'000});
@@ -31,7 +31,7 @@ TEST(Values, Are_Given_By_Name) {
   EXPECT_TRUE(db.get_picture(item).is_null());
 }
 
-TEST(Values, Are_Written_As_By_Position) {
+TEST(Values, AreWrittenAsByPosition) {
   test::everything::Memory_Database a, b;
   a.new_city("Oslo", 0, a.null_country(), 5);
   b.new_city({.name = "Oslo", .population = 5});
@@ -40,7 +40,7 @@ TEST(Values, Are_Written_As_By_Position) {
   EXPECT_EQ(a.get_data(), b.get_data());
 }
 
-TEST(Values, That_Are_Left_Out_Are_The_Initial_Ones_Of_The_Schema) {
+TEST(Values, ThatAreLeftOutAreTheInitialOnesOfTheSchema) {
   geo_2::Memory_Database db;
   const auto city = db.new_city({.population = 3});
   EXPECT_EQ(db.get_name(city), "Nowhere");
@@ -48,7 +48,7 @@ TEST(Values, That_Are_Left_Out_Are_The_Initial_Ones_Of_The_Schema) {
   EXPECT_EQ(db.get_name(db.new_city()), "");
 }
 
-TEST(Values, Can_Be_Kept_And_Changed) {
+TEST(Values, CanBeKeptAndChanged) {
   town::Memory_Database db;
   town::values_of_house house{.street = "Storgata"};
   for (house.number = 1; house.number < 4; ++house.number) db.new_house(house);
@@ -59,7 +59,7 @@ TEST(Values, Can_Be_Kept_And_Changed) {
   EXPECT_EQ(other.number, 0);
 }
 
-TEST(Values, Own_Their_Strings) {
+TEST(Values, OwnTheirStrings) {
   const std::string text = "a text that is too long for the string itself";
   town::values_of_house kept{.street = text + "!"};
   const std::string other(text.size() + 1, '#');
@@ -70,7 +70,7 @@ TEST(Values, Own_Their_Strings) {
   EXPECT_EQ(db.get_street(db.new_house(Mine{kept})), text + "!");
 }
 
-TEST(Values, Are_Not_Ambiguous_In_A_Table_With_One_Field) {
+TEST(Values, AreNotAmbiguousInATableWithOneField) {
   shop_1::Memory_Database db;
   EXPECT_EQ(db.get_label(db.new_item({.label = "a"})), "a");
   EXPECT_EQ(db.get_label(db.new_item("b")), "b");
@@ -79,7 +79,7 @@ TEST(Values, Are_Not_Ambiguous_In_A_Table_With_One_Field) {
   EXPECT_EQ(db.get_label(db.new_item(shop_1::values_of_item{"d"})), "d");
 }
 
-TEST(Values, Have_The_Names_Of_Parameters) {
+TEST(Values, HaveTheNamesOfParameters) {
   test::hard_names::Memory_Database db;
   const auto row = db.new_class({.default_ = "a", .int_ = 3});
   EXPECT_EQ(db.get_default(row), "a");
@@ -93,7 +93,7 @@ class Narrowing : public ::testing::Test {
   const test::everything::id_of_item id = db.new_item();
 };
 
-TEST_F(Narrowing, Constants_That_Fit_Are_Taken) {
+TEST_F(Narrowing, ConstantsThatFitAreTaken) {
   db.set_i8(id, -128);
   EXPECT_EQ(db.get_i8(id), -128);
   constexpr int largest = 32'767;
@@ -125,7 +125,7 @@ TEST_F(Narrowing, Constants_That_Fit_Are_Taken) {
   EXPECT_EQ(db.get_i16(id), 9);
 }
 
-TEST_F(Narrowing, Values_Of_Smaller_Types_Are_Taken) {
+TEST_F(Narrowing, ValuesOfSmallerTypesAreTaken) {
   std::int8_t i8 = 1;
   std::int16_t i16 = 2;
   int i32 = 3;
@@ -156,7 +156,7 @@ TEST_F(Narrowing, Values_Of_Smaller_Types_Are_Taken) {
   EXPECT_EQ(db.get_i32(id), 2);
 }
 
-TEST_F(Narrowing, Objects_Convert_Themselves) {
+TEST_F(Narrowing, ObjectsConvertThemselves) {
   const std::vector<bool> flags{true, false};
   std::vector<bool> others{true};
   db.set_flag(id, flags[0]);
@@ -172,7 +172,7 @@ TEST_F(Narrowing, Objects_Convert_Themselves) {
 }
 
 // The range of a size_t is checked at run time.
-TEST_F(Narrowing, Sizes_Are_Taken) {
+TEST_F(Narrowing, SizesAreTaken) {
   const std::vector<int> three(3);
   db.set_i64(id, three.size());
   EXPECT_EQ(db.get_i64(id), 3);

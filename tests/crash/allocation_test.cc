@@ -15,7 +15,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
 #include "sim/lab/database_text.h"
-#include "sim/testing/file_uses.h"
+#include "support/file_uses.h"
 
 // Runs each step of a workload with its first allocation failing, then its second, and so on, until
 // it succeeds. Failing checks the state after each failure.

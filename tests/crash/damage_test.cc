@@ -16,7 +16,7 @@
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
 #include "sim/lab/random.h"
-#include "sim/testing/file_uses.h"
+#include "support/file_uses.h"
 
 // Damages files in all ways known from disks, networks and people, at all positions, and uses them
 // in all ways that programs do. A failure ends the program, and prints how to reproduce it:

@@ -9,8 +9,8 @@
 #include "joedb/table/writable_database.h"
 #include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
-#include "sim/testing/arrow_values.h"
-#include "sim/testing/error_of.h"
+#include "support/arrow_values.h"
+#include "support/error_of.h"
 
 namespace joedb {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/testing/simulated_system.h"
+#include "support/simulated_system.h"
 
 namespace joedb::backoff_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "joedb/base/error.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::loggers_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sim/testing/entries.h"
+#include "support/entries.h"
 
 namespace joedb {
 namespace {

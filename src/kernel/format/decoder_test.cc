@@ -7,8 +7,8 @@
 
 #include "joedb/format/encoder.h"
 #include "joedb/format/header.h"
-#include "sim/testing/entries.h"
-#include "sim/testing/property.h"
+#include "support/entries.h"
+#include "support/property.h"
 
 // The decoder, on bytes that no encoder wrote.
 

@@ -8,9 +8,9 @@
 #include "joedb/format/decoder.h"
 #include "joedb/format/encoder.h"
 #include "joedb/format/header.h"
-#include "sim/testing/entries.h"
-#include "sim/testing/golden.h"
-#include "sim/testing/property.h"
+#include "support/entries.h"
+#include "support/golden.h"
+#include "support/property.h"
 
 // Encoder and decoder together: the decoder reads all that the encoder writes, and both have the
 // same context.

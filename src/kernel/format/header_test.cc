@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/testing/entries.h"
+#include "support/entries.h"
 
 namespace joedb {
 namespace {

@@ -16,9 +16,9 @@
 #include "kernel/io/new_file.h"
 #include "kernel/io/read_map.h"
 #include "kernel/io/unnamed_file.h"
-#include "sim/testing/child_process.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/child_process.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 // Changes around an open file: closed descriptors, forks, other programs that replace the file, and
 // another current directory.

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "joedb/io/posix_file.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 // Waiting for locks, between two open files of one process.
 

@@ -4,7 +4,7 @@
 
 #include "joedb/io/memory_file.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 // Behavior common to all kinds of files.
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::new_file_test {
 namespace {

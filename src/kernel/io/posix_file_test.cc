@@ -10,14 +10,14 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::posix_file_test {
 namespace {
 
 // Returns the Io_Error that f throws; fails the test if it throws none.
 template <class F>
-Io_Error error_of(F f) {
+Io_Error io_error_of(F f) {
   try {
     f();
   } catch (const Io_Error& error) {
@@ -71,24 +71,24 @@ TEST_F(File_Test, OpensAsTheModeSays) {
     if (c.if_absent == 0)
       open();
     else
-      EXPECT_EQ(error_of(open).code, c.if_absent);
+      EXPECT_EQ(io_error_of(open).code, c.if_absent);
     EXPECT_EQ(std::filesystem::exists(name()), c.if_absent == 0);
 
     directory.write("a.joedb", "content");
     if (c.if_present == 0)
       open();
     else
-      EXPECT_EQ(error_of(open).code, c.if_present);
+      EXPECT_EQ(io_error_of(open).code, c.if_present);
     EXPECT_EQ(directory.read("a.joedb"), "content");
   }
 }
 
 TEST_F(File_Test, NamesTheFileThatCannotBeOpened) {
-  const Io_Error error = error_of([&] { File(name(), Open_Mode::read_existing); });
+  const Io_Error error = io_error_of([&] { File(name(), Open_Mode::read_existing); });
   EXPECT_EQ(error.what(), "opening " + name() + ": No such file or directory");
   EXPECT_EQ(error.path, name());
-  EXPECT_EQ(error_of([&] { File(directory.path(), Open_Mode::write_existing); }).code, EISDIR);
-  EXPECT_EQ(error_of([&] { File(name() + "/b", Open_Mode::create_new); }).code, ENOENT);
+  EXPECT_EQ(io_error_of([&] { File(directory.path(), Open_Mode::write_existing); }).code, EISDIR);
+  EXPECT_EQ(io_error_of([&] { File(name() + "/b", Open_Mode::create_new); }).code, ENOENT);
 }
 
 TEST_F(File_Test, MakesFilesThatOthersMayRead) {
@@ -142,7 +142,7 @@ TEST_F(File_Test, ThatIsEmptiedHasNoWordsLeft) {
 TEST_F(File_Test, ThatIsReadOnlyCannotBeWritten) {
   directory.write("a.joedb", "content");
   File file(name(), Open_Mode::read_existing);
-  const Io_Error error = error_of([&] { file.pwrite("x", 1, 3); });
+  const Io_Error error = io_error_of([&] { file.pwrite("x", 1, 3); });
   EXPECT_EQ(error.code, EBADF);
   EXPECT_EQ(error.offset, 3);
   EXPECT_EQ(error.what(), "writing " + name() + " at offset 3: Bad file descriptor");
@@ -152,7 +152,7 @@ TEST_F(File_Test, ThatIsReadOnlyCannotBeWritten) {
 
 TEST_F(File_Test, SaysWhereReadingFailed) {
   File file(name(), Open_Mode::create_new);
-  EXPECT_EQ(error_of([&] { read(file, 1, -5); }).code, EINVAL);
+  EXPECT_EQ(io_error_of([&] { read(file, 1, -5); }).code, EINVAL);
 }
 
 // After a partial write, the rest is written, until the error.
@@ -166,7 +166,7 @@ TEST_F(File_Test, ThatBecomesTooLargeSaysWhere) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
   const std::string bytes(300, 'x');
   file.pwrite(bytes.data(), bytes.size(), 0);
-  const Io_Error error = error_of([&] { file.pwrite(bytes.data(), bytes.size(), 900); });
+  const Io_Error error = io_error_of([&] { file.pwrite(bytes.data(), bytes.size(), 900); });
   ::setrlimit(RLIMIT_FSIZE, &old_limit);
   std::signal(SIGXFSZ, old_handler);
   EXPECT_EQ(error.code, EFBIG);
@@ -191,7 +191,7 @@ TEST_F(File_Test, ForOneWriterIsRefusedToASecond) {
     const File first(name(), mode);
     for (const Open_Mode other :
          {Open_Mode::write_existing, Open_Mode::write_existing_or_create_new}) {
-      const Io_Error error = error_of([&] { File(name(), other); });
+      const Io_Error error = io_error_of([&] { File(name(), other); });
       EXPECT_EQ(error.what(), "locking " + name() + ": Resource temporarily unavailable");
     }
     const File reader(name(), Open_Mode::read_existing);
@@ -250,7 +250,8 @@ TEST_F(File_Test, OfAReaderCannotBeLockedExclusively) {
   directory.write("a.joedb", "content");
   File reader(name(), Open_Mode::read_existing);
   reader.shared_lock(head_lock.start, head_lock.size);
-  EXPECT_EQ(error_of([&] { reader.exclusive_lock(head_lock.start, head_lock.size); }).code, EBADF);
+  EXPECT_EQ(io_error_of([&] { reader.exclusive_lock(head_lock.start, head_lock.size); }).code,
+            EBADF);
 }
 
 // ---- devices ------------------------------------------------------------------------------------
@@ -268,7 +269,7 @@ TEST_F(File_Test, DevicesAreNotCreated) {
   for (const Open_Mode mode :
        {Open_Mode::read_existing, Open_Mode::write_existing,
         Open_Mode::write_existing_or_create_new, Open_Mode::shared_write, Open_Mode::write_lock})
-    EXPECT_EQ(error_of([&] { Device_File(name(), mode); }).code, ENOENT);
+    EXPECT_EQ(io_error_of([&] { Device_File(name(), mode); }).code, ENOENT);
   EXPECT_FALSE(std::filesystem::exists(name()));
   directory.write("a.joedb", "content");
   EXPECT_THROW(Device_File(name(), Open_Mode::create_new), Exception);

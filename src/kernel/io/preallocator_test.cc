@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "joedb/io/memory_file.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace joedb::preallocator_test {
 namespace {

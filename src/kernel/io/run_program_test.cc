@@ -26,13 +26,13 @@ int error_of_start(const std::string& name) {
   return 0;
 }
 
-TEST(RunProgram, SaysHowItHasEnded) {
+TEST(Run_Program, SaysHowItHasEnded) {
   EXPECT_EQ(run_shell("exit 0").code, 0);
   EXPECT_EQ(run_shell("exit 77").code, 77);
   EXPECT_EQ(run_shell("kill -9 $$").signal, SIGKILL);
 }
 
-TEST(RunProgram, GivesItTheArgumentsAsTheyAre) {
+TEST(Run_Program, GivesItTheArgumentsAsTheyAre) {
   const std::string hostile = "-x '\"$(exit 1)`\n";
   EXPECT_EQ(
       run_shell("test \"$#\" = 3 && test -z \"$2\" && test \"$1\" = \"$3\"", {hostile, "", hostile})
@@ -40,12 +40,12 @@ TEST(RunProgram, GivesItTheArgumentsAsTheyAre) {
       0);
 }
 
-TEST(RunProgram, ThrowsIfItCannotBeStarted) {
+TEST(Run_Program, ThrowsIfItCannotBeStarted) {
   EXPECT_EQ(error_of_start("no-such-program"), ENOENT);
   EXPECT_EQ(error_of_start("/"), EACCES);
 }
 
-TEST(RunProgram, LeavesSignalsAsTheyWere) {
+TEST(Run_Program, LeavesSignalsAsTheyWere) {
   struct sigaction before {};
   ::sigaction(SIGINT, nullptr, &before);
   run_shell("exit 0");

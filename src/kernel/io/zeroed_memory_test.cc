@@ -11,7 +11,7 @@
 #include "joedb/io/posix_file.h"
 #include "kernel/io/unnamed_file.h"
 #include "sim/lab/random.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::zeroed_memory_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "kernel/format/seal.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 // Each of the nine invariants of the header (at the top of checkpoint_writer.cc), on a journal
 // without entries: bytes, positions and words. checkpoint_writing_test.cc tests the whole journal.

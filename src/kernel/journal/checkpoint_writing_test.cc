@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel/format/seal.h"
-#include "sim/testing/journal_process.h"
+#include "support/journal_process.h"
 
 // The words that checkpoints write to the header, and the order of the writes to the file.
 

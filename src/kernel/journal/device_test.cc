@@ -8,8 +8,8 @@
 
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/writable_journal.h"
-#include "sim/testing/journal_process.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/journal_process.h"
+#include "support/temporary_directory.h"
 
 // Journals on files of fixed size, such as devices: old bytes follow the checkpoint.
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "joedb/io/memory_file.h"
-#include "sim/testing/journal_process.h"
+#include "support/journal_process.h"
 
 // Threads that share syncs.
 

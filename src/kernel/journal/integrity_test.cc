@@ -8,8 +8,8 @@
 
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_process.h"
+#include "support/error_of.h"
+#include "support/journal_process.h"
 
 // Integrity entries, which cover the bytes before them.
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "joedb/journal/writable_journal.h"
-#include "sim/testing/journal_process.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/journal_process.h"
+#include "support/temporary_directory.h"
 
 namespace joedb {
 namespace {

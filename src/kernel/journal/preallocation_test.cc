@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_process.h"
+#include "support/error_of.h"
+#include "support/journal_process.h"
 
 // Files that are preallocated with zeros.
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "joedb/io/memory_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_process.h"
+#include "support/error_of.h"
+#include "support/journal_process.h"
 
 namespace joedb {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_process.h"
+#include "support/error_of.h"
+#include "support/journal_process.h"
 
 // Opening files: the recovery modes, and files that are refused.
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/testing/journal_process.h"
+#include "support/journal_process.h"
 
 // Sealed hard checkpoints: the words in the header, and the recovery of a seal that was not
 // replaced because its writer was killed, or the power failed.

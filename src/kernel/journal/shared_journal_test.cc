@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_process.h"
+#include "support/error_of.h"
+#include "support/journal_process.h"
 
 // Several processes that write one file, one transaction at a time, and readers that follow them.
 // All run in one thread: Sim_File throws an error where a lock would have to wait.

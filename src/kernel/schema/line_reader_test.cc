@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "kernel/schema/value_text.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/property.h"
+#include "support/error_of.h"
+#include "support/property.h"
 
 namespace joedb::line_reader_test {
 namespace {

@@ -8,7 +8,7 @@
 #include "joedb/table/load.h"
 #include "sim/lab/database_text.h"
 #include "sim/lab/random.h"
-#include "sim/testing/journal_of.h"
+#include "support/journal_of.h"
 
 namespace joedb::database_test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::file_kinds_test {
 namespace {

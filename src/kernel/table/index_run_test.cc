@@ -12,7 +12,7 @@
 #include "joedb/base/types.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/table/database.h"
-#include "sim/testing/property.h"
+#include "support/property.h"
 
 namespace joedb::index_run_test {
 namespace {

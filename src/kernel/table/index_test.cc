@@ -13,7 +13,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/table/writable_database.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/property.h"
+#include "support/property.h"
 
 namespace joedb::index_test {
 namespace {

@@ -22,8 +22,8 @@
 #include "sim/lab/database_text.h"
 #include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::snapshot_test {
 namespace {

@@ -9,7 +9,7 @@
 #include "sim/lab/database_text.h"
 #include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace joedb::undo_log_test {
 namespace {

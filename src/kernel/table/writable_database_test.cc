@@ -9,8 +9,8 @@
 #include "sim/lab/database_text.h"
 #include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_process.h"
+#include "support/error_of.h"
+#include "support/journal_process.h"
 
 namespace joedb::writable_database_test {
 namespace {

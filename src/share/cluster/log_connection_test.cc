@@ -14,8 +14,8 @@
 #include "joedb/replica/clients.h"
 #include "share/cluster/message.h"
 #include "sim/lab/simulated_log.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/simulated_system.h"
+#include "support/error_of.h"
+#include "support/simulated_system.h"
 
 namespace joedb {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace joedb {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "share/cluster/nats_client.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/nats_server.h"
+#include "support/error_of.h"
+#include "support/nats_server.h"
 
 namespace joedb {
 namespace {

@@ -7,9 +7,9 @@
 #include "joedb/network/channel.h"
 #include "joedb/network/rpc_client.h"
 #include "joedb/network/rpc_server.h"
-#include "sim/testing/child_process.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/child_process.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace joedb {
 namespace {

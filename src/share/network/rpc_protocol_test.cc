@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "share/network/protocol.h"
@@ -53,7 +54,7 @@ std::string requests_in(std::string_view bytes) {
   return requests_in(requests);
 }
 
-TEST(Rpc_Requests, Are_A_Hash_And_Then_Calls_And_Pings) {
+TEST(Rpc_Requests, AreAHashAndThenCallsAndPings) {
   const std::string bytes =
       hello + call(0, 53, "abc") + "P" + call(1, 60, "") + call(1, 62, "PQ") + "Q";
   const std::string expected = "hello(" + hello + ") call(0,abc) ping call(1,) call(1,PQ) quit";
@@ -68,7 +69,7 @@ TEST(Rpc_Requests, Are_A_Hash_And_Then_Calls_And_Pings) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(Rpc_Requests, Are_Invalid_When_Nothing_That_Follows_Makes_Sense) {
+TEST(Rpc_Requests, AreInvalidWhenNothingThatFollowsMakesSense) {
   const struct {
     std::string request;
     std::string problem;
@@ -87,12 +88,12 @@ TEST(Rpc_Requests, Are_Invalid_When_Nothing_That_Follows_Makes_Sense) {
     EXPECT_EQ(requests_in(hello + c.request), "hello(" + hello + ") " + c.problem);
 }
 
-TEST(Rpc_Requests, Take_A_Message_Of_The_Limit) {
+TEST(Rpc_Requests, TakeAMessageOfTheLimit) {
   EXPECT_EQ(requests_in(hello + call(1, 100, std::string(40, 'x'))),
             "hello(" + hello + ") call(1," + std::string(40, 'x') + ") ");
 }
 
-TEST(Rpc_Requests, Survive_Random_Bytes) {
+TEST(Rpc_Requests, SurviveRandomBytes) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     std::string bytes = round % 2 == 0 ? hello : "";
@@ -119,7 +120,7 @@ TEST(Rpc_Requests, Survive_Random_Bytes) {
   }
 }
 
-TEST(Rpc_Error_Text, Is_Cut_Where_A_Letter_Ends) {
+TEST(Rpc_Error_Text, IsCutWhereALetterEnds) {
   EXPECT_EQ(cut_error("no way"), "no way");
   EXPECT_EQ(cut_error(std::string(8183, 'x')).size(), 8183u);
   EXPECT_EQ(cut_error(std::string(8184, 'x')).size(), 8183u);
@@ -128,7 +129,7 @@ TEST(Rpc_Error_Text, Is_Cut_Where_A_Letter_Ends) {
   EXPECT_EQ(cut_error(std::string(9000, '\x80')).size(), 8183u) << "no UTF-8";
 }
 
-TEST(Rpc_Hash, Is_Of_Names_And_Prologs_In_Their_Order) {
+TEST(Rpc_Hash, IsOfNamesAndPrologsInTheirOrder) {
   const std::vector<rpc::Signature> ab{{"a", "x"}, {"b", "y"}};
   const std::vector<rpc::Signature> others[] = {{},
                                                 {{"a", "x"}},

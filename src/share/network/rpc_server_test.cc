@@ -6,13 +6,14 @@
 #include <latch>
 #include <mutex>
 #include <random>
+#include <thread>
 
 #include "joedb/base/loggers.h"
 #include "joedb/network/rpc_client.h"
 #include "share/network/protocol.h"
 #include "share/network/rpc_protocol.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::inline v1::rpc {
 namespace {
@@ -104,7 +105,7 @@ std::string call_bytes(std::int64_t procedure, std::int64_t until, std::string_v
 
 // ---- valid clients
 
-TEST_F(Rpc_Server, Calls_Procedures_And_Returns_What_They_Append) {
+TEST_F(Rpc_Server, CallsProceduresAndReturnsWhatTheyAppend) {
   start();
   Local_Channel channel(path_);
   Test_Client client(channel);
@@ -114,7 +115,7 @@ TEST_F(Rpc_Server, Calls_Procedures_And_Returns_What_They_Append) {
   EXPECT_EQ(client.repeat(std::string(1 << 20, 'x')).size(), std::size_t{2} << 20);
 }
 
-TEST_F(Rpc_Server, Sends_The_Error_Of_A_Procedure_And_Goes_On) {
+TEST_F(Rpc_Server, SendsTheErrorOfAProcedureAndGoesOn) {
   start();
   Local_Channel channel(path_);
   Test_Client client(channel);
@@ -128,7 +129,7 @@ TEST_F(Rpc_Server, Sends_The_Error_Of_A_Procedure_And_Goes_On) {
   EXPECT_EQ(client.repeat("a"), "aa");
 }
 
-TEST_F(Rpc_Server, Counts_Its_Sessions) {
+TEST_F(Rpc_Server, CountsItsSessions) {
   start();
   Local_Channel first_channel(path_), second_channel(path_);
   const Test_Client first(first_channel);
@@ -137,7 +138,7 @@ TEST_F(Rpc_Server, Counts_Its_Sessions) {
   EXPECT_EQ(second.get_session_id(), 1);
 }
 
-TEST_F(Rpc_Server, Runs_Calls_Of_Several_Sessions_At_The_Same_Time) {
+TEST_F(Rpc_Server, RunsCallsOfSeveralSessionsAtTheSameTime) {
   std::latch both(2);
   auto all = procedures();
   all[0] = [&both](std::string_view) {
@@ -155,7 +156,7 @@ TEST_F(Rpc_Server, Runs_Calls_Of_Several_Sessions_At_The_Same_Time) {
   other.join();
 }
 
-TEST_F(Rpc_Server, Runs_The_Calls_Of_A_Session_In_Their_Order) {
+TEST_F(Rpc_Server, RunsTheCallsOfASessionInTheirOrder) {
   std::mutex mutex;
   std::string order;
   auto all = procedures();
@@ -171,7 +172,7 @@ TEST_F(Rpc_Server, Runs_The_Calls_Of_A_Session_In_Their_Order) {
   EXPECT_EQ(order, "abcdefgh");
 }
 
-TEST_F(Rpc_Server, Can_Be_Stopped_By_A_Procedure) {
+TEST_F(Rpc_Server, CanBeStoppedByAProcedure) {
   Server* server = nullptr;
   std::latch is_known(1);
   auto all = procedures();
@@ -188,7 +189,7 @@ TEST_F(Rpc_Server, Can_Be_Stopped_By_A_Procedure) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
-TEST_F(Rpc_Server, Tells_Its_Clients_When_It_Stops) {
+TEST_F(Rpc_Server, TellsItsClientsWhenItStops) {
   start();
   Local_Channel channel(path_);
   Test_Client client(channel);
@@ -197,7 +198,7 @@ TEST_F(Rpc_Server, Tells_Its_Clients_When_It_Stops) {
   EXPECT_THROW(client.repeat("a"), Connection_Lost);
 }
 
-TEST_F(Rpc_Server, Logs_What_Its_Level_Says_One_Line_Each) {
+TEST_F(Rpc_Server, LogsWhatItsLevelSaysOneLineEach) {
   const std::string at[] = {": serving 3 procedures\n", ": 0: start\n", ": 0: call of fail\n",
                             ": 0: error: a b\n", ": stop\n"};
   for (int level = 0; level <= 2; ++level) {
@@ -219,7 +220,7 @@ TEST_F(Rpc_Server, Logs_What_Its_Level_Says_One_Line_Each) {
   }
 }
 
-TEST_F(Rpc_Server, Serves_On_When_Its_Logger_Throws) {
+TEST_F(Rpc_Server, ServesOnWhenItsLoggerThrows) {
   class Throwing_Logger final : public Logger {
    public:
     void log(std::string_view) override { throw std::runtime_error("no log"); }
@@ -231,7 +232,7 @@ TEST_F(Rpc_Server, Serves_On_When_Its_Logger_Throws) {
 
 // ---- the socket
 
-TEST_F(Rpc_Server, Opens_Its_Socket_For_The_User_Alone_And_Removes_It) {
+TEST_F(Rpc_Server, OpensItsSocketForTheUserAloneAndRemovesIt) {
   start();
   using std::filesystem::perms;
   EXPECT_EQ(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
@@ -239,7 +240,7 @@ TEST_F(Rpc_Server, Opens_Its_Socket_For_The_User_Alone_And_Removes_It) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
-TEST_F(Rpc_Server, Refuses_The_Place_Of_Another_Server_And_Of_A_File) {
+TEST_F(Rpc_Server, RefusesThePlaceOfAnotherServerAndOfAFile) {
   start();
   EXPECT_EQ(
       error_of<Exception>([&] { Server(Logger::none(), 0, 1, path_, signatures(), procedures()); }),
@@ -252,14 +253,14 @@ TEST_F(Rpc_Server, Refuses_The_Place_Of_Another_Server_And_Of_A_File) {
   EXPECT_EQ(Test_Client(channel).repeat("a"), "aa");
 }
 
-TEST_F(Rpc_Server, Needs_A_Signature_For_Each_Procedure) {
+TEST_F(Rpc_Server, NeedsASignatureForEachProcedure) {
   EXPECT_EQ(error_of<Exception>([&] { Server(Logger::none(), 0, 1, path_, {}, procedures()); }),
             "an rpc server needs a signature for each procedure");
 }
 
 // ---- invalid clients
 
-TEST_F(Rpc_Server, Closes_After_A_Wrong_Hash) {
+TEST_F(Rpc_Server, ClosesAfterAWrongHash) {
   start();
   EXPECT_EQ(answer_to(std::string(32, 'x')), reply('h', 0));
   Local_Channel channel(path_);
@@ -269,7 +270,7 @@ TEST_F(Rpc_Server, Closes_After_A_Wrong_Hash) {
             "failed handshake: the server has other procedures, or other messages");
 }
 
-TEST_F(Rpc_Server, Closes_At_What_Is_No_Request) {
+TEST_F(Rpc_Server, ClosesAtWhatIsNoRequest) {
   start({.message_size = 100});
   const std::string bad[] = {"x", call_bytes(3, 6, ""), call_bytes(-1, 6, ""), call_bytes(0, 5, ""),
                              call_bytes(0, 101, "")};
@@ -278,7 +279,7 @@ TEST_F(Rpc_Server, Closes_At_What_Is_No_Request) {
     EXPECT_EQ(answer_to(hello_bytes() + "P" + request), reply('H', session++) + "P");
 }
 
-TEST_F(Rpc_Server, Does_Not_Send_More_Than_The_Limit) {
+TEST_F(Rpc_Server, DoesNotSendMoreThanTheLimit) {
   start({.message_size = 100});
   Local_Channel channel(path_);
   Test_Client client(channel);
@@ -288,13 +289,13 @@ TEST_F(Rpc_Server, Does_Not_Send_More_Than_The_Limit) {
   EXPECT_THROW(client.repeat(std::string(95, 'x')), Connection_Lost);
 }
 
-TEST_F(Rpc_Server, Closes_Connections_That_Say_Nothing) {
+TEST_F(Rpc_Server, ClosesConnectionsThatSayNothing) {
   start({.hello_time = std::chrono::milliseconds(1)});
   EXPECT_EQ(answer_to(""), "");
   EXPECT_EQ(answer_to("half a hash"), "");
 }
 
-TEST_F(Rpc_Server, Closes_Idle_Sessions) {
+TEST_F(Rpc_Server, ClosesIdleSessions) {
   start({.idle_time = std::chrono::milliseconds(1)});
   EXPECT_EQ(answer_to(hello_bytes()), reply('H', 0));
   EXPECT_EQ(answer_to(hello_bytes() + call_bytes(0, 10, "half")),
@@ -302,7 +303,7 @@ TEST_F(Rpc_Server, Closes_Idle_Sessions) {
   EXPECT_EQ(answer_to(hello_bytes() + call_bytes(0, 10, "ha")), reply('H', 2));
 }
 
-TEST_F(Rpc_Server, Refuses_More_Sessions_Than_It_May_Have) {
+TEST_F(Rpc_Server, RefusesMoreSessionsThanItMayHave) {
   start({.sessions = 1});
   {
     Local_Channel channel(path_);
@@ -316,7 +317,7 @@ TEST_F(Rpc_Server, Refuses_More_Sessions_Than_It_May_Have) {
   }
 }
 
-TEST_F(Rpc_Server, Survives_Clients_That_Send_Random_Bytes_And_Go) {
+TEST_F(Rpc_Server, SurvivesClientsThatSendRandomBytesAndGo) {
   start({.message_size = 1000});
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
@@ -354,13 +355,13 @@ class Scripted_Channel : public Channel {
   std::size_t taken_ = 0;
 };
 
-TEST(Rpc_Client, Says_Hello_And_Good_Bye) {
+TEST(Rpc_Client, SaysHelloAndGoodBye) {
   Scripted_Channel channel(reply('H', 7));
   EXPECT_EQ(Test_Client(channel).get_session_id(), 7);
   EXPECT_EQ(channel.sent, hello_bytes() + "Q");
 }
 
-TEST(Rpc_Client, Throws_Where_The_Server_Does_Not_Speak_The_Protocol) {
+TEST(Rpc_Client, ThrowsWhereTheServerDoesNotSpeakTheProtocol) {
   EXPECT_EQ(error_of<Disconnection>([] {
               Scripted_Channel channel("joedb");
               Test_Client client(channel);
@@ -386,14 +387,14 @@ TEST(Rpc_Client, Throws_Where_The_Server_Does_Not_Speak_The_Protocol) {
   }
 }
 
-TEST(Rpc_Client, Throws_Connection_Lost_From_The_Loss_On) {
+TEST(Rpc_Client, ThrowsConnectionLostFromTheLossOn) {
   Scripted_Channel channel(reply('H', 0) + reply('C', 9, "a"));
   Test_Client client(channel);
   EXPECT_EQ(error_of<Connection_Lost>([&] { client.repeat("a"); }), "the end");
   EXPECT_EQ(error_of<Connection_Lost>([&] { client.ping(); }), "the end");
 }
 
-TEST(Rpc_Client, Does_Not_Send_A_Message_Above_Its_Limit) {
+TEST(Rpc_Client, DoesNotSendAMessageAboveItsLimit) {
   Scripted_Channel channel(reply('H', 0) + "P");
   Test_Client client(channel);
   client.set_message_limit(100);
@@ -403,7 +404,7 @@ TEST(Rpc_Client, Does_Not_Send_A_Message_Above_Its_Limit) {
   EXPECT_EQ(channel.sent, hello_bytes() + "P");
 }
 
-TEST(Rpc_Client, Sends_Pings_When_It_Is_Idle) {
+TEST(Rpc_Client, SendsPingsWhenItIsIdle) {
   class Pinged_Channel final : public Scripted_Channel {
    public:
     Pinged_Channel() : Scripted_Channel(reply('H', 0) + "PP") {}

@@ -15,7 +15,7 @@
 #include "joedb/journal/writable_journal.h"
 #include "joedb/replica/clients.h"
 #include "joedb/table/writable_database.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb {
 namespace {

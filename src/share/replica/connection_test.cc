@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "joedb/io/memory_file.h"
-#include "sim/testing/journal_process.h"
+#include "support/journal_process.h"
 
 namespace joedb {
 namespace {

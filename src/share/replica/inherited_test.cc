@@ -12,10 +12,10 @@
 #include "joedb/replica/clients.h"
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
-#include "sim/testing/child_process.h"
-#include "sim/testing/error_of.h"
-#include "sim/testing/journal_process.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/child_process.h"
+#include "support/error_of.h"
+#include "support/journal_process.h"
+#include "support/temporary_directory.h"
 
 // Databases in a child process made by fork(), and databases whose file other programs replace.
 

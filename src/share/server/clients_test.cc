@@ -15,8 +15,8 @@
 #include "joedb/replica/clients.h"
 #include "share/server/server_core.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/simulated_system.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/simulated_system.h"
+#include "support/temporary_directory.h"
 
 // Clients and server in one thread: the server answers each write of a client at once.
 

@@ -10,8 +10,8 @@
 #include "joedb/io/memory_file.h"
 #include "share/network/protocol.h"
 #include "sim/lab/sim_file.h"
-#include "sim/testing/simulated_system.h"
-#include "sim/testing/temporary_directory.h"
+#include "support/simulated_system.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::server {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 
 namespace joedb::testing {
 namespace {

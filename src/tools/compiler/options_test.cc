@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/testing/error_of.h"
+#include "support/error_of.h"
 #include "tools/compiler/names.h"
 #include "tools/compiler/text.h"
 
@@ -20,25 +20,25 @@ std::string errors_of(std::string_view text) {
   return "";
 }
 
-TEST(Compiler_Options, Know_The_Namespace_Between_Comments_And_Empty_Lines) {
+TEST(Compiler_Options, KnowTheNamespaceBetweenCommentsAndEmptyLines) {
   const Options options = parse_options("# comment\n\n  namespace company::geo  \n", "geo.joedbc");
   EXPECT_EQ(options.name_space, (std::vector<std::string>{"company", "geo"}));
   EXPECT_TRUE(options.warnings.empty());
 }
 
-TEST(Compiler_Options, Need_No_End_Of_The_Last_Line_And_Take_Windows_Lines) {
+TEST(Compiler_Options, NeedNoEndOfTheLastLineAndTakeWindowsLines) {
   EXPECT_EQ(parse_options("namespace a", "f").name_space, std::vector<std::string>{"a"});
   EXPECT_EQ(parse_options("namespace a\r\n", "f").name_space, std::vector<std::string>{"a"});
 }
 
-TEST(Compiler_Options, Warn_Of_What_Is_Deprecated) {
+TEST(Compiler_Options, WarnOfWhatIsDeprecated) {
   const Options options = parse_options("namespace a\nset_table_storage t freedom_keeper\n", "f");
   ASSERT_EQ(options.warnings.size(), 1u);
   EXPECT_EQ(options.warnings[0].line, 2);
   EXPECT_EQ(options.warnings[0].text, "set_table_storage is deprecated");
 }
 
-TEST(Compiler_Options, Know_Indexes_And_Single_Rows) {
+TEST(Compiler_Options, KnowIndexesAndSingleRows) {
   const Options options = parse_options(
       "namespace a\ncreate_unique_index i t f,g\ncreate_index j t g\n"
       "set_single_row s true\nset_single_row t false\n",
@@ -54,7 +54,7 @@ TEST(Compiler_Options, Know_Indexes_And_Single_Rows) {
   EXPECT_EQ(options.single_rows[0].line, 4);
 }
 
-TEST(Compiler_Options, Say_At_Which_Character_A_Line_Is_Wrong) {
+TEST(Compiler_Options, SayAtWhichCharacterALineIsWrong) {
   struct Case {
     const char* line;
     int column;
@@ -73,7 +73,7 @@ TEST(Compiler_Options, Say_At_Which_Character_A_Line_Is_Wrong) {
   }
 }
 
-TEST(Compiler_Options, Have_The_Namespace_Of_Their_File) {
+TEST(Compiler_Options, HaveTheNamespaceOfTheirFile) {
   EXPECT_EQ(parse_options("", "folder/geo.joedbc").name_space, std::vector<std::string>{"geo"});
   EXPECT_EQ(errors_of("namespace\n"),
             "geo.joedbc:1: namespace: expected a C++ name, like geo or company::geo");
@@ -83,7 +83,7 @@ TEST(Compiler_Options, Have_The_Namespace_Of_Their_File) {
         << file;
 }
 
-TEST(Compiler_Options, Ask_For_Time_Stamps) {
+TEST(Compiler_Options, AskForTimeStamps) {
   EXPECT_FALSE(parse_options("", "geo.joedbc").has_timestamps);
   EXPECT_TRUE(parse_options("timestamp_transactions\n", "geo.joedbc").has_timestamps);
   EXPECT_TRUE(parse_options("unmarked_transactions\n", "geo.joedbc").has_no_marks);
@@ -93,7 +93,7 @@ TEST(Compiler_Options, Ask_For_Time_Stamps) {
             "geo.joedbc:1: timestamp_transactions: expected nothing else in this line");
 }
 
-TEST(Compiler_Options, Report_Every_Error_With_Its_Line) {
+TEST(Compiler_Options, ReportEveryErrorWithItsLine) {
   EXPECT_EQ(errors_of("nonsense a\nnamespace 1a\ncreate_index i t f,\n"),
             "geo.joedbc:1: unknown command: nonsense\n"
             "geo.joedbc:2: namespace: expected a C++ name, like geo or company::geo\n"
@@ -104,7 +104,7 @@ TEST(Compiler_Options, Report_Every_Error_With_Its_Line) {
     EXPECT_NE(errors_of(bad).find("expected a C++ name"), std::string::npos) << bad;
 }
 
-TEST(Compiler_Names, Of_Parameters_Hide_Nothing) {
+TEST(Compiler_Names, OfParametersHideNothing) {
   const auto parameter = [](std::string_view field) { return cpp_parameter(field, {}); };
   EXPECT_EQ(parameter("name"), "name");
   EXPECT_EQ(parameter("class"), "class_");
@@ -113,12 +113,12 @@ TEST(Compiler_Names, Of_Parameters_Hide_Nothing) {
   EXPECT_EQ(cpp_parameter("default", {"default_"}), "default__");
 }
 
-TEST(Compiler_Text, Fills_Templates) {
+TEST(Compiler_Text, FillsTemplates) {
   EXPECT_EQ(fill("a {{x}} b {{y}}{{x}}", {{"x", "1"}, {"y", "{{x}}"}}), "a 1 b {{x}}1");
   EXPECT_EQ(fill("plain", {}), "plain");
 }
 
-TEST(Compiler_Text, Makes_Literals_Of_Any_Bytes) {
+TEST(Compiler_Text, MakesLiteralsOfAnyBytes) {
   EXPECT_EQ(cpp_literal(std::string_view("a\"\\?\0"
                                          "7\xff\n",
                                          8)),

@@ -25,7 +25,7 @@ std::string procedures_of(const std::string& body) {
   return procedures_in("namespace bank::rpc { class Service { public: " + body + " }; }");
 }
 
-TEST(Service_Scanner, Finds_Public_Methods_With_A_Message) {
+TEST(Service_Scanner, FindsPublicMethodsWithAMessage) {
   const struct {
     std::string body;
     std::string procedures;
@@ -55,7 +55,7 @@ TEST(Service_Scanner, Finds_Public_Methods_With_A_Message) {
   for (const auto& c : cases) EXPECT_EQ(procedures_of(c.body), c.procedures) << c.body;
 }
 
-TEST(Service_Scanner, Ignores_Other_Methods) {
+TEST(Service_Scanner, IgnoresOtherMethods) {
   const std::string bodies[] = {
       "int put(deposit::Writable_Database& x);",
       "void put();",
@@ -86,13 +86,13 @@ TEST(Service_Scanner, Ignores_Other_Methods) {
   }
 }
 
-TEST(Service_Scanner, Is_Not_Misled_By_Quotes) {
+TEST(Service_Scanner, IsNotMisledByQuotes) {
   EXPECT_EQ(procedures_of("char a = '\"'; char b = '\\''; int n = 1'000'000; const char* s = "
                           "\"\\\"{\"; void put(x::Writable_Database& m);"),
             "1 put x\n");
 }
 
-TEST(Service_Scanner, Finds_The_Service_In_Its_Namespace) {
+TEST(Service_Scanner, FindsTheServiceInItsNamespace) {
   const std::string method = "void put(x::Writable_Database& m);";
   const std::string found = "1 put x\n";
   const std::string service = "class Service { public: " + method + " };";
@@ -108,7 +108,7 @@ TEST(Service_Scanner, Finds_The_Service_In_Its_Namespace) {
             found);
 }
 
-TEST(Service_Scanner, Says_Where_There_Is_No_Service) {
+TEST(Service_Scanner, SaysWhereThereIsNoService) {
   const std::string missing = "Service.h: there is no class Service (in the namespace bank::rpc)";
   EXPECT_EQ(procedures_in(""), missing);
   EXPECT_EQ(procedures_in("namespace bank::rpc { class Service; }"), missing);
@@ -116,7 +116,7 @@ TEST(Service_Scanner, Says_Where_There_Is_No_Service) {
             "Service.h:2: the class Service must be in the namespace bank::rpc");
 }
 
-TEST(Service_Scanner, Comes_To_An_End_With_Any_Beginning_Of_A_Text) {
+TEST(Service_Scanner, ComesToAnEndWithAnyBeginningOfAText) {
   const std::string text =
       "/* a */ namespace bank::rpc {\n#include <a>\nclass Service final : B<int> { public: // b\n"
       "const char* s = \"\\\"\"; std::string r = R\"x(\")x\"; int n = 1'0;\n"

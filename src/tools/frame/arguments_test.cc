@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "sim/testing/temporary_directory.h"
+#include "support/temporary_directory.h"
 
 namespace joedb::arguments_test {
 namespace {

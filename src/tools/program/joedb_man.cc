@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "joedb/base/version.h"
 #include "kernel/io/new_file.h"

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "joedb/base/error.h"
 #include "joedb/base/version.h"

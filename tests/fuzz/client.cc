@@ -1,9 +1,0 @@
-#include <cstdint>
-
-#include "sim/testing/fuzzers.h"
-
-// Input: the replies of a server. The corpus is the recorded sessions of tests/network, and more.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  joedb::testing::fuzz_client({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
