@@ -100,9 +100,8 @@ Record_Index::Record_Index(const Table& table, std::vector<Field_Id> fields)
     for (index_t id = first; id < first + size; ++id) {
       const auto [place, is_new] = records_->set.insert(records_->entry(id));
       if (!is_new)
-        throw Data_Error("records " + std::to_string(place->id) + " and " + std::to_string(id) +
-                         " of table " + table.name() + " have both " + key_text(Record_Id(id)) +
-                         ": this does not identify a record");
+        throw Duplicate_Key("records " + std::to_string(place->id) + " and " + std::to_string(id) +
+                            " of table " + table.name() + " have both " + key_text(Record_Id(id)));
     }
   });
 }

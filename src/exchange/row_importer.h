@@ -16,13 +16,16 @@
 namespace joedb {
 
 // Thrown for a row that cannot be imported. `column` is an index in Import_Target::columns, or
-// nullopt if the row as a whole is invalid. `place` is the argument of Row_Importer::add().
+// nullopt if the row as a whole is invalid. `place` is the argument of Row_Importer::add(). If
+// `is_dangling`, the column refers to a record that does not exist.
 class Row_Error : public Data_Error {
  public:
   Row_Error(const std::string& text, std::optional<std::size_t> in_column, std::int64_t at)
       : Data_Error(text), column(in_column), place(at) {}
+  Row_Error(const Data_Error& cause, std::optional<std::size_t> in_column, std::int64_t at);
   const std::optional<std::size_t> column;
   const std::int64_t place;
+  const bool is_dangling = false;
 };
 
 // The use of one cell of a row.

@@ -18,11 +18,13 @@ class Exception : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A system call on `path` failed, at `offset` (-1 if it has none). `code` is an errno value. The
-// text is "ACTION PATH at offset N: MESSAGE".
+// A system call on `path` failed, at `offset` (-1 if it has none). `action` says what it should
+// have done: "opening", "locking". `code` is an errno value. The text is "ACTION PATH at offset N:
+// MESSAGE".
 class Io_Error : public Exception {
  public:
-  Io_Error(std::string_view action, std::string_view file, Offset at, int errno_value);
+  Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value);
+  const std::string action;
   const std::string path;
   const Offset offset;
   const int code;
@@ -145,6 +147,12 @@ class Connection_Lost : public Exception {
 class Disconnection : public Exception {
  public:
   using Exception::Exception;
+};
+
+// The other side of a connection can only be read: it refuses a lock, or a push.
+class Pull_Only : public Disconnection {
+ public:
+  using Disconnection::Disconnection;
 };
 
 // Two journals that should have the same bytes in [start, end) differ there: they are not copies of

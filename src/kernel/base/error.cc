@@ -36,8 +36,9 @@ Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset che
       checkpoint(checkpoint_position),
       size(file_size) {}
 
-Io_Error::Io_Error(std::string_view action, std::string_view file, Offset at, int errno_value)
-    : Exception(message(action, file, at, errno_value)),
+Io_Error::Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value)
+    : Exception(message(what_for, file, at, errno_value)),
+      action(what_for),
       path(file),
       offset(at),
       code(errno_value) {}
