@@ -1,6 +1,7 @@
 #include "exchange/record_index.h"
 
 #include <absl/container/flat_hash_set.h>
+#include <cassert>
 
 #include "kernel/schema/value_text.h"
 #include "text/dump.h"
@@ -116,7 +117,8 @@ Record_Id Record_Index::find(Key key) const {
 }
 
 void Record_Index::insert(Record_Id record) {
-  records_->set.insert(records_->entry(record.value()));
+  [[maybe_unused]] const bool is_new = records_->set.insert(records_->entry(record.value())).second;
+  assert(is_new);
 }
 
 std::string Record_Index::key_text(Record_Id record) const {

@@ -1,6 +1,7 @@
 #ifndef JOEDB_TABLE_COLUMN_H
 #define JOEDB_TABLE_COLUMN_H
 
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -203,6 +204,7 @@ class Column<std::string_view> final : public Column_Base {
   // `value` may be a text of this column. Requires value.size() <= max_size. Throws std::bad_alloc
   // unless prepare() was called, and then nothing has changed.
   void set(index_t id, std::string_view value) {
+    assert(value.size() <= max_size);
     String_Handle& h = handles()[id];
     if (value.size() <= String_Handle::max_inline_size && h.is_inline()) [[likely]]
       set_inline(h, value);

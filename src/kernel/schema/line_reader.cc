@@ -1,6 +1,7 @@
 #include "kernel/schema/line_reader.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -98,6 +99,7 @@ std::string_view Line_Reader::peek_word() const {
 }
 
 std::string_view Line_Reader::read_rest() {
+  assert(!is_classic_);
   const char* const begin = start_ = next_word();
   current_ = end_;
   is_at_end_ = true;
