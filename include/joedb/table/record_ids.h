@@ -7,8 +7,8 @@
 #include <memory>
 #include <string_view>
 
-#include "joedb/base/types.h"
 #include "joedb/io/zeroed_memory.h"
+#include "joedb/schema/type.h"
 
 namespace joedb::inline v1 {
 
