@@ -111,7 +111,6 @@ class Row_Importer {
   bool is_missing(const Import_Column& column, const Cell& cell) const;
   void read(std::size_t i, const Cell& cell);
   void read_row(std::span<const Cell> cells);
-  Record_Id find_record(std::span<const Cell> cells, bool& is_new);
   Record_Id find_by_id(const Cell& cell, bool& is_new);
   Record_Id find_by_key(bool& is_new);
   void update(Record_Id record);
