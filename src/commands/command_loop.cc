@@ -221,6 +221,7 @@ void Command_Loop::fail(std::string_view text, std::string_view line, std::ostre
   constexpr std::size_t max_shown_size = 1000;
   ++failures_.count;
   failures_.line_number = line_number_;
+  failures_.error = std::current_exception();
   failures_.text = text;
   failures_.line = line.substr(0, max_shown_size);
   if (line.size() > max_shown_size) failures_.line += "…";
@@ -273,8 +274,8 @@ const Interpreter_Command& Command_Loop::find(std::string_view name) {
       found = commands_.find(without_sqlite(name));
     if (found == commands_.end()) {
       const std::string meant = settings_.is_classic ? "" : did_you_mean(name, command_names());
-      throw Exception("Unknown command. For a list of available commands, try \"help\"" +
-                      (meant.empty() ? "." : meant));
+      throw Unknown_Command("Unknown command. For a list of available commands, try \"help\"" +
+                            (meant.empty() ? "." : meant));
     }
     last_name_ = found->first;
     last_command_ = found->second;

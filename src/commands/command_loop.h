@@ -1,6 +1,7 @@
 #ifndef JOEDB_SRC_COMMANDS_COMMAND_LOOP_H
 #define JOEDB_SRC_COMMANDS_COMMAND_LOOP_H
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,6 +41,12 @@ auto without_arguments(F f) {
       f();
   };
 }
+
+// Thrown for a line whose first word is not a command.
+class Unknown_Command : public Exception {
+ public:
+  using Exception::Exception;
+};
 
 // Commands that help lists together.
 struct Command_Group {
@@ -100,7 +107,8 @@ class Command_Loop {
   struct Failures {
     std::size_t count = 0;
     std::size_t line_number = 0;  // of the last one
-    std::string text = {};        // error message of the last one
+    std::exception_ptr error;     // of the last one
+    std::string text = {};        // its message
     std::string line = {};        // beginning of the line of the last one
     // "TEXT\nLine N: LINE"
     std::string message() const;
@@ -132,6 +140,7 @@ class Command_Loop {
   void run_line(std::string_view line, std::ostream& out);
   void execute(std::string_view line, std::ostream& out);
   void answer(std::ostream& out);
+  // Reports the exception that is being handled. `text` is its message.
   void fail(std::string_view text, std::string_view line, std::ostream& out);
   const Interpreter_Command& find(std::string_view name);
 

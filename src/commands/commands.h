@@ -49,11 +49,17 @@ void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read
 
 // ---- for commands -------------------------------------------------------------------------------
 
-// Read the name of a table or field. Throw Data_Error if it does not exist.
+// The word that was read last should have been the name of a table.
+class Unknown_Table : public Line_Error {
+ public:
+  explicit Unknown_Table(const Line_Error& error) : Line_Error(error) {}
+};
+
+// Read the name of a table or field. Throw Unknown_Table or Line_Error if it does not exist.
 const Table& read_table(Line_Reader& in, const Database& database);
 Field_Id read_field(Line_Reader& in, const Table& table);
 // Returns the error for an unknown table. `name` must be the word that was read last.
-Data_Error no_such_table(const Line_Reader& in, const Database& database, std::string_view name);
+Unknown_Table no_such_table(const Line_Reader& in, const Database& database, std::string_view name);
 
 // Runs the command `find`, whose name has been read.
 void find_records(Line_Reader& in, std::ostream& out, const Database& database,

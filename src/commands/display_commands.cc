@@ -12,11 +12,12 @@
 
 namespace joedb::inline v1 {
 
-Data_Error no_such_table(const Line_Reader& in, const Database& database, std::string_view name) {
+Unknown_Table no_such_table(const Line_Reader& in, const Database& database,
+                            std::string_view name) {
   std::vector<std::string> names;
   if (!in.is_classic())
     for (const Table* table : live_tables(database)) names.push_back(table->name());
-  return in.error("No such table: " + std::string(name) + did_you_mean(name, names));
+  return Unknown_Table(in.error("No such table: " + std::string(name) + did_you_mean(name, names)));
 }
 
 const Table& read_table(Line_Reader& in, const Database& database) {

@@ -103,13 +103,6 @@ std::string type_text(const Database& database, const Type& type) {
   return text + ' ' + (referenced ? referenced->name() : "__unknown_table__");
 }
 
-// Removes the column from the message of a Line_Reader: "column N: TEXT".
-std::string without_column(std::string_view text) {
-  const std::size_t end = text.find(": ");
-  const bool has_column = text.starts_with("column ") && end != text.npos;
-  return std::string(has_column ? text.substr(end + 2) : text);
-}
-
 // ---- writing ------------------------------------------------------------------------------------
 
 class Table_Commands {
@@ -403,8 +396,10 @@ void Edited_Text::check_row(const Edited_Table& table, const Edited_Row& row) {
     if (word == old_text(table.old, row.id, field.id)) continue;
     try {
       require_value(field.code, word);
+    } catch (const Line_Error& error) {
+      problem(std::string(field.name) + ": " + error.reason);
     } catch (const Data_Error& error) {
-      problem(std::string(field.name) + ": " + without_column(error.what()));
+      problem(std::string(field.name) + ": " + error.what());
     }
   }
 }

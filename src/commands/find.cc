@@ -49,14 +49,15 @@ std::vector<index_t> records_between(Index::Cursor i, const Index::Cursor& end,
 }
 
 // Suggests tables, too: the name may be meant as a table.
-Data_Error no_such_index(const Line_Reader& in, const Database& database, const std::string& name) {
-  if (database.indexes().empty()) return no_such_table(in, database, name);
+[[noreturn]] void throw_no_such_index(const Line_Reader& in, const Database& database,
+                                      const std::string& name) {
+  if (database.indexes().empty()) throw no_such_table(in, database, name);
   std::vector<std::string> names;
   if (!in.is_classic()) {
     for (const Index* index : database.indexes()) names.push_back(index->definition().name);
     for (const Table* table : live_tables(database)) names.push_back(table->name());
   }
-  return in.error("No such index: " + name + did_you_mean(name, names));
+  throw in.error("No such index: " + name + did_you_mean(name, names));
 }
 
 // ---- by conditions ------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ void find_records(Line_Reader& in, std::ostream& out, const Database& database,
     return print(out, table, std::move(records), database, display);
   }
   const Table* const table = database.find_table(name);
-  if (table == nullptr || in.is_classic()) throw no_such_index(in, database, name);
+  if (table == nullptr || in.is_classic()) throw_no_such_index(in, database, name);
   std::vector<Find_Condition> conditions;
   do conditions.push_back(read_condition(in, *table));
   while (in.has_more());

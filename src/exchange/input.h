@@ -37,9 +37,9 @@ class Input {
 
   // Number of the first line of lines(), from 1.
   std::int64_t line() const { return line_; }
-  // In bytes. The size is 0 if it is not known.
+  // In bytes. The size is nullopt if it is not known.
   Offset position() const { return read_ - static_cast<Offset>(end_ - next_); }
-  Offset size() const { return size_; }
+  std::optional<Offset> size() const { return size_; }
 
   // `check` is called when a signal has interrupted a read. If it throws, the read ends; otherwise
   // reading continues.
@@ -72,7 +72,7 @@ class Input {
   bool remembers_ = false;
   std::string remembered_;
   std::size_t replayed_ = 0;  // bytes of remembered_ that were read since rewind()
-  Offset size_ = 0;
+  std::optional<Offset> size_;
   Offset read_ = 0;
 
   // data_[start_, next_) is lines(); data_[next_, end_) was read, and not yet returned.

@@ -1,6 +1,7 @@
 #include "exchange/record_index.h"
 
 #include <absl/container/flat_hash_set.h>
+#include <cassert>
 
 #include "kernel/schema/value_text.h"
 #include "text/dump.h"
@@ -100,9 +101,8 @@ Record_Index::Record_Index(const Table& table, std::vector<Field_Id> fields)
     for (index_t id = first; id < first + size; ++id) {
       const auto [place, is_new] = records_->set.insert(records_->entry(id));
       if (!is_new)
-        throw Data_Error("records " + std::to_string(place->id) + " and " + std::to_string(id) +
-                         " of table " + table.name() + " have both " + key_text(Record_Id(id)) +
-                         ": this does not identify a record");
+        throw Duplicate_Key("records " + std::to_string(place->id) + " and " + std::to_string(id) +
+                            " of table " + table.name() + " have both " + key_text(Record_Id(id)));
     }
   });
 }
@@ -117,7 +117,8 @@ Record_Id Record_Index::find(Key key) const {
 }
 
 void Record_Index::insert(Record_Id record) {
-  records_->set.insert(records_->entry(record.value()));
+  [[maybe_unused]] const bool is_new = records_->set.insert(records_->entry(record.value())).second;
+  assert(is_new);
 }
 
 std::string Record_Index::key_text(Record_Id record) const {

@@ -9,13 +9,21 @@
 
 namespace joedb {
 
+// Two records that should be distinct have the same values. `records` names them and the values.
+class Duplicate_Key : public Data_Error {
+ public:
+  explicit Duplicate_Key(const std::string& which)
+      : Data_Error(which + ": this does not identify a record"), records(which) {}
+  const std::string records;
+};
+
 // Finds records by the values of some fields. A hash table of record ids that compares through the
 // columns, so that the values of a record in it must not change. NaN equals itself, and 0 equals
 // -0.
 class Record_Index {
  public:
-  // Indexes all records of the table, which must outlive this object. Throws Data_Error if two
-  // records have the same values, or a field is a blob.
+  // Indexes all records of the table, which must outlive this object. Throws Duplicate_Key if
+  // two records have the same values, and Data_Error if a field is a blob.
   Record_Index(const Table& table, std::vector<Field_Id> fields);
   ~Record_Index();
   Record_Index(const Record_Index&) = delete;

@@ -6,6 +6,21 @@
 
 namespace joedb {
 
+namespace {
+
+class Dangling_Reference : public Cell_Error {
+ public:
+  using Cell_Error::Cell_Error;
+};
+
+}  // namespace
+
+Row_Error::Row_Error(const Data_Error& cause, std::optional<std::size_t> in_column, std::int64_t at)
+    : Data_Error(cause),
+      column(in_column),
+      place(at),
+      is_dangling(dynamic_cast<const Dangling_Reference*>(&cause) != nullptr) {}
+
 // ---- lookups ------------------------------------------------------------------------------------
 
 // Finds records of a referenced table by the value of a field, and inserts the missing ones.
@@ -19,7 +34,7 @@ class Row_Importer::Lookup {
     writer_.reset();
   }
 
-  // Throws Cell_Error. `created` counts the inserted records.
+  // Throws Cell_Error, or Dangling_Reference. `created` counts the inserted records.
   Record_Id find(const Cell& cell, const Import_Column& target, std::int64_t& created) {
     column_.read(cell);
     const Key_Part key = column_.key();
@@ -27,8 +42,8 @@ class Row_Importer::Lookup {
     if (!found.is_null()) return found;
     if (target.ignores_missing) return {};
     if (!target.creates_missing)
-      throw Cell_Error("table " + writer_.table().name() + " has no record whose " + field_.name +
-                       " is " + quoted_cell(cell));
+      throw Dangling_Reference("table " + writer_.table().name() + " has no record whose " +
+                               field_.name + " is " + quoted_cell(cell));
     const Record_Id record = writer_.insert();
     index_.insert(record);
     ++created;
@@ -168,7 +183,7 @@ void Row_Importer::read(std::size_t i, const Cell& cell) {
       column.writer->read(cell);
     }
   } catch (const Data_Error& error) {
-    throw Row_Error(error.what(), i, place_);
+    throw Row_Error(error, i, place_);
   }
 }
 
@@ -182,7 +197,7 @@ Record_Id Row_Importer::find_by_id(const Cell& cell, bool& is_new) {
   try {
     record = read_cell<Record_Id>(cell, buffer);
   } catch (const Cell_Error& error) {
-    throw Row_Error(error.what(), {}, place_);
+    throw Row_Error(error, {}, place_);
   }
   is_new = !writer_.table().is_used(record);
   return record;
@@ -225,7 +240,7 @@ Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
   } catch (const Row_Error&) {
     throw;
   } catch (const Data_Error& error) {
-    throw Row_Error(error.what(), {}, place);
+    throw Row_Error(error, {}, place);
   }
   // An existing record keeps its value if the cell is absent.
   for (Column& column : columns_)
@@ -277,7 +292,7 @@ void Row_Importer::resolve_pending(bool creates_missing) {
     try {
       resolve(pending, *column.writer);
     } catch (const Data_Error& error) {
-      throw Row_Error(error.what(), pending.column, pending.place);
+      throw Row_Error(error, pending.column, pending.place);
     }
   }
 }
@@ -317,7 +332,7 @@ void Row_Importer::build_indexes() {
       index->insert_waiting();
     } catch (const Unique_Violation& error) {
       const auto record = static_cast<std::size_t>(error.record.value());
-      throw Row_Error(error.what(), {}, record < places_.size() ? places_[record] : place_);
+      throw Row_Error(error, {}, record < places_.size() ? places_[record] : place_);
     }
   }
 }

@@ -16,13 +16,16 @@
 namespace joedb {
 
 // Thrown for a row that cannot be imported. `column` is an index in Import_Target::columns, or
-// nullopt if the row as a whole is invalid. `place` is the argument of Row_Importer::add().
+// nullopt if the row as a whole is invalid. `place` is the argument of Row_Importer::add(). If
+// `is_dangling`, the column refers to a record that does not exist.
 class Row_Error : public Data_Error {
  public:
   Row_Error(const std::string& text, std::optional<std::size_t> in_column, std::int64_t at)
       : Data_Error(text), column(in_column), place(at) {}
+  Row_Error(const Data_Error& cause, std::optional<std::size_t> in_column, std::int64_t at);
   const std::optional<std::size_t> column;
   const std::int64_t place;
+  const bool is_dangling = false;
 };
 
 // The use of one cell of a row.
@@ -108,7 +111,6 @@ class Row_Importer {
   bool is_missing(const Import_Column& column, const Cell& cell) const;
   void read(std::size_t i, const Cell& cell);
   void read_row(std::span<const Cell> cells);
-  Record_Id find_record(std::span<const Cell> cells, bool& is_new);
   Record_Id find_by_id(const Cell& cell, bool& is_new);
   Record_Id find_by_key(bool& is_new);
   void update(Record_Id record);

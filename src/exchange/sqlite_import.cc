@@ -170,10 +170,8 @@ class Table_Import {
         const std::size_t i = deferred_.empty() ? *error.column : deferred_[*error.column];
         place += ", column " + plan_.columns[i].column;
       }
-      const std::string text = error.what();
-      const bool is_dangling = text.find(" has no record whose ") != text.npos;
-      throw Data_Error(table + place + ": " + text +
-                       (is_dangling ? "; --null-dangling makes such references null" : ""));
+      throw Data_Error(table + place + ": " + error.what() +
+                       (error.is_dangling ? "; --null-dangling makes such references null" : ""));
     } catch (const Data_Error& error) {
       throw Data_Error(table + ": " + error.what());
     }
@@ -224,16 +222,15 @@ struct Index_Line {
   bool is_unique;
 };
 
-// Returns the first violation as text; empty if no two records have the same key.
-std::string violation(const Index_Line& index) {
+// Returns the first violation as text, or nullopt if no two records have the same key.
+std::optional<std::string> violation(const Index_Line& index) {
   std::vector<Field_Id> fields;
   for (const std::string& field : index.fields) fields.push_back(index.table->find_field(field));
   try {
     const Record_Index check(*index.table, fields);
-    return "";
-  } catch (const Data_Error& error) {
-    const std::string text = error.what();
-    return text.substr(0, text.find(": this does not identify"));
+    return std::nullopt;
+  } catch (const Duplicate_Key& error) {
+    return error.records;
   }
 }
 
@@ -279,10 +276,9 @@ std::string sqlite_indexes(const Sqlite_Plan& plan, const Database& database,
       text += "# no index, for it has a blob: " + rest;
       continue;
     }
-    const std::string not_unique = line.is_unique ? violation(line) : "";
-    if (!not_unique.empty()) text += "# not unique here, for " + not_unique + '\n';
-    text +=
-        (line.is_unique && not_unique.empty() ? "create_unique_index " : "create_index ") + rest;
+    const auto not_unique = line.is_unique ? violation(line) : std::nullopt;
+    if (not_unique) text += "# not unique here, for " + *not_unique + '\n';
+    text += (line.is_unique && !not_unique ? "create_unique_index " : "create_index ") + rest;
   }
   return text;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-#include "joedb/base/types.h"
+#include "joedb/schema/type.h"
 
 namespace joedb::inline v1 {
 

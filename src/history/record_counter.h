@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "joedb/base/types.h"
+#include "joedb/schema/type.h"
 
 namespace joedb::inline v1 {
 

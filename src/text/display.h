@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "joedb/base/error.h"
-#include "joedb/base/types.h"
+#include "joedb/schema/type.h"
 
 // Settings of the commands that show things, and the screen that they show them on.
 

@@ -1,6 +1,7 @@
 #include "wal/segment_list.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 
 #include "joedb/wal/reader.h"
@@ -94,6 +95,7 @@ std::uint64_t Segment_List::oldest() const {
 }
 
 std::size_t Segment_List::first_needed() const {
+  assert(!segments.empty());
   const std::uint64_t entry = oldest();
   std::size_t first = segments.size() - 1;
   while (first > 0 && segments[first].header.first_sequence > entry) --first;

@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "joedb/base/types.h"
 
@@ -18,11 +17,13 @@ class Exception : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A system call on `path` failed, at `offset` (-1 if it has none). `code` is an errno value. The
-// text is "ACTION PATH at offset N: MESSAGE".
+// A system call on `path` failed, at `offset` (-1 if it has none). `action` says what it should
+// have done: "opening", "locking". `code` is an errno value. The text is "ACTION PATH at offset N:
+// MESSAGE".
 class Io_Error : public Exception {
  public:
-  Io_Error(std::string_view action, std::string_view file, Offset at, int errno_value);
+  Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value);
+  const std::string action;
   const std::string path;
   const Offset offset;
   const int code;
@@ -85,50 +86,9 @@ class Corruption_Error : public Exception {
   std::size_t reason_start_ = 0;
 };
 
-// A file that is opened for writing has bytes past its checkpoint: a process was killed, or ended,
-// during a transaction. The file has not been changed. Journal_Options::recovery selects how to
-// treat these bytes.
-class Unfinished_Transaction : public Exception {
- public:
-  Unfinished_Transaction(std::string_view file, Offset checkpoint_position, Offset file_size);
-  const std::string path;
-  const Offset checkpoint;
-  const Offset size;  // size of the file
-};
-
-// An operation is invalid for the content of the database: an unknown table, for example, or a
-// record in use. It has changed nothing. For an invalid journal entry, replaying throws
-// Corruption_Error instead.
+// An operation or a value is invalid: an unknown table, for example, or a record in use. It has
+// changed nothing. For invalid bytes of a file, reading throws Corruption_Error instead.
 class Data_Error : public Exception {
- public:
-  using Exception::Exception;
-};
-
-// A row would have the same key as another row in a unique index. Loading a journal also throws
-// this, after its last entry; the tables have been changed then (table/load.h).
-class Unique_Violation : public Data_Error {
- public:
-  Unique_Violation(const std::string& what, std::string_view index_name, Record_Id new_record,
-                   Record_Id old_record)
-      : Data_Error(what), index(index_name), record(new_record), other(old_record) {}
-  const std::string index;
-  const Record_Id record;  // the row that would have the key
-  const Record_Id other;   // the row that has the key
-};
-
-// The schema of a file is neither that of the program nor an older version of it. Both are stored
-// as joedbi commands, one per line.
-class Schema_Mismatch : public Exception {
- public:
-  Schema_Mismatch(const std::string& what, std::string file_schema, std::string program_schema)
-      : Exception(what), in_file(std::move(file_schema)), in_program(std::move(program_schema)) {}
-  const std::string in_file;
-  const std::string in_program;
-};
-
-// A database was opened read-only, and its file has an older schema than the program. Opening the
-// file for writing upgrades it.
-class Out_Of_Date : public Exception {
  public:
   using Exception::Exception;
 };
@@ -145,25 +105,6 @@ class Connection_Lost : public Exception {
 class Disconnection : public Exception {
  public:
   using Exception::Exception;
-};
-
-// Two journals that should have the same bytes in [start, end) differ there: they are not copies of
-// each other, or have diverged. `path` is the local journal. Neither has been changed.
-class Content_Mismatch : public Disconnection {
- public:
-  Content_Mismatch(std::string_view file, Offset start_of_bytes, Offset end_of_bytes);
-  const std::string path;
-  const Offset start;
-  const Offset end;
-};
-
-// A push does not start at the end of the other copy: somebody else has pushed since the last pull,
-// or the lock was lost. No part of the push was appended. The copies diverge at or after
-// `position`.
-class Conflict : public Disconnection {
- public:
-  explicit Conflict(Offset pushed_from);
-  const Offset position;
 };
 
 }  // namespace joedb::inline v1

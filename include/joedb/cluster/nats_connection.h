@@ -83,7 +83,7 @@ struct Nats_Stream_State {
   std::string mirror_of;    // the name of a stream; empty: not a mirror
   std::int64_t mirror_lag = 0;
 
-  std::int64_t max_message_size = -1;  // -1: the limit of the server
+  std::optional<std::int64_t> max_message_size;  // nullopt: the limit of the server
   bool has_file_storage = false;
   bool has_limits = false;  // of age, number or size: old messages may be dropped
   bool is_sealed = false;

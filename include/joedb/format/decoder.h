@@ -2,6 +2,7 @@
 #define JOEDB_FORMAT_DECODER_H
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 
 #include "joedb/base/error.h"
@@ -190,6 +191,7 @@ class Vector_Values {
 
   // Returns the next value. Requires remaining() > 0. A string is valid until the next call.
   T next() {
+    assert(remaining_ > 0);
     --remaining_;
     return decode_value<T>(in_);
   }

@@ -1,6 +1,7 @@
 #ifndef JOEDB_FORMAT_ENTRY_H
 #define JOEDB_FORMAT_ENTRY_H
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -49,6 +50,7 @@ constexpr std::size_t compact_size_from_first_byte(char first) {
 
 // Returns the value of the `size` bytes at `in`. `size` must be compact_size_from_first_byte(*in).
 constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
+  assert(size == compact_size_from_first_byte(*in));
   std::uint64_t value = static_cast<unsigned char>(*in) & 0x1fu;
   for (std::size_t i = 1; i < size; ++i) value = value << 8 | static_cast<unsigned char>(in[i]);
   return value;

@@ -119,12 +119,11 @@ class Integrity_Hasher {
   void stop() { start_ = 0; }
   bool is_running() const { return start_ != 0; }
 
-  // The following require is_running().
   Offset start() const { return start_; }
   Offset end() const { return end_; }
-  // Appends the bytes to the range.
+  // Appends the bytes to the range. Requires is_running().
   void add(std::string_view bytes);
-  // Returns the hash of [start(), end()).
+  // Returns the hash of [start(), end()). Requires is_running().
   std::uint64_t hash() const;
 
  private:

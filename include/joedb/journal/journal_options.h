@@ -2,7 +2,10 @@
 #define JOEDB_JOURNAL_JOURNAL_OPTIONS_H
 
 #include <optional>
+#include <string>
+#include <string_view>
 
+#include "joedb/base/error.h"
 #include "joedb/base/types.h"
 #include "joedb/format/header.h"
 #include "joedb/io/fail_stop_file.h"
@@ -25,6 +28,17 @@ enum class Recovery {
   keep,
   // For readers only: like ignore_header, and the signature need not be that of a joedb file.
   ignore_signature,
+};
+
+// A file that is opened for writing has bytes past its checkpoint: a process was killed, or ended,
+// during a transaction. The file has not been changed. Journal_Options::recovery selects how to
+// treat these bytes.
+class Unfinished_Transaction : public Exception {
+ public:
+  Unfinished_Transaction(std::string_view file, Offset checkpoint_position, Offset file_size);
+  const std::string path;
+  const Offset checkpoint;
+  const Offset size;  // size of the file
 };
 
 // How durable a checkpoint is.

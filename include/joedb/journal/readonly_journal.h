@@ -17,6 +17,15 @@
 
 namespace joedb::inline v1 {
 
+// A flipped bit of the header hides the newest checkpoint, which is at `checkpoint`. The bytes
+// before it are good. `offset` is the size of the file.
+class Hidden_Checkpoint : public Corruption_Error {
+ public:
+  Hidden_Checkpoint(const std::string& what, Offset file_size, std::string_view file, Offset hidden)
+      : Corruption_Error(what, file_size, file), checkpoint(hidden) {}
+  const Offset checkpoint;
+};
+
 // Reads the header of a journal and chooses the checkpoint that counts, after comparing seals
 // (kernel/format/seal.h) and integrity entries (format/header.h) with the bytes that they cover.
 // Each reader and each writer of a journal has one.
@@ -61,8 +70,8 @@ class Checkpoint_Reader {
   // Returns the seal for `position` that covers the bytes [start, position) of the file.
   std::int64_t seal_of(Offset start, Offset position) const;
 
-  // For writers, which hold the tail lock: throws Corruption_Error if there was a checkpoint after
-  // the current one, up to `file_size`, which a flipped bit of the header hides.
+  // For writers, which hold the tail lock: throws Hidden_Checkpoint if there was a checkpoint after
+  // the current one, up to `file_size`.
   void require_no_hidden_checkpoint(Offset file_size) const {
     require_no_hidden_checkpoint(read_words(), file_size);
   }
@@ -108,6 +117,7 @@ class Checkpoint_Reader {
 
  private:
   Checkpoint_Words stable(Checkpoint_Words words) const;
+  std::string damage_text(const std::string& what, Offset file_size) const;
   [[noreturn]] void fail_as_damaged(const std::string& what, Offset file_size) const;
   // `found` is the checkpoint that was chosen from `words`.
   void require_claimed_bytes(const Checkpoint_Words& words, Offset found, Offset file_size,

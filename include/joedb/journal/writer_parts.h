@@ -240,6 +240,7 @@ class Integrity_Writer {
   bool has_uncovered_bytes() const { return buffer_.position() != header_.covered(); }
   // True if this checkpoint needs an entry. Requires has_uncovered_bytes().
   bool is_due(Checkpoint_Level level) const {
+    assert(has_uncovered_bytes());
     return kind_ == Integrity::each_checkpoint || level != Checkpoint_Level::soft ||
            header_.has_unchecked_entries() ||
            buffer_.position() - header_.covered() >= integrity_step;

@@ -251,7 +251,7 @@ class Client {
   void end_part();
 
   // Locks, pulls, calls run(), pushes, writes a checkpoint, unlocks. Returns a copy of the result
-  // of run(). Throws Exception, without calling run(), if the client cannot write or is in a
+  // of run(). Without calling run(), throws Read_Only_Client, Exception if the client is in a
   // transaction, and what pulling throws. If run() throws, everything it has written is rolled
   // back, in memory and in the file, and its exception is passed on.
   //
@@ -331,13 +331,19 @@ class Client {
   int needed_quiet_transactions_ = 2;  // number of them before transactions skip the lock
 };
 
+// A transaction of a client whose connection, or local file, can only be read. It had no effect.
+class Read_Only_Client : public Exception {
+ public:
+  Read_Only_Client() : Exception("this client cannot write") {}
+};
+
 // A transaction that the program ends explicitly. The constructor takes the locks and pulls. End it
 // with unlock(), push_unlock() or checkpoint_and_push_unlock(); otherwise the destructor rolls it
 // back, and logs a warning.
 class Client_Lock {
  public:
-  // Throws Exception if the client cannot write or is in a transaction, and what pulling throws. No
-  // lock is held then.
+  // Throws Read_Only_Client, Exception if the client is in a transaction, and what pulling
+  // throws. No lock is held then.
   explicit Client_Lock(Client& client);
   ~Client_Lock();
   Client_Lock(const Client_Lock&) = delete;

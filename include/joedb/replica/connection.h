@@ -3,11 +3,39 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
+#include "joedb/base/error.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"
 
 namespace joedb::inline v1 {
+
+// The other side of a connection can only be read: it refuses a lock, or a push.
+class Pull_Only : public Disconnection {
+ public:
+  using Disconnection::Disconnection;
+};
+
+// Two journals that should have the same bytes in [start, end) differ there: they are not copies of
+// each other, or have diverged. `path` is the local journal. Neither has been changed.
+class Content_Mismatch : public Disconnection {
+ public:
+  Content_Mismatch(std::string_view file, Offset start_of_bytes, Offset end_of_bytes);
+  const std::string path;
+  const Offset start;
+  const Offset end;
+};
+
+// A push does not start at the end of the other copy: somebody else has pushed since the last pull,
+// or the lock was lost. No part of the push was appended. The copies diverge at or after
+// `position`.
+class Conflict : public Disconnection {
+ public:
+  explicit Conflict(Offset pushed_from);
+  const Offset position;
+};
 
 // How much of the common part of two journals is compared before they are accepted as copies of
 // each other. The common part ends at the earlier of their checkpoints.

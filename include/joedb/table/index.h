@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "joedb/base/error.h"
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
 #include "joedb/table/record_ids.h"
@@ -18,6 +19,18 @@ class Column_Base;
 class Index_Run;
 class Key_Coder;
 class Table;
+
+// A row would have the same key as another row in a unique index. Loading a journal also throws
+// this, after its last entry; the tables have been changed then (table/load.h).
+class Unique_Violation : public Data_Error {
+ public:
+  Unique_Violation(const std::string& what, std::string_view index_name, Record_Id new_record,
+                   Record_Id old_record)
+      : Data_Error(what), index(index_name), record(new_record), other(old_record) {}
+  const std::string index;
+  const Record_Id record;  // the row that would have the key
+  const Record_Id other;   // the row that has the key
+};
 
 // ---- keys ---------------------------------------------------------------------------------------
 

@@ -1,13 +1,14 @@
 #ifndef JOEDB_TABLE_RECORD_IDS_H
 #define JOEDB_TABLE_RECORD_IDS_H
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
-#include "joedb/base/types.h"
 #include "joedb/io/zeroed_memory.h"
+#include "joedb/schema/type.h"
 
 namespace joedb::inline v1 {
 
@@ -166,7 +167,10 @@ class Record_Ids {
   // Requires that the id is not in use.
   Before before_insert(index_t id) const;
   // Requires is_used(id).
-  Before before_erase(index_t id) const { return {size_, previous(id), next(id)}; }
+  Before before_erase(index_t id) const {
+    assert(is_used(id));
+    return {size_, previous(id), next(id)};
+  }
   void undo_insert(index_t id, const Before& before);
   void undo_erase(index_t id, const Before& before);
 

@@ -1,6 +1,7 @@
 #ifndef JOEDB_TABLE_TYPED_VALUES_H
 #define JOEDB_TABLE_TYPED_VALUES_H
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -133,7 +134,10 @@ class Span {
   Span(T* data, std::size_t size) : data_(data), size_(size) {}
 
   // Requires i < size().
-  T& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) const {
+    assert(i < size_);
+    return data_[i];
+  }
   // The number of records; get_size() is the older name.
   std::size_t get_size() const { return size_; }
   std::size_t size() const { return size_; }
@@ -188,6 +192,7 @@ class Span<std::string> {
 
   // Requires i < size().
   String_Reference operator[](std::size_t i) const {
+    assert(i < size_);
     return {column_, first_ + static_cast<index_t>(i)};
   }
   std::size_t get_size() const { return size_; }

@@ -4,8 +4,10 @@
 #include <ctime>
 #include <functional>
 #include <limits>
+#include <string>
 #include <utility>
 
+#include "joedb/base/error.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/readonly_journal.h"
@@ -21,6 +23,23 @@ namespace joedb::inline v1 {
 // entries.
 enum class Schema_Relation { equal, file_is_older, incompatible };
 Schema_Relation compare_schemas(std::string_view file, std::string_view program);
+
+// The schema of a file is neither that of the program nor an older version of it. Both are stored
+// as joedbi commands, one per line.
+class Schema_Mismatch : public Exception {
+ public:
+  Schema_Mismatch(const std::string& what, std::string file_schema, std::string program_schema)
+      : Exception(what), in_file(std::move(file_schema)), in_program(std::move(program_schema)) {}
+  const std::string in_file;
+  const std::string in_program;
+};
+
+// A database was opened read-only, and its file has an older schema than the program. Opening the
+// file for writing upgrades it.
+class Out_Of_Date : public Exception {
+ public:
+  using Exception::Exception;
+};
 
 // Throws Out_Of_Date if the schema of the file is older than the schema of the program,
 // Schema_Mismatch if it is incompatible, and Exception if a table that must have exactly one row

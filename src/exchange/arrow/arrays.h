@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "joedb/arrow/abi.h"
-#include "joedb/base/types.h"
+#include "joedb/schema/type.h"
 
 namespace joedb::inline v1 {
 

@@ -3,8 +3,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "kernel/base/shell_word.h"
-
 namespace joedb::inline v1 {
 
 static std::string message(std::string_view action, std::string_view path, Offset offset,
@@ -24,20 +22,9 @@ Corruption_Error Corruption_Error::in_file(std::string_view file, std::string_vi
   return error;
 }
 
-Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset checkpoint_position,
-                                               Offset file_size)
-    : Exception(std::string(file) + " ends with an unfinished transaction: its checkpoint is at " +
-                std::to_string(checkpoint_position) + ", the file has " +
-                std::to_string(file_size) + " bytes. No running process is writing them. 'joedb " +
-                "recover " + shell_word(file) + "' (or Recovery::keep) saves the last " +
-                std::to_string(file_size - checkpoint_position) + " bytes in " + std::string(file) +
-                ".tail-" + std::to_string(checkpoint_position) + ", and removes them"),
-      path(file),
-      checkpoint(checkpoint_position),
-      size(file_size) {}
-
-Io_Error::Io_Error(std::string_view action, std::string_view file, Offset at, int errno_value)
-    : Exception(message(action, file, at, errno_value)),
+Io_Error::Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value)
+    : Exception(message(what_for, file, at, errno_value)),
+      action(what_for),
       path(file),
       offset(at),
       code(errno_value) {}
@@ -63,17 +50,5 @@ Inherited_Object::Inherited_Object(std::string_view object)
     : Exception(std::string(object) +
                 " was opened before fork(), by the parent of this process: open it again here"),
       name(object) {}
-
-Content_Mismatch::Content_Mismatch(std::string_view file, Offset start_of_bytes,
-                                   Offset end_of_bytes)
-    : Disconnection("Content mismatch: the file and the connection have diverged"),
-      path(file),
-      start(start_of_bytes),
-      end(end_of_bytes) {}
-
-Conflict::Conflict(Offset pushed_from)
-    : Disconnection("push error: conflict: the other copy has gone on from position " +
-                    std::to_string(pushed_from)),
-      position(pushed_from) {}
 
 }  // namespace joedb::inline v1

@@ -2,6 +2,7 @@
 #define JOEDB_SRC_KERNEL_BASE_SPLIT_H
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@ namespace joedb::inline v1 {
 // Returns the parts of `text` between the separators, which must not be empty: one more part than
 // there are separators, so "" has one. Parts may be empty. They are views into `text`.
 inline std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  assert(!separator.empty());
   std::vector<std::string_view> parts;
   for (;;) {
     const std::size_t end = text.find(separator);

@@ -1,5 +1,6 @@
 #include "joedb/format/header.h"
 
+#include <cassert>
 #include <cstring>
 
 #include "joedb/base/types.h"
@@ -80,6 +81,7 @@ Integrity_Hasher::Integrity_Hasher() = default;
 Integrity_Hasher::~Integrity_Hasher() = default;
 
 void Integrity_Hasher::add(std::string_view bytes) {
+  assert(is_running());
   if (!block_) block_ = std::make_unique<Hash_Of_Pieces>();
   while (!bytes.empty()) {
     const Offset in_block = (end_ - start_) % integrity_block_size;
@@ -94,6 +96,7 @@ void Integrity_Hasher::add(std::string_view bytes) {
 }
 
 std::uint64_t Integrity_Hasher::hash() const {
+  assert(is_running());
   return (end_ - start_) % integrity_block_size == 0 ? seed_ : block_->hash();
 }
 

@@ -1,6 +1,7 @@
 #include "kernel/io/staged_file.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "joedb/base/error.h"
@@ -21,6 +22,7 @@ void Staged_File::append(std::string_view bytes) {
 }
 
 void Staged_File::drop_after(Offset end) {
+  assert(end >= start_ && end <= end_);
   end_ = end;
   if (!file_) memory_.resize(static_cast<std::size_t>(end - start_));
 }

@@ -84,17 +84,17 @@ static bool has_checkpoint_within(const Checkpoint_Words& words, Offset file_siz
   return false;
 }
 
-// Returns the soft checkpoint of a word that claims more bytes than the file has; 0 if there is
-// none.
-static Offset missing_soft_checkpoint(const Checkpoint_Words& words, Offset file_size) {
+// Returns the soft checkpoint of a word that claims more bytes than the file has.
+static std::optional<Offset> missing_soft_checkpoint(const Checkpoint_Words& words,
+                                                     Offset file_size) {
   for (const std::int64_t word : words)
     if (word < -file_size && word > std::numeric_limits<std::int64_t>::min()) return -word;
-  return 0;
+  return std::nullopt;
 }
 
 // The text names what can still be read: the file up to the hard checkpoint, and a copy of all
 // whole entries.
-void Checkpoint_Reader::fail_as_damaged(const std::string& what, Offset file_size) const {
+std::string Checkpoint_Reader::damage_text(const std::string& what, Offset file_size) const {
   std::string text =
       file_.get_name() + " is damaged: " + what + hard_checkpoint_text(hard_checkpoint());
   const Offset whole = end_of_whole_entries(file_size);
@@ -104,7 +104,11 @@ void Checkpoint_Reader::fail_as_damaged(const std::string& what, Offset file_siz
     text += "; its entries are whole up to offset " + std::to_string(whole) +
             ": joedb_push --recovery ignore_header --until " + std::to_string(whole) +
             " FILE file NEW_FILE copies them";
-  throw Corruption_Error(text, file_size, file_.get_name());
+  return text;
+}
+
+void Checkpoint_Reader::fail_as_damaged(const std::string& what, Offset file_size) const {
+  throw Corruption_Error(damage_text(what, file_size), file_size, file_.get_name());
 }
 
 // A hard checkpoint is written when its bytes are on disk: if the file ends before one, it was
@@ -123,8 +127,8 @@ void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Off
   if (recovery != Recovery::hard) {
     for (std::size_t slot = 0; slot < 4; slot += 2)
       if (words[slot] == words[slot + 1] && words[slot] > file_size) fail("hard", words[slot]);
-    const Offset missing = missing_soft_checkpoint(words, file_size);
-    if (found == journal_start && has_checkpoint && missing > 0) fail("soft", missing);
+    const auto missing = missing_soft_checkpoint(words, file_size);
+    if (found == journal_start && has_checkpoint && missing) fail("soft", *missing);
   }
   if (found > journal_start || has_checkpoint || file_.is_zero(journal_start, file_size)) return;
   fail_as_damaged(
@@ -185,9 +189,11 @@ void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& wor
   };
   for (std::size_t i = 0; i < words.size(); ++i)
     if (hides_end(i) && is_good())
-      fail_as_damaged("a bit of its header has changed that hides the checkpoint at " +
+      throw Hidden_Checkpoint(
+          damage_text("a bit of its header has changed that hides the checkpoint at " +
                           std::to_string(end) + ", up to which the bytes are good",
-                      file_size);
+                      file_size),
+          file_size, file_.get_name(), end);
 }
 
 // If a bit of the seal's size has flipped, only the previous hard checkpoint tells how many bytes

@@ -6,9 +6,22 @@
 #include <utility>
 
 #include "joedb/base/log.h"
+#include "kernel/base/shell_word.h"
 #include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
+
+Unfinished_Transaction::Unfinished_Transaction(std::string_view file, Offset checkpoint_position,
+                                               Offset file_size)
+    : Exception(std::string(file) + " ends with an unfinished transaction: its checkpoint is at " +
+                std::to_string(checkpoint_position) + ", the file has " +
+                std::to_string(file_size) + " bytes. No running process is writing them. 'joedb " +
+                "recover " + shell_word(file) + "' (or Recovery::keep) saves the last " +
+                std::to_string(file_size - checkpoint_position) + " bytes in " + std::string(file) +
+                ".tail-" + std::to_string(checkpoint_position) + ", and removes them"),
+      path(file),
+      checkpoint(checkpoint_position),
+      size(file_size) {}
 
 Journal_Recovery::Journal_Recovery(Abstract_File& file, Fail_Stop_File& out,
                                    Checkpoint_Reader& header, Checkpoint_Writer& checkpoints,

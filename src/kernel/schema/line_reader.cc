@@ -1,6 +1,7 @@
 #include "kernel/schema/line_reader.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -20,6 +21,11 @@ const char* end_of_word(const char* begin, const char* end) {
 
 }  // namespace
 
+Line_Error::Line_Error(std::optional<std::size_t> at, std::string_view cause)
+    : Data_Error((at ? "column " + std::to_string(*at) + ": " : "") + std::string(cause)),
+      column(at),
+      reason(cause) {}
+
 // ---- words --------------------------------------------------------------------------------------
 
 const char* Line_Reader::next_word() const { return std::find_if_not(current_, end_, is_space); }
@@ -28,13 +34,12 @@ bool Line_Reader::has_more() const {
   return is_classic_ ? !has_failed_ && !is_at_end_ : next_word() != end_;
 }
 
-Data_Error Line_Reader::error_at(const char* place, std::string_view what) const {
-  if (is_classic_) return Data_Error(std::string(what));
-  const auto column =
-      1 + std::count_if(line_, place, [](char c) {
-        return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;  // begins a character
-      });
-  return Data_Error("column " + std::to_string(column) + ": " + std::string(what));
+Line_Error Line_Reader::error_at(const char* place, std::string_view what) const {
+  if (is_classic_) return {std::nullopt, what};
+  const auto characters_before = std::count_if(line_, place, [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;  // begins a character
+  });
+  return {static_cast<std::size_t>(characters_before) + 1, what};
 }
 
 // Formats a word of the line for a message.
@@ -47,7 +52,7 @@ static std::string shown_word(const char* begin, const char* end) {
   return '`' + std::string(begin, word_end) + (is_cut ? "…`" : "`");
 }
 
-Data_Error Line_Reader::unexpected(std::string_view expected) const {
+Line_Error Line_Reader::unexpected(std::string_view expected) const {
   return error(std::string(expected) + " expected, got " + shown_word(start_, end_));
 }
 
@@ -94,6 +99,7 @@ std::string_view Line_Reader::peek_word() const {
 }
 
 std::string_view Line_Reader::read_rest() {
+  assert(!is_classic_);
   const char* const begin = start_ = next_word();
   current_ = end_;
   is_at_end_ = true;

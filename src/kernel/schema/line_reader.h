@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <forward_list>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,9 +14,18 @@
 
 namespace joedb::inline v1 {
 
+// An invalid item of a line. `column` counts characters, from 1; `reason` is the error. The text is
+// "column N: REASON", or REASON if there is no column (Reading::classic).
+class Line_Error : public Data_Error {
+ public:
+  Line_Error(std::optional<std::size_t> at, std::string_view cause);
+  const std::optional<std::size_t> column;
+  const std::string reason;
+};
+
 // How strictly to read a line.
 enum class Reading {
-  // Each word must be valid as a whole, otherwise Data_Error is thrown: "column 16: int32 expected,
+  // Each word must be valid as a whole, otherwise Line_Error is thrown: "column 16: int32 expected,
   // got `x`".
   strict,
   // As joedb 10 does, like a C++ stream: an invalid value reads as zero or the nearest value, and
@@ -44,7 +54,7 @@ class Line_Reader {
   bool has_more() const;
 
   // Reads a word, up to the next white space. `what` names the expected item in errors. If no word
-  // is left: strict throws Data_Error, classic returns an empty text.
+  // is left: strict throws Line_Error, classic returns an empty text.
   std::string_view read_word(std::string_view what);
   // Returns the next word without reading it. Empty if there is none.
   std::string_view peek_word() const;
@@ -80,16 +90,16 @@ class Line_Reader {
     return read_integer_or(fallback, what, Range());
   }
 
-  // Throws Data_Error if another word follows. Classic: does nothing.
+  // Throws Line_Error if another word follows. Classic: does nothing.
   void require_end();
 
   // Returns an error about the item read last: "column 5: WHAT". Classic: "WHAT".
-  Data_Error error(std::string_view what) const { return error_at(start_, what); }
+  Line_Error error(std::string_view what) const { return error_at(start_, what); }
   // Returns the error "column 5: EXPECTED expected, got `…`". Classic: without the column.
-  Data_Error unexpected(std::string_view expected) const;
+  Line_Error unexpected(std::string_view expected) const;
 
  private:
-  Data_Error error_at(const char* place, std::string_view what) const;
+  Line_Error error_at(const char* place, std::string_view what) const;
   const char* next_word() const;
   void begin_strictly(std::string_view what);
   template <class Read>

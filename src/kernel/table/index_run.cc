@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -150,6 +151,7 @@ static std::size_t highest(std::uint64_t bits) {
 }
 
 void Bit_Tree::grow(std::size_t bits) {
+  assert(levels_.empty());
   do {
     bits = (bits + 63) / 64;
     levels_.emplace_back().grow(bits * sizeof(std::uint64_t));

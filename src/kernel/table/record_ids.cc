@@ -1,6 +1,7 @@
 #include "joedb/table/record_ids.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 
 #include "joedb/base/error.h"
@@ -111,6 +112,7 @@ void Record_Ids::insert_in_list(index_t id) {
 
 void Record_Ids::insert_vector(index_t id, index_t n) {
   if (n == 0) return;
+  assert(are_free(id, n));
   if (is_dense_ && id == size_) {
     size_ += n;
     used_count_ += n;
@@ -121,11 +123,13 @@ void Record_Ids::insert_vector(index_t id, index_t n) {
 }
 
 void Record_Ids::insert_at_hole(index_t id) {
+  assert(id >= 0 && !is_used(id));
   make_lists();
   insert_in_list(id);
 }
 
 void Record_Ids::erase(index_t id) {
+  assert(is_used(id));
   make_lists();
   remember_erased({id, previous(id), next(id), false});
   unlink(id, first_used_, last_used_);

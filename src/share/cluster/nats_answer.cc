@@ -73,9 +73,10 @@ Nats_Stream_State nats_stream_state(const json& answer) {
     state.mirror_lag = mirror->value("lag", std::int64_t{0});
 
   const auto limit = [&config](const char* name) {
-    return config.value(name, std::int64_t{-1}) > 0;
+    const auto value = config.value(name, std::int64_t{-1});
+    return value > 0 ? std::optional(value) : std::nullopt;
   };
-  state.max_message_size = config.value("max_msg_size", std::int64_t{-1});
+  state.max_message_size = limit("max_msg_size");
   state.has_file_storage = config.value("storage", "") == "file";
   state.has_limits = limit("max_age") || limit("max_msgs") || limit("max_bytes") ||
                      limit("max_msgs_per_subject") || config.value("retention", "") != "limits";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "kernel/base/parse_number.h"
@@ -26,17 +27,18 @@ constexpr std::int64_t room_for_headers = 1024;
 // The server allows 1000.
 constexpr std::size_t batch_size = 500;
 
-// Returns the sequence of a message that a consumer has delivered, from its reply subject; -1 for
-// any other message. The subject is one of
+// Returns the sequence of a message that a consumer has delivered, from its reply subject; nullopt
+// for any other message. The subject is one of
 //
 //     $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE...
 //     $JS.ACK.DOMAIN.ACCOUNT.STREAM....
-Number sequence_of(const natsMsg& message) {
+std::optional<Number> sequence_of(const natsMsg& message) {
   const char* const reply = natsMsg_GetReply(&message);
   const std::vector<std::string_view> words = split(reply ? reply : "", ".");
   constexpr std::size_t words_without_domain = 9;
-  if (words.size() < words_without_domain || words[0] != "$JS" || words[1] != "ACK") return -1;
-  return parse_number<Number>(words[words.size() == words_without_domain ? 5 : 7]).value_or(-1);
+  if (words.size() < words_without_domain || words[0] != "$JS" || words[1] != "ACK")
+    return std::nullopt;
+  return parse_number<Number>(words[words.size() == words_without_domain ? 5 : 7]);
 }
 
 }  // namespace
@@ -52,8 +54,8 @@ class Nats_Log::Reader {
     subject_ = can_append_ ? state.subjects[0] : address.subject + ".>";
     max_batch_ = can_append_ && state.allows_atomic ? batch_size : 1;
     std::int64_t max_size = client_.max_payload() - room_for_headers;
-    if (state.max_message_size > 0)
-      max_size = std::min(max_size, state.max_message_size - room_for_headers);
+    if (state.max_message_size)
+      max_size = std::min(max_size, *state.max_message_size - room_for_headers);
     if (max_size < static_cast<std::int64_t>(min_message_limit))
       throw Disconnection(client_.name() + ": the servers take messages of " +
                           std::to_string(max_size) +

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/base/error.h"
+#include "joedb/replica/connection.h"
 #include "kernel/format/hash.h"
 
 namespace joedb::inline v1 {

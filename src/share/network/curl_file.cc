@@ -61,7 +61,7 @@ std::optional<Content_Range> parse_range(std::string_view text) {
 struct Answer {
   long status = 0;
   std::optional<Content_Range> range;
-  Offset length = -1;
+  std::optional<Offset> length;
   bool has_end = false;  // a cut connection cannot be mistaken for the end of the body
   std::string etag;
   std::string last_modified;
@@ -99,7 +99,7 @@ void read_header(Answer& answer, std::string_view line) {
   if (name == "content-range")
     answer.range = parse_range(value);
   else if (name == "content-length")
-    answer.length = take_number(value).value_or(-1);
+    answer.length = take_number(value);
   else if (name == "transfer-encoding")
     answer.has_end = true;
   else if (name == "etag")
@@ -177,12 +177,12 @@ class Curl_File::Transfer {
   }
 
   std::size_t read(char* data, std::size_t size, Offset offset) {
-    if (offset >= size_) return 0;
+    if (offset >= *size_) return 0;
     if (whole_) return whole_->pread(data, size, offset);
-    return request(data, std::min(size, static_cast<std::size_t>(size_ - offset)), offset);
+    return request(data, std::min(size, static_cast<std::size_t>(*size_ - offset)), offset);
   }
 
-  Offset size() const { return size_; }
+  Offset size() const { return *size_; }
   bool has_ranges() const { return !whole_; }
 
  private:
@@ -287,7 +287,7 @@ class Curl_File::Transfer {
     throw Disconnection(name_ + ": " + what);
   }
 
-  bool is_first() const { return size_ < 0; }
+  bool is_first() const { return !size_; }
 
   // Checks the header before the first byte of the body is used.
   void accept() {
@@ -330,9 +330,9 @@ class Curl_File::Transfer {
   // The server does not support ranges, or its file is no longer the version that If-Range names.
   void accept_whole() {
     if (!is_first()) has_changed();
-    if (answer_.length < 0 && !answer_.has_end)
+    if (!answer_.length && !answer_.has_end)
       refuse("the server does not say how many bytes the file has");
-    require_allowed(answer_.length);
+    if (answer_.length) require_allowed(*answer_.length);
     whole_ = std::make_unique<Unnamed_File>("a temporary file for " + name_);
   }
 
@@ -387,7 +387,7 @@ class Curl_File::Transfer {
   std::unique_ptr<curl_slist, Free_List> headers_;
   const std::unique_ptr<CURL, Free_Handle> handle_;
 
-  Offset size_ = -1;  // before the first answer
+  std::optional<Offset> size_;  // nullopt before the first answer
   Answer first_;
   std::unique_ptr<Unnamed_File> whole_;
 

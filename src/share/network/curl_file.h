@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "joedb/base/threads.h"
@@ -25,8 +26,9 @@ class Curl_File final : public Remote_File {
     // Limit in bytes on a file that is downloaded as a whole.
     Offset max_download = Offset{1} << 30;
     // Called while a file is downloaded as a whole, with the number of bytes received and the size
-    // of the file (-1: unknown).
-    std::function<void(Offset, Offset)> report = [](Offset, Offset) {};
+    // of the file (nullopt: unknown).
+    std::function<void(Offset, std::optional<Offset>)> report = [](Offset, std::optional<Offset>) {
+    };
   };
 
   // Sends the first request. The constructor and reads throw Exception if the URL cannot be used,

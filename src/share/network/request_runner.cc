@@ -1,5 +1,6 @@
 #include "share/network/request_runner.h"
 
+#include <cassert>
 #include <memory>
 #include <utility>
 
@@ -36,6 +37,7 @@ void Request_Runner::run_locked(const Request& request) {
 
 void Request_Runner::start_pings(std::chrono::milliseconds interval, Request ping,
                                  std::function<void(const std::exception&)> report) {
+  assert(!pinger_.joinable());
   if (interval <= interval.zero()) return;
   pinger_ = std::thread([this, interval, ping = std::move(ping), report = std::move(report)] {
     send_pings(interval, ping, report);

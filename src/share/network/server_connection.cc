@@ -135,7 +135,7 @@ void Server_Connection::ask_for_checkpoint(const Pull& pull, bool has_data) {
   if (is_refused) {
     // A refused pull still receives the bytes that it asked for.
     if (has_data) Incoming(*this, pull.from, std::max(pull.from, checkpoint_)).skip_to(checkpoint_);
-    throw Disconnection("pull error: server is pull-only, cannot lock");
+    throw Pull_Only("pull error: server is pull-only, cannot lock");
   }
   if (pull.takes_lock) is_locked_ = true;
 }
@@ -224,7 +224,7 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
       is_locked_ = after == After_Push::keep_lock;
       throw Conflict(checkpoint_);
     }
-    if (reply == code::readonly) throw Disconnection("push error: server is pull-only");
+    if (reply == code::readonly) throw Pull_Only("push error: server is pull-only");
     if (reply == code::time_out) {
       is_locked_ = false;
       is_late = true;

@@ -301,7 +301,7 @@ bool Client::finds_new_data() {
 }
 
 Client_Lock::Client_Lock(Client& client) : client_(client) {
-  if (!client.can_write()) throw Exception("this client cannot write");
+  if (!client.can_write()) throw Read_Only_Client();
   client.require_no_transaction();
   const Offset old = client.get_journal_checkpoint();
   if (client_.is_connected()) {

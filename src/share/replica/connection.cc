@@ -21,6 +21,18 @@ constinit Dummy_Connection dummy_connection;
 
 }  // namespace
 
+Content_Mismatch::Content_Mismatch(std::string_view file, Offset start_of_bytes,
+                                   Offset end_of_bytes)
+    : Disconnection("Content mismatch: the file and the connection have diverged"),
+      path(file),
+      start(start_of_bytes),
+      end(end_of_bytes) {}
+
+Conflict::Conflict(Offset pushed_from)
+    : Disconnection("push error: conflict: the other copy has gone on from position " +
+                    std::to_string(pushed_from)),
+      position(pushed_from) {}
+
 constinit Connection& Connection::dummy = dummy_connection;
 
 static constexpr Offset fast_check_size = Offset{1} << 16;

@@ -288,7 +288,7 @@ class Socket_Server::Implementation {
   // A client over TCP that has not named a database yet, or one that asks for metrics.
   struct Pending_Connection {
     explicit Pending_Connection(asio::io_context& io) : timer(io) {}
-    std::string name;  // of its certificate
+    std::optional<std::string> name;  // of its certificate
     Peer_Pointer peer;
     asio::steady_timer timer;
     std::shared_ptr<Tls_State> tls;
@@ -511,8 +511,8 @@ class Socket_Server::Implementation {
       if (!token.empty()) {
         found = list.with_token(name, token);
       } else {
-        name = pending.name;
-        if (!name.empty()) found = list.with_certificate(name);
+        name = pending.name.value_or("");
+        if (pending.name) found = list.with_certificate(name);
       }
       if (!found) return "unknown name, or wrong token or certificate";
       role = *found;

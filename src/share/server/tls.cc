@@ -49,14 +49,15 @@ std::shared_ptr<Tls_State> load_tls(const Tls_Files& files) {
   return state;
 }
 
-std::string name_in_certificate(SSL* connection) {
+std::optional<std::string> name_in_certificate(SSL* connection) {
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(
       SSL_get1_peer_certificate(connection), X509_free);
-  if (!certificate || SSL_get_verify_result(connection) != X509_V_OK) return "";
+  if (!certificate || SSL_get_verify_result(connection) != X509_V_OK) return std::nullopt;
   char name[128];
   const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()),
                                              NID_commonName, name, sizeof name);
-  return size > 0 ? std::string(name, static_cast<std::size_t>(size)) : "";
+  if (size <= 0) return std::nullopt;
+  return std::string(name, static_cast<std::size_t>(size));
 }
 
 }  // namespace joedb::server

@@ -3,6 +3,7 @@
 
 #include <asio/ssl.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "share/server/access.h"
@@ -20,9 +21,9 @@ struct Tls_State {
 // Loads the files. Throws Exception, which names the file.
 std::shared_ptr<Tls_State> load_tls(const Tls_Files& files);
 
-// Returns the common name of the verified certificate that the client has shown; empty if it has
-// shown none.
-std::string name_in_certificate(SSL* connection);
+// Returns the common name of the verified certificate that the client has shown; nullopt if it
+// has shown none.
+std::optional<std::string> name_in_certificate(SSL* connection);
 
 }  // namespace joedb::server
 

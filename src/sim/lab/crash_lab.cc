@@ -156,6 +156,7 @@ struct Reading {
   Offset checkpoint = journal_start;
   Offset hard_checkpoint = journal_start;
   std::string refusal;
+  std::optional<Offset> hidden_checkpoint;
 };
 
 Reading read(std::string_view image, Recovery recovery) {
@@ -167,6 +168,9 @@ Reading read(std::string_view image, Recovery recovery) {
     reading.checkpoint = journal.get_checkpoint();
     reading.hard_checkpoint = journal.get_hard_checkpoint();
     reading.is_open = true;
+  } catch (const Hidden_Checkpoint& error) {
+    reading.refusal = error.what();
+    reading.hidden_checkpoint = error.checkpoint;
   } catch (const Exception& error) {
     reading.refusal = error.what();
   }
@@ -217,11 +221,11 @@ bool names_hard_checkpoint(const std::string& refusal, Offset hard) {
 
 // The default mode may also refuse a checkpoint with correct bytes whose word was lost in a power
 // cut, if another word differs from the lost one in a single bit: that word may be a damaged copy
-// of it. Returns the position of the checkpoint, or 0 if the refusal has another reason.
-Offset hidden_checkpoint(const std::string& refusal) {
-  constexpr std::string_view reason = "hides the checkpoint at ";
-  const std::size_t found = refusal.find(reason);
-  return found == refusal.npos ? 0 : std::stoll(refusal.substr(found + reason.size()));
+// of it.
+bool hides_lost_checkpoint(const Reading& refused, Offset hard, const In_Force& promises,
+                           std::string_view image) {
+  const auto hidden = refused.hidden_checkpoint;
+  return hidden && *hidden > hard && promises.find(*hidden, false, image, true) != nullptr;
 }
 
 // `must_open`: the image certainly has a header.
@@ -265,8 +269,7 @@ Judgement judge(std::string_view image, const In_Force& promises, bool must_open
     const bool is_lost = classic.checkpoint > hard
                              ? promises.find(classic.checkpoint, false, image) == nullptr
                              : hard == journal_start && has_soft_word_beyond(image);
-    const Offset hidden = hidden_checkpoint(j.found.refusal);
-    const bool is_hidden = hidden > hard && promises.find(hidden, false, image, true) != nullptr;
+    const bool is_hidden = hides_lost_checkpoint(j.found, hard, promises, image);
     if (must_open && !((is_lost || is_hidden) && names_hard_checkpoint(j.found.refusal, hard)))
       j.wrong = "the default mode refuses: " + j.found.refusal;
     return j;

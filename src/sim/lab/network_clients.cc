@@ -111,17 +111,17 @@ void Simulation::live(Client& client) {
                       [](const Transaction& own) { return !own.is_cancelled && own.end == 0; });
       if (!has_own && lost_.empty()) fail(who + "its copy has diverged, without a cause");
       discard(client);
+    } catch (const Pull_Only& error) {
+      note(who + error.what());
+    } catch (const Read_Only_Client& error) {  // after a reconnection during a transaction
+      note(who + error.what());
     } catch (const Disconnection& error) {
       note(who + error.what());
-      const bool is_refused =
-          std::string_view(error.what()).find("pull-only") != std::string_view::npos;
       const bool reads_lost_data = client.copy == Copy_Kind::none && !lost_.empty();
-      if (!is_refused && !reads_lost_data) fail(who + client.action + ": " + error.what());
+      if (!reads_lost_data) fail(who + client.action + ": " + error.what());
     } catch (const std::exception& error) {
-      // A Server_File does not detect that the server has lost bytes which it has read. After a
-      // reconnection during a transaction, the server may be read-only.
-      const bool is_refused = std::string_view(error.what()) == "this client cannot write";
-      if (is_refused || (client.copy == Copy_Kind::none && !lost_.empty()))
+      // A Server_File does not detect that the server has lost bytes which it has read.
+      if (client.copy == Copy_Kind::none && !lost_.empty())
         note(who + error.what());
       else
         fail(who + client.action + ": " + error.what());

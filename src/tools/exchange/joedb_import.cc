@@ -108,13 +108,13 @@ class Watch {
   Watch(const Row_Source& source, const Stop_Signal& stop, const std::string& what)
       : source_(source),
         stop_(stop),
-        progress_(what + " " + source.input().name(), 0, source.input().size()) {}
+        progress_(what + " " + source.input().name(), 0, source.input().size().value_or(0)) {}
 
   void operator()() {
     constexpr int step = 1024;
     if (++rows_ % step != 0) return;
     require_no_interrupt(stop_);
-    if (source_.input().size() > 0) progress_.update(source_.input().position());
+    if (source_.input().size()) progress_.update(source_.input().position());
   }
 
  private:

@@ -45,11 +45,10 @@ int run_subcommand(const Group_Help& help, std::span<const Command> commands,
     name = arguments[1];
     arguments = {name, "--help"};
   }
-  if (name.empty()) throw Usage_Error(usage);
+  if (name.empty()) throw Usage_Error("", usage);
   const Command* const command = find_command(commands, name);
   if (command == nullptr)
-    throw Usage_Error("unknown command: " + name + suggested_command(name, commands) + '\n' +
-                      usage);
+    throw Usage_Error("unknown command: " + name + suggested_command(name, commands), usage);
   arguments.erase(arguments.begin());
   return command->run(std::move(arguments));
 }

@@ -1,6 +1,7 @@
 #include "tools/frame/database_options.h"
 
 #include <algorithm>
+#include <cassert>
 #include <ctime>
 
 #include "joedb/table/load.h"
@@ -39,6 +40,7 @@ When parse_when(const std::string& text, const std::string& option) {
 }
 
 When Moment_Options::get() const {
+  assert(is_given());
   if (until && time) throw Usage_Error("--until and --at-time exclude each other");
   if (until) return parse_when(*until, "--until");
   if (const auto seconds = parse_time(*time, std::time(nullptr))) return {*time, at_time(*seconds)};

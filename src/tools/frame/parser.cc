@@ -47,8 +47,7 @@ void Words::require_end() const {
 }
 
 void Words::fail(const std::string& what) const {
-  throw Usage_Error((what.empty() ? "" : what + "\n") + "usage: " + usage_ +
-                    "\nMore is shown by --help.");
+  throw Usage_Error(what, "usage: " + usage_ + "\nMore is shown by --help.");
 }
 
 // ---- help ---------------------------------------------------------------------------------------

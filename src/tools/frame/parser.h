@@ -19,10 +19,13 @@
 
 namespace joedb {
 
-// An invalid command line. The text names the error, and shows the correct usage.
+// An invalid command line. The text is the cause, then the correct usage; one of them may be empty.
 class Usage_Error : public Exception {
  public:
-  using Exception::Exception;
+  explicit Usage_Error(const std::string& cause, const std::string& usage = "")
+      : Exception(cause + (cause.empty() || usage.empty() ? "" : "\n") + usage),
+        has_cause(!cause.empty()) {}
+  const bool has_cause;
 };
 
 // The arguments that are not options, from left to right. A word that begins with - is a file mode

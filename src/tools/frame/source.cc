@@ -162,9 +162,10 @@ static std::unique_ptr<Abstract_File> open_web([[maybe_unused]] const std::strin
   settings.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout);
   if (options.max_size > 0) settings.max_download = options.max_size;
   settings.report = [what = "downloading " + shown_name(url),
-                     progress = std::shared_ptr<Progress>()](Offset done, Offset size) mutable {
-    if (size < 0) return;
-    if (!progress) progress = std::make_shared<Progress>(what, 0, size);
+                     progress = std::shared_ptr<Progress>()](Offset done,
+                                                             std::optional<Offset> size) mutable {
+    if (!size) return;
+    if (!progress) progress = std::make_shared<Progress>(what, 0, *size);
     progress->update(done);
     if (done == size) progress.reset();
   };

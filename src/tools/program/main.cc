@@ -8,6 +8,7 @@
 
 #include "joedb/base/version.h"
 #include "joedb/format/header.h"
+#include "joedb/journal/journal_options.h"
 #include "kernel/base/json_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "tools/frame/command.h"
@@ -112,8 +113,9 @@ static int run_help(std::vector<std::string> words) {
   }
   const Command* const command = find_command(commands, words.front());
   if (command == nullptr)
-    throw Usage_Error("help: unknown command: " + words.front() +
-                      suggested_command(words.front(), commands) + '\n' + usage);
+    throw Usage_Error(
+        "help: unknown command: " + words.front() + suggested_command(words.front(), commands),
+        usage);
   words.erase(words.begin());
   words.push_back("--help");
   return command->run(std::move(words));
@@ -137,9 +139,8 @@ static int run(Call& call) {
   if (call.command != nullptr) return call.command->run(std::move(words));
   if (first == "--help" || first == "-h") return run_help({});
   if (first == "help") return run_help({words.begin() + 1, words.end()});
-  if (first.empty()) throw Usage_Error(usage);
-  throw Usage_Error("unknown command: " + first + suggested_command(first, commands) + '\n' +
-                    usage);
+  if (first.empty()) throw Usage_Error("", usage);
+  throw Usage_Error("unknown command: " + first + suggested_command(first, commands), usage);
 }
 
 // ---- errors -------------------------------------------------------------------------------------
@@ -150,10 +151,9 @@ static std::string user_message(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
   const auto* const io = dynamic_cast<const Io_Error*>(&error);
   if (io == nullptr) return text;
-  if (text.starts_with("locking ") && io->code == EAGAIN)
+  if (io->action == "locking" && io->code == EAGAIN)
     return io->path + ": another program writes it";
-  constexpr std::string_view opening = "opening ";
-  return text.starts_with(opening) ? text.substr(opening.size()) : text;
+  return io->action == "opening" ? text.substr(io->action.size() + 1) : text;
 }
 
 // Returns the message of joedb 10 for the error.
@@ -183,8 +183,7 @@ int main(int argc, char** argv) {
   try {
     return joedb::run(call);
   } catch (const joedb::Usage_Error& error) {
-    const bool has_cause = !std::string_view(error.what()).starts_with("usage: ");
-    std::fprintf(stderr, "%s%s\n", has_cause ? (call.name + ": ").c_str() : "", error.what());
+    std::fprintf(stderr, "%s%s\n", error.has_cause ? (call.name + ": ").c_str() : "", error.what());
     return joedb::is_classic() ? 1 : 2;
   } catch (const joedb::Interrupted& interrupted) {
     joedb::print_error(call, interrupted);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -44,28 +43,9 @@ using compiler::Diagnostic;
 
 // Returns the index of the word to report for an error that names no column: the new name, or else
 // the id of a record.
-std::size_t invalid_word(std::string_view command, std::string_view error) {
-  if (error.starts_with("Unknown command")) return 0;
+std::size_t invalid_word(std::string_view command) {
   if (command == "create_table" || command == "drop_table" || command == "custom") return 1;
   return command == "rename_field" ? 3 : 2;
-}
-
-// Parses "column 16: TEXT". For an error without a column, finds the column of the blamed word.
-Diagnostic diagnostic_of(const std::string& file, int number, std::string_view line,
-                         std::string_view error) {
-  constexpr std::string_view opening = "column ";
-  Diagnostic result{file, number, std::string(error), 0};
-  if (error.starts_with(opening)) {
-    error.remove_prefix(opening.size());
-    std::from_chars(error.data(), error.data() + error.size(), result.column);
-    result.text = error.substr(std::min(error.find(": ") + 2, error.size()));
-    return result;
-  }
-  const auto words = split_words(line);
-  if (!words.empty())
-    result.column =
-        compiler::column_of(line, words[std::min(invalid_word(words[0], error), words.size() - 1)]);
-  return result;
 }
 
 // A schema, executed line by line; lines that fail are skipped.
@@ -76,16 +56,11 @@ class Schema {
     add_journal_commands(loop_, database_, {});
     add_schema_commands(loop_, database_);
     add_data_commands(loop_, database_, {});
-    std::set<std::string> unknown_tables;
     for (int number = 1; !text.empty() && !has_ended_; ++number) {
       const std::size_t end = std::min(text.find('\n'), text.size());
-      auto error = run(file, number, text.substr(0, end));
+      const std::string_view line = text.substr(0, end);
+      if (!run(line)) add_error({file, number, loop_.failures().text}, line);
       text.remove_prefix(std::min(end + 1, text.size()));
-      if (!error) continue;
-      // If a table could not be created, report it once, not for each of its fields.
-      const bool is_unknown_table = error->text.starts_with("No such table");
-      if (!is_unknown_table || unknown_tables.insert(error->text).second)
-        errors_.push_back(std::move(*error));
     }
     database_.soft_checkpoint();
   }
@@ -94,19 +69,42 @@ class Schema {
   const Database& database() const { return database_.get_database(); }
 
  private:
-  std::optional<Diagnostic> run(const std::string& file, int number, std::string_view line) {
+  // Returns false if the line fails.
+  bool run(std::string_view line) {
     std::ostringstream ignored;
     Text_Line_Source in(line, ignored);
     const Command_Loop::End end = loop_.run(in, ignored);
     has_ended_ = end != Command_Loop::End::end_of_input && end != Command_Loop::End::error;
-    if (end != Command_Loop::End::error) return std::nullopt;
-    return diagnostic_of(file, number, line, loop_.failures().text);
+    return end != Command_Loop::End::error;
+  }
+
+  // Adds the last failure. `error` has no column yet.
+  void add_error(Diagnostic error, std::string_view line) {
+    const auto words = split_words(line);
+    const auto column_of_word = [&](std::size_t index) {
+      return compiler::column_of(line, words[std::min(index, words.size() - 1)]);
+    };
+    try {
+      std::rethrow_exception(loop_.failures().error);
+    } catch (const Line_Error& failure) {
+      // If a table could not be created, report it once, not for each of its fields.
+      const bool is_unknown_table = dynamic_cast<const Unknown_Table*>(&failure) != nullptr;
+      if (is_unknown_table && !unknown_tables_.insert(failure.reason).second) return;
+      error.text = failure.reason;
+      error.column = static_cast<int>(failure.column.value_or(0));
+    } catch (const Unknown_Command&) {
+      error.column = column_of_word(0);
+    } catch (const std::exception&) {
+      if (!words.empty()) error.column = column_of_word(invalid_word(words[0]));
+    }
+    errors_.push_back(std::move(error));
   }
 
   Memory_File journal_;
   Writable_Database database_;
   Command_Loop loop_;
   bool has_ended_ = false;
+  std::set<std::string> unknown_tables_;  // errors about them
   std::vector<Diagnostic> errors_;
 };
 
