@@ -1,5 +1,3 @@
-#include "sim/lab/snapshot_lab.h"
-
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -15,10 +13,9 @@
 #include "kernel/table/snapshot_header.h"
 #include "kernel/table/snapshot_source.h"
 #include "sim/lab/database_text.h"
-#include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
-#include "sim/lab/scenario.h"
 #include "sim/lab/sim_file.h"
+#include "sim/lab/world.h"
 
 namespace joedb::testing {
 
@@ -90,9 +87,9 @@ std::string difference(std::string_view a, std::string_view b) {
   return "with:    " + line(a) + "\nwithout: " + line(b) + "\n";
 }
 
-class Schedule {
+class Snapshot_World final : public World {
  public:
-  Schedule(std::uint64_t seed, Snapshot_Counts& counts) : random_(seed), counts_(counts) {
+  explicit Snapshot_World(const Context& context) : World(context) {
     program_.deleted_values = random_.flip() ? Deleted_Values::keep : Deleted_Values::reset;
     program_.indexes = Random_Changes::indexes(random_);
     disk_ = std::make_unique<Sim_Disk>();
@@ -103,7 +100,7 @@ class Schedule {
     is_long_ = chance(30);
   }
 
-  void run() {
+  void run() override {
     for (std::size_t lives = 1 + random_.below(5); lives > 0; --lives) {
       live();
       disk_->folder().remove_fault();
@@ -120,17 +117,16 @@ class Schedule {
     }
   }
 
-  ~Schedule() {
+  ~Snapshot_World() override {
     verified_at_opening = usually_verified_;
     compared_at_opening = usually_compared_;
   }
-  Schedule(const Schedule&) = delete;
-  Schedule& operator=(const Schedule&) = delete;
 
-  const std::string& trace() const { return trace_; }
+  std::string details() const override { return trace_; }
+  std::string replay() const override { return "--snapshots " + seed_argument(); }
+  std::string operations() const override { return {}; }  // they are in the details
 
  private:
-  bool chance(std::size_t percent) { return random_.below(100) < percent; }
   void note(const std::string& text) { trace_ += text + "\n"; }
   [[noreturn]] void fail(const std::string& text) const { throw Broken_Rule(text); }
 
@@ -757,8 +753,6 @@ class Schedule {
     return disk.beside()[newest_name];
   }
 
-  Random random_;
-  Snapshot_Counts& counts_;
   Opening program_;
   std::unique_ptr<Sim_Disk> disk_;
   std::vector<std::string> backups_;
@@ -769,22 +763,12 @@ class Schedule {
   bool is_nested_ = false;
   bool is_durable_ = false;   // the journal durably has the content of the newest snapshot
   Offset sure_position_ = 0;  // the newest snapshot exists, fits the program, and reaches here
-  std::string trace_;
 };
 
 }  // namespace
 
-std::optional<Lab_Failure> explore_snapshots(std::uint64_t seed, Lab_Counts& counts) {
-  ++counts.seeds;
-  Schedule schedule(seed, counts.snapshots);
-  try {
-    schedule.run();
-  } catch (const std::exception& error) {
-    return Lab_Failure{
-        seed, "seed " + std::to_string(seed) + ": " + error.what() + "\n" + schedule.trace(),
-        "--snapshots --seed " + std::to_string(seed)};
-  }
-  return {};
+std::unique_ptr<World> make_snapshot_world(const World::Context& context) {
+  return std::make_unique<Snapshot_World>(context);
 }
 
 }  // namespace joedb::testing
