@@ -22,174 +22,8 @@ namespace {
 
 using wal::Format;
 
-// ---- disks --------------------------------------------------------------------------------------
-
 // The files after a crash, by name.
-using Image = std::map<std::string, std::string>;
-
-// A set of files, and the order of all operations on them.
-class Sim_Directory final : public Abstract_Directory {
- public:
-  struct File {
-    std::string name;
-    Sim_Disk disk;
-    std::size_t made = 0;  // number of operations before it was created; 0 if it existed
-    std::size_t removed = std::size_t(-1);
-    std::set<Offset> blocks = {};  // that were written
-  };
-  static constexpr Offset block_size = 4096;
-
-  explicit Sim_Directory(const Image& image) {
-    for (const auto& [name, content] : image)
-      files_.push_back(std::make_unique<File>(File{name, Sim_Disk(content)}));
-  }
-
-  std::size_t time() const { return order_.size(); }
-  const std::vector<std::unique_ptr<File>>& files() const { return files_; }
-  // The index of the file of each operation.
-  const std::vector<std::size_t>& order() const { return order_; }
-
-  // `pause` is called before each call, even one that changes nothing, so that other programs can
-  // act.
-  void set_pause(std::function<void()> pause) { pause_ = std::move(pause); }
-
-  const std::string& get_name() const override { return name_; }
-  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
-    pause();
-    std::size_t index = find(name);
-    if (index == files_.size()) {
-      if (mode == Open_Mode::read_existing || mode == Open_Mode::write_existing)
-        throw_io_error("opening", name, -1, ENOENT);
-      files_.push_back(std::make_unique<File>(File{name, Sim_Disk(), time()}));
-      if (fault_ && fault_index_ == index) files_[index]->disk.set_fault(*fault_);
-    } else if (mode == Open_Mode::create_new) {
-      throw_io_error("opening", name, -1, EEXIST);
-    }
-    return std::make_unique<Open_File>(*this, index, mode);
-  }
-  std::vector<std::string> list() const override {
-    pause();
-    std::vector<std::string> names;
-    for (const auto& file : files_)
-      if (file->removed > time()) names.push_back(file->name);
-    return names;
-  }
-  // A removal has no time of its own: it takes effect with the next operation at the latest.
-  void remove(const std::string& name) override {
-    pause();
-    const std::size_t index = find(name);
-    if (index < files_.size()) files_[index]->removed = time();
-  }
-
-  void set_fault(std::size_t index, Sim_Fault fault) {
-    fault_index_ = index;
-    fault_ = fault;
-    if (index < files_.size()) files_[index]->disk.set_fault(fault);
-  }
-  void remove_fault() {
-    fault_.reset();
-    for (const auto& file : files_) file->disk.remove_fault();
-  }
-  // From now on, writes to blocks that a file does not have yet fail with ENOSPC.
-  void fill() { is_full_ = true; }
-  bool has_failed() const {
-    return std::any_of(files_.begin(), files_.end(),
-                       [](const auto& file) { return file->disk.has_failed(); });
-  }
-
- private:
-  class Open_File : public Sim_File {
-   public:
-    Open_File(Sim_Directory& directory, std::size_t index, Open_Mode mode)
-        : Sim_File(directory.files_[index]->disk, mode), directory_(directory), index_(index) {}
-    Offset get_size() const override {
-      directory_.pause();
-      return Sim_File::get_size();
-    }
-    std::size_t pread(char* data, std::size_t size, Offset offset) const override {
-      directory_.pause();
-      return Sim_File::pread(data, size, offset);
-    }
-    void pwrite(const char* data, std::size_t size, Offset offset) override {
-      directory_.pause();
-      const Note note{*this};
-      std::set<Offset>& blocks = directory_.files_[index_]->blocks;
-      for (Offset block = offset / block_size;
-           block * block_size < offset + static_cast<Offset>(size); ++block) {
-        if (directory_.is_full_ && blocks.count(block) == 0)
-          throw_io_error("writing", get_name(), offset, ENOSPC);
-        blocks.insert(block);
-      }
-      Sim_File::pwrite(data, size, offset);
-    }
-    void datasync_content() override {
-      directory_.pause();
-      require_not_replaced();
-      const Note note{*this};
-      Sim_File::datasync_content();
-    }
-    void sync_directory() override {
-      directory_.pause();
-      const Note note{*this};
-      Sim_File::sync_directory();
-    }
-    bool truncate(Offset size) override {
-      directory_.pause();
-      const Note note{*this};
-      return Sim_File::truncate(size);
-    }
-    std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                               Open_Mode mode) const override {
-      return directory_.open(directory_.files_[index_]->name + suffix, mode);
-    }
-    void require_not_replaced() const override {
-      if (directory_.files_[index_]->removed <= directory_.time())
-        throw File_Replaced(directory_.files_[index_]->name, "was removed");
-    }
-
-   private:
-    // Records the operations of a call, also if it fails.
-    struct Note {
-      Open_File& file;
-      ~Note() {
-        Sim_Directory& directory = file.directory_;
-        const std::size_t count = directory.files_[file.index_]->disk.io_count();
-        const auto known =
-            std::count(directory.order_.begin(), directory.order_.end(), file.index_);
-        directory.order_.insert(directory.order_.end(), count - static_cast<std::size_t>(known),
-                                file.index_);
-      }
-    };
-    Sim_Directory& directory_;
-    const std::size_t index_;
-  };
-
-  void pause() const {
-    if (pause_) pause_();
-  }
-  std::size_t find(const std::string& name) const {
-    std::size_t index = files_.size();
-    for (std::size_t i = 0; i < files_.size(); ++i)
-      if (files_[i]->name == name && files_[i]->removed > time()) index = i;
-    return index;
-  }
-
-  const std::string name_ = "directory";
-  std::vector<std::unique_ptr<File>> files_;
-  std::vector<std::size_t> order_;
-  std::optional<Sim_Fault> fault_;
-  std::size_t fault_index_ = 0;
-  bool is_full_ = false;
-  std::function<void()> pause_;
-};
-
-// Returns the files after the death of all processes.
-Image kill_image(const Sim_Directory& directory) {
-  Image image;
-  for (const auto& file : directory.files())
-    if (file->removed > directory.time()) image[file->name] = file->disk.content();
-  return image;
-}
+using Image = Sim_Directory::Contents;
 
 // ---- promises -----------------------------------------------------------------------------------
 
@@ -597,13 +431,13 @@ class Concurrent_Run {
         promises_(promises),
         random_(random),
         is_whole_(is_whole) {
-    directory_.set_pause([this] { pause(); });
+    directory_.process().on_call = [this] { pause(); };
   }
   ~Concurrent_Run() {
     is_over_ = true;
     for (const auto& program : programs_)
       while (!program->fiber->is_done()) kill(*program);
-    directory_.set_pause({});
+    directory_.process().on_call = nullptr;
   }
   Concurrent_Run(const Concurrent_Run&) = delete;
   Concurrent_Run& operator=(const Concurrent_Run&) = delete;
@@ -754,7 +588,7 @@ class Concurrent_Run {
   }
 
   void check_last(const wal::Segmented_Reader& reader) const {
-    const Shown shown = testing::read(kill_image(directory_), setup_);
+    const Shown shown = testing::read(directory_.contents(), setup_);
     if (shown.refusal.empty() && reader.position().sequence != shown.last() + 1)
       throw std::runtime_error("a reader waits for entry " +
                                std::to_string(reader.position().sequence) + " (" +
@@ -814,7 +648,7 @@ class Wal_World final : public World {
       Log_Scenario(directory, setup_, promises, random).run(4 + random.below(24));
       if (directory.has_failed()) return;  // the destructor could not flush
       promises.note(Promises_Of_Log::flushed, promises.last(), directory.time());
-      judge(kill_image(directory), promises, directory.time(), false);
+      judge(directory.contents(), promises, directory.time(), false);
     }
   }
 
@@ -830,7 +664,7 @@ class Wal_World final : public World {
         crash_now(directory, promises, 1);
       });
       where_ = "at the end";
-      judge(kill_image(directory), promises, directory.time(), false);
+      judge(directory.contents(), promises, directory.time(), false);
     }
   }
 
@@ -841,9 +675,9 @@ class Wal_World final : public World {
     ++counts_.cuts;
     const std::string where = where_;
     where_ = "killed " + where;
-    if (attacks_.has_kill) check(kill_image(directory), promises, directory.time(), false, depth);
+    if (attacks_.has_kill) check(directory.contents(), promises, directory.time(), false, depth);
     std::vector<Sim_State> states;
-    for (const auto& file : directory.files()) states.push_back(file->disk.state());
+    for (const auto& file : directory.files()) states.push_back(file.node->state());
     if (attacks_.has_power) cut_power(directory, promises, states, directory.time(), depth);
     where_ = where;
   }
@@ -852,18 +686,18 @@ class Wal_World final : public World {
 
   void explore(const Sim_Directory& directory, const Promises_Of_Log& promises, int depth) {
     std::vector<Sim_State> states;
-    for (const auto& file : directory.files()) states.push_back(file->disk.start());
+    for (const auto& file : directory.files()) states.push_back(file.node->start());
     for (std::size_t time = 0; time <= directory.time(); ++time) {
       if (time > 0) {
         const std::size_t index = directory.order()[time - 1];
-        states[index].advance(directory.files()[index]->disk.history());
+        states[index].advance(directory.files()[index].node->history());
       }
       ++counts_.cuts;
       if (attacks_.has_kill) {
         Image image;
         for (std::size_t i = 0; i < states.size(); ++i)
-          if (directory.files()[i]->made <= time && directory.files()[i]->removed > time)
-            image[directory.files()[i]->name] = states[i].content();
+          if (directory.files()[i].made <= time && directory.files()[i].removed > time)
+            image[directory.files()[i].name] = states[i].content();
         where_ = fault_ + "killed after I/O " + std::to_string(time) + ", depth " +
                  std::to_string(depth);
         check(image, promises, time, false, depth);
@@ -877,7 +711,7 @@ class Wal_World final : public World {
     std::vector<std::vector<Sim_Unit>> units;
     std::size_t count = 0;
     for (std::size_t i = 0; i < states.size(); ++i) {
-      units.push_back(states[i].units(directory.files()[i]->disk.history(), setup_.sector));
+      units.push_back(states[i].units(directory.files()[i].node->history(), setup_.sector));
       count += units.back().size();
     }
     // CWal's format cannot tell pieces of entries, or zeros, from entries.
@@ -890,7 +724,7 @@ class Wal_World final : public World {
       Image image;
       const std::size_t share = n < 2 ? 8 * n : 1 + random_.below(7);
       for (std::size_t i = 0; i < states.size(); ++i) {
-        const Sim_Directory::File& file = *directory.files()[i];
+        const Sim_Directory::File& file = directory.files()[i];
         if (file.made > time) continue;
         if (file.removed <= time && random_.flip()) continue;
         if (!states[i].has_durable_name() && (n == 0 || random_.below(8) == 0)) continue;
@@ -1026,10 +860,10 @@ class Wal_World final : public World {
       const bool may_refuse = setup_.options.format == Format::cwal || !before.refusal.empty();
       if (!may_refuse)
         throw std::runtime_error(std::string("a program is refused: ") + error.what());
-      judge(kill_image(directory), promises, time, is_power);
+      judge(directory.contents(), promises, time, is_power);
       return;
     }
-    judge(kill_image(directory), next, directory.time(), false);
+    judge(directory.contents(), next, directory.time(), false);
     if (!setup_.is_concurrent && depth < 2 && random.below(24) == 0) {
       const Lab_Effort effort = effort_;
       effort_ = {.all_subsets_up_to = 6, .random_subsets = 200, .depth = 2};
@@ -1065,7 +899,7 @@ class Wal_World final : public World {
   // Removes and damages each segment in turn: no reader or writer may continue past the gap.
   void damage_segments(const Sim_Directory& whole, const Promises_Of_Log& promises) {
     Random random(seed_ + 1);
-    const Image image = kill_image(whole);
+    const Image image = whole.contents();
     const Shown before = read(image, setup_);
     const std::string newest = newest_segment(image);
     for (const auto& [name, content] : image) {
@@ -1117,7 +951,7 @@ class Wal_World final : public World {
       for (const auto calls :
            {Sim_Fault::Calls::writes, Sim_Fault::Calls::syncs, Sim_Fault::Calls::truncations,
             Sim_Fault::Calls::reads, Sim_Fault::Calls::opens, Sim_Fault::Calls::sizes}) {
-        const std::size_t count = whole.files()[index]->disk.count(calls);
+        const std::size_t count = whole.files()[index].node->count(calls);
         for (std::size_t number = 0; number < count; ++number)
           for (const bool lasts : {false, true})
             fail_call(index,
@@ -1141,11 +975,11 @@ class Wal_World final : public World {
     } catch (const Exception&) {
       if (!directory.has_failed()) throw;
     }
-    directory.remove_fault();
+    directory.remove_faults();
     std::vector<Sim_State> states;
-    for (const auto& file : directory.files()) states.push_back(file->disk.state());
+    for (const auto& file : directory.files()) states.push_back(file.node->state());
     where_ = fault_ + "killed";
-    check(kill_image(directory), promises, directory.time(), false, 2);
+    check(directory.contents(), promises, directory.time(), false, 2);
     if (setup_.options.format == Format::cwal)
       return fault_.clear();  // a failed sync leaves pieces of entries
     const Lab_Effort effort = effort_;
@@ -1162,7 +996,7 @@ class Wal_World final : public World {
   // and takes them for written. Then the power fails.
   void continue_without_reboot(Sim_Directory& directory, const Promises_Of_Log& promises,
                                std::vector<Sim_State> states) {
-    const Shown shown = read(kill_image(directory), setup_);
+    const Shown shown = read(directory.contents(), setup_);
     if (!shown.refusal.empty()) return;
     Promises_Of_Log next = promises.after_crash(shown.last());
     const std::size_t start = directory.time();
@@ -1171,10 +1005,10 @@ class Wal_World final : public World {
     where_ = fault_;
     Log_Scenario(directory, setup_, next, random).run(2 + random.below(4));
     for (std::size_t i = states.size(); i < directory.files().size(); ++i)
-      states.push_back(directory.files()[i]->disk.start());
+      states.push_back(directory.files()[i].node->start());
     for (std::size_t time = start + 1; time <= directory.time(); ++time) {
       const std::size_t index = directory.order()[time - 1];
-      states[index].advance(directory.files()[index]->disk.history());
+      states[index].advance(directory.files()[index].node->history());
       cut_power(directory, next, states, time, 2);
     }
   }
@@ -1185,7 +1019,7 @@ class Wal_World final : public World {
   // entries are in the log, or in the file where it has saved them.
   void damage_entries(const Sim_Directory& directory, const Promises_Of_Log& promises) {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
-    const Image closed = kill_image(directory);
+    const Image closed = directory.contents();
     require_mark(closed, promises);
     for (int i = 0; i < 40; ++i) {
       ++counts_.faults;
@@ -1198,12 +1032,18 @@ class Wal_World final : public World {
     Image image;
     const auto end = directory.order().begin() + static_cast<std::ptrdiff_t>(time);
     for (std::size_t i = 0; i < directory.files().size(); ++i) {
-      const Sim_Directory::File& file = *directory.files()[i];
+      const Sim_Directory::File& file = directory.files()[i];
       const auto count = std::count(directory.order().begin(), end, i);
       if (file.made <= time && file.removed > time)
-        image[file.name] = file.disk.at(static_cast<std::size_t>(count)).content();
+        image[file.name] = content_at(*file.node, static_cast<std::size_t>(count));
     }
     return image;
+  }
+
+  static std::string content_at(const Sim_Node& node, std::size_t io_count) {
+    Sim_State state = node.start();
+    while (state.io_count() < io_count) state.advance(node.history());
+    return state.content();
   }
 
   void damage_entry(Image image) {
@@ -1220,11 +1060,11 @@ class Wal_World final : public World {
     try {
       const wal::Writer log(open_log(directory));
     } catch (const Corruption_Error&) {
-      if (kill_image(directory) != image)
+      if (directory.contents() != image)
         throw std::runtime_error("a writer has changed a log that it refuses");
       return;
     }
-    require_entries(kill_image(directory), before);
+    require_entries(directory.contents(), before);
   }
 
   // Checks that a log that all processes have closed records the last durable entry.
@@ -1254,10 +1094,8 @@ class Wal_World final : public World {
     Promises_Of_Log promises(1, {});
     live(directory, promises, seed);
     directory.fill();
-    const std::set<Offset>& blocks = directory.files()[0]->blocks;
-    const auto has = [&](Offset offset) {
-      return blocks.count(offset / Sim_Directory::block_size) > 0;
-    };
+    const Sim_Node& node = *directory.files()[0].node;
+    const auto has = [&](Offset offset) { return node.has_block(offset); };
     if (!has(wal::log_start)) return;  // there was never an entry
     wal::Options options = setup_.options;
     options.batch_size = 0;
