@@ -39,6 +39,18 @@ Sim_Directory::Contents Sim_Directory::contents(const Names& names) const {
   return result;
 }
 
+std::vector<Sim_State> Sim_Directory::states() const {
+  std::vector<Sim_State> result;
+  for (const File& file : files_) result.push_back(file.node->state());
+  return result;
+}
+
+std::vector<Sim_State> Sim_Directory::start() const {
+  std::vector<Sim_State> result;
+  for (const File& file : files_) result.push_back(file.node->start());
+  return result;
+}
+
 Sim_Directory::Contents Sim_Directory::durable_contents() const {
   Contents result;
   for (const auto& [name, file] : durable_names_) result[name] = files_[file].node->durable();
@@ -119,10 +131,10 @@ std::unique_ptr<Abstract_File> Sim_Directory::open(const std::string& name,
   if (mode == Open_Mode::create_new && exists) throw_io_error("opening", title, -1, EEXIST);
   const std::size_t file =
       exists ? found->second : add(name, std::make_shared<Sim_Node>(std::string()));
-  Sim_Node& node = *files_[file].node;
+  const std::shared_ptr<Sim_Node> node = files_[file].node;
   if (!exists) {
     change_names({{}, name, file});
-    if (file_fault_ && file_fault_->first == file) node.set_fault(file_fault_->second);
+    if (file_fault_ && file_fault_->first == file) node->set_fault(file_fault_->second);
   }
   return std::unique_ptr<Sim_File>(new Sim_File(*this, file, node, title, mode, process));
 }

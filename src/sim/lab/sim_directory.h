@@ -128,6 +128,9 @@ class Sim_Directory : public Abstract_Directory {
   // The index of the file of each operation.
   const std::vector<std::size_t>& order() const { return order_; }
   Sim_Process& process() { return *process_; }
+  // The states of all files: now; before the first operation.
+  std::vector<Sim_State> states() const;
+  std::vector<Sim_State> start() const;
 
   // Of a single file; it may not exist yet.
   void set_fault(std::size_t file, Sim_Fault fault);

@@ -93,15 +93,16 @@ Sim_Disk Sim_Disk::after_power_cut(std::uint64_t seed) const {
 // ---- Sim_File -----------------------------------------------------------------------------------
 
 Sim_File::Sim_File(Sim_Disk& disk, Open_Mode mode)
-    : Sim_File(disk.directory(), Sim_Directory::no_file, disk, "sim", mode,
-               std::make_shared<Sim_Process>()) {}
+    : Sim_File(disk.directory(), Sim_Directory::no_file, {std::shared_ptr<void>(), &disk}, "sim",
+               mode, std::make_shared<Sim_Process>()) {}
 
-Sim_File::Sim_File(Sim_Directory& directory, std::size_t file, Sim_Node& node,
+Sim_File::Sim_File(Sim_Directory& directory, std::size_t file, std::shared_ptr<Sim_Node> node,
                    const std::string& title, Open_Mode mode, std::shared_ptr<Sim_Process> process)
     : Named_File(title, mode),
       directory_(directory),
       file_(file),
-      node_(node),
+      owned_(std::move(node)),
+      node_(*owned_),
       process_(std::move(process)) {
   if (!is_readonly()) set_new_name();
   // Sim_Directory has counted the opening of a file beside a Sim_Disk, which need not exist.
@@ -301,7 +302,7 @@ std::unique_ptr<Abstract_File> Sim_File::open_beside(const std::string& suffix,
   process_->require_alive();
   if (suffix.empty() && file_ == Sim_Directory::no_file)
     return std::unique_ptr<Sim_File>(
-        new Sim_File(directory_, file_, node_, get_name(), mode, process_));
+        new Sim_File(directory_, file_, owned_, get_name(), mode, process_));
   return directory_.open(name_beside(suffix), get_name() + suffix, mode, process_);
 }
 

@@ -97,8 +97,8 @@ class Sim_File : public Named_File, public Has_Identity {
   friend class Sim_Directory;
 
   // `file`: its index in the directory; Sim_Directory::no_file for the file of a Sim_Disk.
-  Sim_File(Sim_Directory& directory, std::size_t file, Sim_Node& node, const std::string& title,
-           Open_Mode mode, std::shared_ptr<Sim_Process> process);
+  Sim_File(Sim_Directory& directory, std::size_t file, std::shared_ptr<Sim_Node> node,
+           const std::string& title, Open_Mode mode, std::shared_ptr<Sim_Process> process);
   bool is_beside() const { return directory_.is_beside() && file_ != Sim_Directory::no_file; }
   Sim_Faults& faults() const { return is_beside() ? directory_.faults_ : node_.faults_; }
   // Returns the name in the directory of a file beside this one.
@@ -113,6 +113,7 @@ class Sim_File : public Named_File, public Has_Identity {
 
   Sim_Directory& directory_;
   const std::size_t file_;
+  const std::shared_ptr<Sim_Node> owned_;  // may outlive its directory
   Sim_Node& node_;
   const std::shared_ptr<Sim_Process> process_;
   Offset map_start_ = 0;

@@ -188,6 +188,14 @@ std::unique_ptr<Abstract_File> open_copies(Sim_Directory& directory, const Setup
   return std::make_unique<wal::Copies>(std::move(files), mode, std::move(options));
 }
 
+// Opens a log that is one file for its users. `missing` is a bit set of the copies that cannot be
+// opened.
+std::unique_ptr<Abstract_File> open_log(Sim_Directory& directory, const Setup& setup,
+                                        Open_Mode mode, std::uint64_t missing = 0) {
+  return setup.kind == Kind::copies ? open_copies(directory, setup, mode, missing)
+                                    : directory.open(file_name, mode);
+}
+
 template <class Reader>
 void read_all(Reader& reader, Shown& shown) {
   shown.first = reader.position().sequence;
@@ -207,14 +215,9 @@ Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
     if (setup.kind == Kind::segments) {
       wal::Segmented_Reader reader(directory);
       read_all(reader, shown);
-    } else if (setup.kind == Kind::copies) {
-      // A new log exists only when all its files exist.
-      const auto file = open_copies(directory, setup, Open_Mode::read_existing, missing);
-      wal::Reader reader(*file);
-      read_all(reader, shown);
-    } else {
-      if (image.empty()) return shown;
-      const auto file = directory.open(file_name, Open_Mode::read_existing);
+    } else if (setup.kind == Kind::copies || !image.empty()) {
+      // A new log of copies exists only when all its files exist.
+      const auto file = open_log(directory, setup, Open_Mode::read_existing, missing);
       wal::Reader reader(*file);
       read_all(reader, shown);
     }
@@ -239,18 +242,12 @@ class Log_Scenario {
   // Passes on the exceptions of the log. Throws std::runtime_error if a rule is violated.
   void run(std::size_t steps) {
     switch (setup_.kind) {
-      case Kind::file: {
-        wal::Options options = setup_.options;
-        options.on_batch = [this] { ask_rotation(promises_.last()); };
-        wal::Writer log(directory_.open(file_name, Open_Mode::write_existing_or_create_new),
-                        options);
-        return run(log, steps);
-      }
+      case Kind::file:
       case Kind::copies: {
         wal::Options options = setup_.options;
         options.on_batch = [this] { ask_rotation(promises_.last()); };
         wal::Writer log(
-            open_copies(directory_, setup_, Open_Mode::write_existing_or_create_new, missing_),
+            open_log(directory_, setup_, Open_Mode::write_existing_or_create_new, missing_),
             options);
         return run(log, steps);
       }
@@ -260,7 +257,7 @@ class Log_Scenario {
       }
       case Kind::async: {
         wal::Async_Writer log(wal::Writer(
-            directory_.open(file_name, Open_Mode::write_existing_or_create_new), setup_.options));
+            open_log(directory_, setup_, Open_Mode::write_existing_or_create_new), setup_.options));
         return run_async(log, steps);
       }
     }
@@ -676,17 +673,15 @@ class Wal_World final : public World {
     const std::string where = where_;
     where_ = "killed " + where;
     if (attacks_.has_kill) check(directory.contents(), promises, directory.time(), false, depth);
-    std::vector<Sim_State> states;
-    for (const auto& file : directory.files()) states.push_back(file.node->state());
-    if (attacks_.has_power) cut_power(directory, promises, states, directory.time(), depth);
+    if (attacks_.has_power)
+      cut_power(directory, promises, directory.states(), directory.time(), depth);
     where_ = where;
   }
 
   // ---- crashes ----------------------------------------------------------------------------------
 
   void explore(const Sim_Directory& directory, const Promises_Of_Log& promises, int depth) {
-    std::vector<Sim_State> states;
-    for (const auto& file : directory.files()) states.push_back(file.node->start());
+    std::vector<Sim_State> states = directory.start();
     for (std::size_t time = 0; time <= directory.time(); ++time) {
       if (time > 0) {
         const std::size_t index = directory.order()[time - 1];
@@ -976,8 +971,7 @@ class Wal_World final : public World {
       if (!directory.has_failed()) throw;
     }
     directory.remove_faults();
-    std::vector<Sim_State> states;
-    for (const auto& file : directory.files()) states.push_back(file.node->state());
+    std::vector<Sim_State> states = directory.states();
     where_ = fault_ + "killed";
     check(directory.contents(), promises, directory.time(), false, 2);
     if (setup_.options.format == Format::cwal)
@@ -1058,7 +1052,7 @@ class Wal_World final : public World {
       if (offset < content.size()) content[offset] = static_cast<char>(content[offset] ^ bits);
     Sim_Directory directory(image);
     try {
-      const wal::Writer log(open_log(directory));
+      const wal::Writer log(open_log(directory, setup_, Open_Mode::write_existing));
     } catch (const Corruption_Error&) {
       if (directory.contents() != image)
         throw std::runtime_error("a writer has changed a log that it refuses");
@@ -1071,15 +1065,10 @@ class Wal_World final : public World {
   void require_mark(const Image& image, const Promises_Of_Log& promises) const {
     Sim_Directory directory(image);
     const std::uint64_t durable = promises.at(Promises_Of_Log::durable, std::size_t(-1));
-    const wal::Report report = wal::examine(*open_log(directory));
+    const wal::Report report =
+        wal::examine(*open_log(directory, setup_, Open_Mode::write_existing));
     if (std::max(report.known_durable, report.first_sequence - 1) < durable)
       throw std::runtime_error("a closed log does not say what is durable");
-  }
-
-  std::unique_ptr<Abstract_File> open_log(Sim_Directory& directory) const {
-    if (setup_.kind == Kind::copies)
-      return open_copies(directory, setup_, Open_Mode::write_existing, 0);
-    return directory.open(file_name, Open_Mode::write_existing);
   }
 
   // ---- a full disk ------------------------------------------------------------------------------
@@ -1101,7 +1090,7 @@ class Wal_World final : public World {
     options.batch_size = 0;
     options.preallocate = 1 << 16;
     for (const bool rotates : {false, true, true}) {
-      wal::Writer log(open_log(directory), options);
+      wal::Writer log(open_log(directory, setup_, Open_Mode::write_existing), options);
       if (rotates) log.rotate();
       const Offset offset = log.position().offset;
       if (!has(offset) || !has(offset + 2 * static_cast<Offset>(wal::padded_size(8)))) continue;
