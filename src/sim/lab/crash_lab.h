@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 
-// The crash laboratory: explores seeds, each of which determines a workload and its faults, and
-// checks what is left against the promises. Its worlds (world.h) are the kinds of workloads.
+// The crash laboratory explores seeds. Each seed determines a workload and its faults; the files
+// and the answers that remain are checked against the promises. Its worlds (world.h) are the kinds
+// of workloads.
 
 namespace joedb::testing {
 
