@@ -4,7 +4,6 @@
 
 #include "joedb/base/log.h"
 #include "joedb/format/header.h"
-#include "sim/lab/network_lab.h"
 #include "sim/lab/random.h"
 
 // A short version of ./dev sim, which runs for hours. The seeds are the same each time, so that
@@ -77,7 +76,7 @@ TEST_F(Crash_Lab_Test, LogsLoseNothingThatWasAcknowledged) {
   Lab_Settings settings;
   settings.first_seed = first_seed();
   settings.seeds = 20 / share;
-  settings.has_logs = true;
+  settings.laboratory = Laboratory::logs;
   settings.effort.random_subsets = 300;
   const Lab_Report report = expect_none(settings);
   EXPECT_GT(report.counts.states, 20'000 / share);
@@ -88,36 +87,36 @@ TEST_F(Crash_Lab_Test, ServersAndClientsKeepWhatWasAcknowledgedOverABadNetwork) 
   Lab_Settings settings;
   settings.first_seed = first_seed();
   settings.seeds = 5000 / share;
-  settings.has_network = true;
+  settings.laboratory = Laboratory::network;
   const Lab_Report report = expect_none(settings);
-  EXPECT_GT(report.counts.network.acknowledged, 40'000 / share);
-  EXPECT_GT(report.counts.network.cuts, 4'000 / share);
-  EXPECT_GT(report.counts.network.power_cuts, 1'500 / share);
-  EXPECT_GT(report.counts.network.conflicts, 0);
-  EXPECT_GT(report.counts.network.lock_losses, 0);
+  EXPECT_GT(report.counts.acknowledged, 40'000 / share);
+  EXPECT_GT(report.counts.cuts, 4'000 / share);
+  EXPECT_GT(report.counts.power_cuts, 1'500 / share);
+  EXPECT_GT(report.counts.conflicts, 0);
+  EXPECT_GT(report.counts.lock_losses, 0);
 }
 
 TEST_F(Crash_Lab_Test, ClientsOfAReplicatedLogKeepWhatWasAcknowledged) {
   Lab_Settings settings;
   settings.first_seed = first_seed();
   settings.seeds = 3000 / share;
-  settings.has_replicated_log = true;
+  settings.laboratory = Laboratory::replicated_log;
   const Lab_Report report = expect_none(settings);
-  EXPECT_GT(report.counts.network.acknowledged, 30'000 / share);
-  EXPECT_GT(report.counts.network.cuts, 10'000 / share);
-  EXPECT_GT(report.counts.network.found_again, 100 / share);
-  EXPECT_GT(report.counts.network.conflicts, 0);
+  EXPECT_GT(report.counts.acknowledged, 30'000 / share);
+  EXPECT_GT(report.counts.cuts, 10'000 / share);
+  EXPECT_GT(report.counts.found_again, 100 / share);
+  EXPECT_GT(report.counts.conflicts, 0);
 }
 
 TEST_F(Crash_Lab_Test, ADatabaseWithASnapshotIsTheOneWithout) {
   Lab_Settings settings;
   settings.first_seed = first_seed();
   settings.seeds = 2000 / share;
-  settings.has_snapshots = true;
+  settings.laboratory = Laboratory::snapshots;
   const Lab_Report report = expect_none(settings);
-  EXPECT_GT(report.counts.snapshots.written, 4'000 / share);
-  EXPECT_GT(report.counts.snapshots.used, 8'000 / share);
-  EXPECT_GT(report.counts.snapshots.refused, 0);
+  EXPECT_GT(report.counts.written, 4'000 / share);
+  EXPECT_GT(report.counts.used, 8'000 / share);
+  EXPECT_GT(report.counts.refused, 0);
 }
 
 TEST_F(Crash_Lab_Test, TheCommandsOfAUserAreAWorkload) {
@@ -176,10 +175,11 @@ TEST_F(Crash_Lab_Test, FindsTheSameWithAnyNumberOfThreads) {
 }
 
 TEST_F(Crash_Lab_Test, TheSameHappensOverANetworkWithTheSameSeed) {
+  const Lab_Settings settings{.laboratory = Laboratory::network};
   for (std::uint64_t seed = first_seed(); seed < first_seed() + 30; ++seed) {
-    const std::string trace = network_trace(seed);
+    const std::string trace = trace_of(settings, seed);
     EXPECT_GT(trace.size(), 100);
-    EXPECT_EQ(network_trace(seed), trace) << "seed " << seed;
+    EXPECT_EQ(trace_of(settings, seed), trace) << "seed " << seed;
   }
 }
 

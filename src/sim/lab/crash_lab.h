@@ -4,18 +4,17 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-// The crash laboratory: runs a workload on a simulated disk, with a crash after every I/O operation
-// and with a failure of every operation, and checks the remaining files against the promises.
-//
-// After a crash: every acknowledged hard checkpoint is there; the state found is exactly one of
-// those for which a checkpoint was requested; the database can be opened and written to; and a
-// crash during recovery changes none of this, nor does a crash after that one.
+// The crash laboratory explores seeds. Each seed determines a workload and its faults; the files
+// and the answers that remain are checked against the promises. Its worlds (world.h) are the kinds
+// of workloads.
 
 namespace joedb::testing {
+
+enum class Laboratory { databases, logs, network, replicated_log, snapshots };
 
 // The kinds of attacks on a workload.
 struct Attacks {
@@ -33,56 +32,49 @@ struct Lab_Effort {
   int depth = 3;
 };
 
-// Counts of events in the network laboratory.
-struct Network_Counts {
+// Counts of events. Each laboratory has those of counters_of().
+struct Lab_Counts {
+  std::uint64_t seeds = 0;
+  std::uint64_t cuts = 0;        // points of a crash; cut connections
+  std::uint64_t faults = 0;      // calls that failed
+  std::uint64_t images = 0;      // files left by crashes
+  std::uint64_t states = 0;      // distinct pairs of a file and the promises in force
+  std::uint64_t recoveries = 0;  // openings for writing after a crash
+  std::uint64_t unprovable = 0;  // soft checkpoints that the default mode accepted with wrong bytes
+
+  std::uint64_t kills = 0;  // of servers, or of processes
+  std::uint64_t power_cuts = 0;
   std::uint64_t relays = 0;  // schedules with a relay
   std::uint64_t shared = 0;  // schedules where another process writes to the file of the server
-  std::uint64_t direct_writes = 0;  // transactions by that process
   std::uint64_t connections = 0;
-  std::uint64_t cuts = 0;          // cut connections
-  std::uint64_t kills = 0;         // of the server
-  std::uint64_t power_cuts = 0;    // of the server
-  std::uint64_t disk_faults = 0;   // of the server
-  std::uint64_t client_kills = 0;  // of clients
+  std::uint64_t disk_faults = 0;  // of the server
+  std::uint64_t client_kills = 0;
   std::uint64_t pushes = 0;
   std::uint64_t acknowledged = 0;  // transactions
   std::uint64_t conflicts = 0;
   std::uint64_t mismatches = 0;   // copies that have diverged
   std::uint64_t lock_losses = 0;  // locks lost by silent clients
   std::uint64_t found_again = 0;  // pushes that arrived although the reply was lost
-  Network_Counts& operator+=(const Network_Counts& other);
-};
 
-// Counts of events in the snapshot laboratory.
-struct Snapshot_Counts {
-  std::uint64_t written = 0;
+  std::uint64_t written = 0;  // snapshots
   std::uint64_t kept = 0;     // snapshots kept beside newer ones
   std::uint64_t refused = 0;  // not written: another process was writing one
   std::uint64_t failed = 0;
-  std::uint64_t changed = 0;  // changed from outside
-  std::uint64_t twins = 0;    // journals of the same length that have the same samples
-  std::uint64_t kills = 0;
-  std::uint64_t power_cuts = 0;
+  std::uint64_t changed = 0;    // changed from outside
+  std::uint64_t twins = 0;      // journals of the same length that have the same samples
   std::uint64_t compared = 0;   // pairs of openings, with and without the files beside the journal
   std::uint64_t used = 0;       // openings that used a snapshot
   std::uint64_t unfit = 0;      // openings that rejected a snapshot
   std::uint64_t continued = 0;  // pairs of databases with the same later changes
-  Snapshot_Counts& operator+=(const Snapshot_Counts& other);
 };
 
-// Counts of events in all laboratories.
-struct Lab_Counts {
-  std::uint64_t seeds = 0;
-  std::uint64_t cuts = 0;        // points of a crash
-  std::uint64_t faults = 0;      // calls that failed
-  std::uint64_t images = 0;      // files left by crashes
-  std::uint64_t states = 0;      // distinct pairs of a file and the promises in force
-  std::uint64_t recoveries = 0;  // openings for writing after a crash
-  std::uint64_t unprovable = 0;  // soft checkpoints that the default mode accepted with wrong bytes
-  Network_Counts network;
-  Snapshot_Counts snapshots;
-  Lab_Counts& operator+=(const Lab_Counts& other);
+// A count as reports show it: "clients killed".
+struct Lab_Counter {
+  const char* name;
+  std::uint64_t Lab_Counts::*count;
 };
+// Returns the counts of a laboratory, in the order of its report.
+std::span<const Lab_Counter> counters_of(Laboratory laboratory);
 
 // A description of a failure, in several lines, and how to reproduce it: the arguments of joedb
 // crash-lab.
@@ -90,22 +82,19 @@ struct Lab_Failure {
   std::uint64_t seed;
   std::string text;
   std::string replay;
-  std::string operations = {};  // in a replay: the operations that reached the disks, in order
+  std::string operations = {};  // the operations that reached the disks, or the events, in order
 };
 
 struct Lab_Settings {
+  Laboratory laboratory = Laboratory::databases;
   std::uint64_t first_seed = 1;
   std::uint64_t seeds = 1;
   double seconds = 0;  // time after which no new seed is started; 0: no limit
   unsigned jobs = 1;
   Attacks attacks = {};
   Lab_Effort effort = {};
-  bool has_lying_disk = false;      // self-test: the disk ignores syncs
-  bool has_logs = false;            // write-ahead logs instead of databases
-  bool has_network = false;         // a server and its clients
-  bool has_replicated_log = false;  // a replicated log and its clients
-  bool has_snapshots = false;       // databases with snapshots beside them
-  std::string script = {};          // joedbi commands, instead of random scenarios
+  bool has_lying_disk = false;  // self-test: the disk ignores syncs
+  std::string script = {};      // joedbi commands, instead of random scenarios
   // Only the crash given by --cut and --image of a failure; empty: all crashes.
   std::string cut = {};
   std::string image = {};
@@ -124,6 +113,9 @@ struct Lab_Report {
 // (Destructor_Logger::remove_logger). Throws Exception if --cut and --image cannot be parsed, or a
 // script cannot run.
 Lab_Report run_crash_lab(const Lab_Settings& settings);
+
+// Returns the events of this seed, in order, one per line.
+std::string trace_of(const Lab_Settings& settings, std::uint64_t seed);
 
 // Checks one image, for a self-test: `promised` is the file up to an acknowledged hard checkpoint.
 // Returns a description of the error, or "".

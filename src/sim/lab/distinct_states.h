@@ -6,6 +6,9 @@
 #include <mutex>
 #include <vector>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace joedb::testing {
 
 // The 128-bit hash of a state.
@@ -13,6 +16,11 @@ struct State_Hash {
   std::uint64_t low = 0, high = 0;
   friend bool operator==(const State_Hash&, const State_Hash&) = default;
 };
+
+inline State_Hash hash_of_bytes(const void* data, std::size_t size) {
+  const XXH128_hash_t hash = XXH3_128bits(data, size);
+  return {hash.low64, hash.high64};
+}
 
 // A set of hashes (a hash table with open addressing). 0 cannot be an element.
 class State_Set {

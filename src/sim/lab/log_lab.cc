@@ -1,5 +1,3 @@
-#include "sim/lab/log_lab.h"
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -15,10 +13,9 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
 #include "share/cluster/message.h"
-#include "sim/lab/fiber.h"
-#include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
 #include "sim/lab/simulated_log.h"
+#include "sim/lab/simulation.h"
 
 namespace joedb::testing {
 
@@ -27,11 +24,10 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Duration = System::Duration;
 using Number = Replicated_Log::Number;
 using Call = Simulated_Log::Call;
 
-constexpr Duration patience = seconds(2000);  // time to finish after the faults have ended
+constexpr System::Duration patience = seconds(2000);  // time to finish after the faults have ended
 
 struct Cancelled {};
 
@@ -47,11 +43,9 @@ struct Transaction {
   bool is_cancelled = false;
 };
 
-struct Client {
+struct Client : Program {
   std::size_t index = 0;
-  std::unique_ptr<Fiber> fiber;
-  System::Time wake{};
-  bool is_killed = false;
+  System::Duration wake{};  // the time when it resumes
   bool is_finished = false;
   int actions_left = 0;
   bool is_optimistic = true;
@@ -62,61 +56,30 @@ struct Client {
   bool has_equal = false;  // true while a transaction of equal bytes is not acknowledged
 };
 
-class Log_Simulation final : public System {
+class Log_World final : public Simulation {
  public:
-  Log_Simulation(std::uint64_t seed, Lab_Counts& counts, bool is_traced)
-      : random_(seed), counts_(counts), is_traced_(is_traced) {
-    set_up();
-  }
-  ~Log_Simulation() override {
-    is_stopping_ = true;
+  explicit Log_World(const Context& context) : Simulation(context) { set_up(); }
+  ~Log_World() override {
     for (Client& client : clients_) {
       if (client.file) client.file->kill_after(0);
-      client.is_killed = true;
-      while (!client.fiber->is_done()) resume(client);
+      stop(client);
     }
   }
 
-  std::string run();
-  const std::string& trace() const { return trace_; }
-
-  // System, for the running client
-  Time now() override { return now_; }
-  void sleep(Duration duration) override {
-    if (current_ == nullptr) {
-      now_ += duration;
-      return;
-    }
-    if (current_->is_killed) throw Sim_Killed();
-    current_->wake = now_ + duration;
-    current_->fiber->suspend();
-    if (current_->is_killed) throw Sim_Killed();
+  void run() override;
+  std::string replay() const override {
+    return "--replicated_log " + seed_argument() + " --seeds 1";
   }
-  std::uint64_t random() override { return random_.next(); }
 
  private:
-  bool chance(std::size_t percent) { return random_.below(100) < percent; }
-  Duration below(Duration limit) {
-    return Duration(static_cast<Duration::rep>(
-        random_.below(static_cast<std::size_t>(std::max<Duration::rep>(limit.count(), 1)))));
-  }
   bool is_healed() const { return now_ >= heal_; }
-  void note(const std::string& text) {
-    if (is_traced_)
-      trace_ += std::to_string(now_.time_since_epoch() / microseconds(1)) + " " + text + "\n";
-  }
+  using Simulation::note;
   void note(const Client& client, const std::string& text) {
     if (is_traced_) note("client " + std::to_string(client.index) + ": " + text);
   }
-  void fail(const std::string& text) {
-    if (!failure_.empty() || is_stopping_) return;
-    note("FAILURE: " + text);
-    failure_ = text;
-  }
-  void resume(Client& client) {
-    current_ = &client;
-    client.fiber->resume();
-    current_ = nullptr;
+  void sleep_of(Program& program, Duration duration) override {
+    static_cast<Client&>(program).wake = now_ + duration;
+    program.suspend();
   }
 
   void set_up();
@@ -138,23 +101,16 @@ class Log_Simulation final : public System {
   void check_copy(const Client& client, const Abstract_File& file, Offset end);
   void check_end();
 
-  Random random_;
-  Lab_Counts& counts_;
-  const bool is_traced_;
-  std::string trace_;
-  std::string failure_;
-  bool is_stopping_ = false;
-  Time now_{};
-  Time heal_{};
+  Duration heal_{};  // the time when the faults end
   std::size_t lost_percent_ = 0, late_percent_ = 0, damaged_percent_ = 0, slow_percent_ = 0;
-  Time dead_from_{}, dead_until_{};  // the log does not answer in this period
+  Duration dead_from_{}, dead_until_{};  // the log does not answer in this period
   std::size_t archive_interval_ = 0;
   std::size_t message_size_ = 0, batch_ = 0;
   milliseconds lease_{};
 
   Simulated_Messages messages_;
   struct Late {
-    Time time;
+    Duration time;
     std::vector<std::string> messages;
     Number last;
   };
@@ -163,10 +119,9 @@ class Log_Simulation final : public System {
   // Number of acknowledged transactions of equal bytes (transact_equal).
   std::size_t equal_acknowledged_ = 0;
   std::vector<Client> clients_;
-  Client* current_ = nullptr;
 };
 
-void Log_Simulation::set_up() {
+void Log_World::set_up() {
   const std::array<std::size_t, 5> percents{0, 0, 3, 10, 30};
   const auto percent = [&] { return percents[random_.below(percents.size())]; };
   lost_percent_ = percent();
@@ -181,9 +136,9 @@ void Log_Simulation::set_up() {
   const std::array<milliseconds, 3> leases{milliseconds(300), milliseconds(5000),
                                            milliseconds(30000)};
   lease_ = leases[random_.below(leases.size())];
-  heal_ = Time{} + seconds(1) + below(chance(50) ? seconds(5) : seconds(60));
+  heal_ = seconds(1) + below(chance(50) ? seconds(5) : seconds(60));
   if (chance(30)) {
-    dead_from_ = Time{} + below(heal_ - Time{});
+    dead_from_ = below(heal_);
     dead_until_ = dead_from_ + below(seconds(10));
   }
   Simulated_Log log(messages_);
@@ -196,28 +151,28 @@ void Log_Simulation::set_up() {
     client.is_optimistic = chance(70);
     client.check = random_.flip() ? Content_Check::fast : Content_Check::full;
     client.disk = std::make_unique<Sim_Disk>();
-    client.wake = Time{} + below(milliseconds(20));
+    client.wake = below(milliseconds(20));
     client.fiber = std::make_unique<Fiber>([this, &client] { live(client); });
   }
 }
 
 // ---- the log ------------------------------------------------------------------------------------
 
-void Log_Simulation::lose(const char* what) {
-  ++counts_.network.cuts;
+void Log_World::lose(const char* what) {
+  ++counts_.cuts;
   sleep(seconds(2));
   throw Connection_Lost(what);
 }
 
-void Log_Simulation::connect(Simulated_Log& log) {
+void Log_World::connect(Simulated_Log& log) {
   log.message_size = message_size_;
   log.batch = batch_;
   log.before = [this, &log](Call call) {
-    Client& client = *current_;
+    auto& client = static_cast<Client&>(*current_);
     if (!is_healed() && chance(5)) ++log.reconnected;
     if (!is_healed() && chance(1)) {
       note(client, "is killed");
-      ++counts_.network.client_kills;
+      ++counts_.client_kills;
       client.is_killed = true;
       client.file->kill_after(0);
     }
@@ -244,13 +199,13 @@ void Log_Simulation::connect(Simulated_Log& log) {
   };
   log.appended = [this](Number last) { damage(last + 1); };
   log.wait_for = [this](Number number, Duration wait) {
-    const Time end = after(now_, wait);
-    while (messages_.last() < number && now_ < end)
-      sleep(std::min<Duration>(end - now_, microseconds(100) + below(milliseconds(200))));
+    const Time end = after(now(), wait);
+    while (messages_.last() < number && now() < end)
+      sleep(std::min<Duration>(end - now(), microseconds(100) + below(milliseconds(200))));
   };
 }
 
-void Log_Simulation::damage(Number first) {
+void Log_World::damage(Number first) {
   if (is_healed()) return;
   for (Number number = first; number <= messages_.last(); ++number) {
     if (!chance(damaged_percent_)) continue;
@@ -263,7 +218,7 @@ void Log_Simulation::damage(Number first) {
 }
 
 // Delivers delayed messages.
-void Log_Simulation::append_late() {
+void Log_World::append_late() {
   for (auto late = late_.begin(); late != late_.end();) {
     if (late->time > now_) {
       ++late;
@@ -271,14 +226,14 @@ void Log_Simulation::append_late() {
     }
     if (messages_.append(late->messages, late->last)) {
       note("a late message arrives");
-      ++counts_.network.found_again;
+      ++counts_.found_again;
       damage(late->last + 1);
     }
     late = late_.erase(late);
   }
 }
 
-Log_Settings Log_Simulation::log_settings() {
+Log_Settings Log_World::log_settings() {
   Log_Settings settings;
   settings.lease = lease_;
   settings.renews_lock = false;
@@ -291,7 +246,7 @@ Log_Settings Log_Simulation::log_settings() {
 }
 
 // Archives the beginning of the log: copies the journal up to the end of a push to a file.
-void Log_Simulation::archive() {
+void Log_World::archive() {
   Simulated_Log log(messages_);
   const Log_Settings settings = log_settings();
   Log_Connection connection(log, Logger::none(), *this, settings);
@@ -310,9 +265,9 @@ void Log_Simulation::archive() {
 // ---- the clients --------------------------------------------------------------------------------
 
 // Simulates a process, and the next one after it is killed.
-void Log_Simulation::live(Client& client) {
+void Log_World::live(Client& client) {
   Duration pause{};
-  while (!is_stopping_ && failure_.empty() && !client.is_finished) {
+  while (!is_stopping_ && !has_failed() && !client.is_finished) {
     try {
       sleep(std::exchange(pause, {}));
       work(client);
@@ -335,9 +290,9 @@ void Log_Simulation::live(Client& client) {
 
 // Discards a copy that has a transaction unknown to the others: the client was killed before it
 // could push the transaction, or lost its lock.
-void Log_Simulation::discard(Client& client, const std::string& why) {
+void Log_World::discard(Client& client, const std::string& why) {
   note(client, why);
-  ++counts_.network.mismatches;
+  ++counts_.mismatches;
   client.file.reset();
   client.disk = std::make_unique<Sim_Disk>();
   const auto& all = client.transactions;
@@ -348,16 +303,16 @@ void Log_Simulation::discard(Client& client, const std::string& why) {
     fail("client " + std::to_string(client.index) + " has diverged, without a cause");
 }
 
-void Log_Simulation::work(Client& client) {
+void Log_World::work(Client& client) {
   client.file.reset();
   client.file = std::make_unique<Sim_File>(*client.disk);
   Simulated_Log log(messages_);
   connect(log);
   const Log_Settings settings = log_settings();
   struct Line final : Logger {
-    Line(Log_Simulation& all, Client& who) : simulation(all), client(who) {}
+    Line(Log_World& all, Client& who) : simulation(all), client(who) {}
     void log(std::string_view line) override { simulation.note(client, std::string(line)); }
-    Log_Simulation& simulation;
+    Log_World& simulation;
     Client& client;
   } logger(*this, client);
   Log_Connection connection(log, logger, *this, settings);
@@ -366,7 +321,7 @@ void Log_Simulation::work(Client& client) {
   Writable_Journal_Client store(*client.file, connection, client.check, options);
   store.set_optimistic(client.is_optimistic);
   store.push_if_ahead();
-  while (failure_.empty() && client.actions_left > 0) {
+  while (!has_failed() && client.actions_left > 0) {
     --client.actions_left;
     act(client, store);
     check_copy(client, *client.file, store.get_journal_checkpoint());
@@ -377,13 +332,13 @@ void Log_Simulation::work(Client& client) {
   client.is_finished = true;
 }
 
-void Log_Simulation::act(Client& client, Writable_Journal_Client& store) {
+void Log_World::act(Client& client, Writable_Journal_Client& store) {
   const std::size_t what = random_.below(10);
   try {
     if (what < 2) {
       store.pull();
     } else if (what < 3) {
-      const Time start = now_;
+      const Duration start = now_;
       const Duration wait = below(seconds(3));
       const Offset size = store.pull(wait, *this);
       if (size == 0 && start >= heal_ && now_ - start > wait + seconds(60))
@@ -397,14 +352,14 @@ void Log_Simulation::act(Client& client, Writable_Journal_Client& store) {
     }
   } catch (const Conflict& error) {
     note(client, error.what());
-    ++counts_.network.conflicts;
+    ++counts_.conflicts;
     if (store.has_tail()) store.rollback();
     // Written under the lock, the transaction already has a checkpoint.
     if (store.get_checkpoint_difference() != 0) store.pull_push();
   }
 }
 
-Name Log_Simulation::write(Client& client, Writable_Journal& journal) {
+Name Log_World::write(Client& client, Writable_Journal& journal) {
   const Name name{client.index, client.transactions.size()};
   client.transactions.emplace_back();
   const std::string id = std::to_string(name.client) + "." + std::to_string(name.number);
@@ -419,7 +374,7 @@ Name Log_Simulation::write(Client& client, Writable_Journal& journal) {
   return name;
 }
 
-void Log_Simulation::transact(Client& client, Writable_Journal_Client& store) {
+void Log_World::transact(Client& client, Writable_Journal_Client& store) {
   std::optional<Name> name;
   const bool is_cancelled = chance(10);
   try {
@@ -436,12 +391,12 @@ void Log_Simulation::transact(Client& client, Writable_Journal_Client& store) {
     return;
   }
   client.transactions[name->number].is_acknowledged = true;
-  ++counts_.network.acknowledged;
+  ++counts_.acknowledged;
 }
 
 // Several clients write the same bytes, perhaps at the same position: each transaction must be
 // kept.
-void Log_Simulation::transact_equal(Client& client, Writable_Journal_Client& store) {
+void Log_World::transact_equal(Client& client, Writable_Journal_Client& store) {
   client.has_equal = true;
   note(client, "writes the same");
   store.transaction([](Writable_Journal& journal) { journal.append(Comment{"="}); });
@@ -449,8 +404,8 @@ void Log_Simulation::transact_equal(Client& client, Writable_Journal_Client& sto
   ++equal_acknowledged_;
 }
 
-void Log_Simulation::transact_twice(Client& client, Writable_Journal_Client& store) {
-  const System::Time start = now_;
+void Log_World::transact_twice(Client& client, Writable_Journal_Client& store) {
+  const Duration start = now_;
   Writable_Journal_Client_Lock lock(store);
   try {
     write_both(client, lock);
@@ -461,7 +416,7 @@ void Log_Simulation::transact_twice(Client& client, Writable_Journal_Client& sto
   }
 }
 
-void Log_Simulation::write_both(Client& client, Writable_Journal_Client_Lock& lock) {
+void Log_World::write_both(Client& client, Writable_Journal_Client_Lock& lock) {
   const Name first = write(client, lock.get_journal());
   lock.push_and_checkpoint();
   client.transactions[first.number].is_acknowledged = true;
@@ -473,7 +428,7 @@ void Log_Simulation::write_both(Client& client, Writable_Journal_Client_Lock& lo
     lock.checkpoint_and_push_unlock();
   }
   client.transactions[second.number].is_acknowledged = true;
-  counts_.network.acknowledged += 2;
+  counts_.acknowledged += 2;
 }
 
 // ---- checks -------------------------------------------------------------------------------------
@@ -505,7 +460,7 @@ Collect_Comments comments_in(const Abstract_File& file, Offset end) {
 }
 
 // Checks that a copy has only whole transactions, each of them once.
-void Log_Simulation::check_copy(const Client& client, const Abstract_File& file, Offset end) {
+void Log_World::check_copy(const Client& client, const Abstract_File& file, Offset end) {
   const std::vector<std::string> names = comments_in(file, end).names;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < names.size(); i += 2) {
@@ -516,7 +471,7 @@ void Log_Simulation::check_copy(const Client& client, const Abstract_File& file,
   }
 }
 
-void Log_Simulation::check_end() {
+void Log_World::check_end() {
   Simulated_Log log(messages_);
   const Log_Settings settings = log_settings();
   Log_Connection connection(log, Logger::none(), *this, settings);
@@ -557,8 +512,8 @@ void Log_Simulation::check_end() {
   }
 }
 
-std::string Log_Simulation::run() {
-  while (failure_.empty()) {
+void Log_World::run() {
+  while (!has_failed()) {
     Client* next = nullptr;
     for (Client& client : clients_)
       if (!client.fiber->is_done() && (next == nullptr || client.wake < next->wake)) next = &client;
@@ -569,7 +524,7 @@ std::string Log_Simulation::run() {
     if (!is_healed() && random_.below(archive_interval_) == 0) archive();
     resume(*next);
   }
-  if (failure_.empty()) {
+  if (!has_failed()) {
     // All transactions have been pushed now, but a client may have ended before it pulled
     // everything.
     messages_.damaged.clear();
@@ -579,43 +534,20 @@ std::string Log_Simulation::run() {
         live(client);
       });
       client.actions_left = 0;
-      while (failure_.empty() && !client.fiber->is_done()) {
+      while (!has_failed() && !client.fiber->is_done()) {
         now_ = std::max(now_, client.wake);
         resume(client);
       }
     }
-    if (failure_.empty()) check_end();
+    if (!has_failed()) check_end();
   }
-  return failure_;
+  throw_failure();
 }
 
 }  // namespace
 
-std::optional<Lab_Failure> explore_replicated_log(std::uint64_t seed, Lab_Counts& counts) {
-  ++counts.seeds;
-  std::string failure;
-  try {
-    failure = Log_Simulation(seed, counts, false).run();
-  } catch (const std::exception& error) {
-    failure = error.what();
-  }
-  if (failure.empty()) return std::nullopt;
-  return Lab_Failure{seed, "seed " + std::to_string(seed) + ": " + failure + "\n",
-                     "--replicated_log --seed " + std::to_string(seed) + " --seeds 1",
-                     replicated_log_trace(seed)};
-}
-
-std::string replicated_log_trace(std::uint64_t seed) {
-  Lab_Counts counts;
-  std::string trace;
-  try {
-    Log_Simulation simulation(seed, counts, true);
-    simulation.run();
-    trace = simulation.trace();
-  } catch (const std::exception& error) {
-    trace += error.what();
-  }
-  return trace;
+std::unique_ptr<World> make_replicated_log_world(const World::Context& context) {
+  return std::make_unique<Log_World>(context);
 }
 
 }  // namespace joedb::testing

@@ -8,14 +8,7 @@ namespace joedb::testing::network_lab {
 
 // ---- clients ------------------------------------------------------------------------------------
 
-void Simulation::resume(Actor& actor) {
-  if (actor.fiber->is_done()) return;
-  current_ = &actor;
-  actor.fiber->resume();
-  current_ = nullptr;
-}
-
-void Simulation::wait(Actor& actor) {
+void Network::wait(Actor& actor) {
   if (actor.is_killed) throw Sim_Killed();
   actor.fiber->suspend();
   ++actor.ticket;
@@ -23,13 +16,14 @@ void Simulation::wait(Actor& actor) {
   if (actor.is_killed) throw Sim_Killed();
 }
 
-void Simulation::sleep_of(Actor& actor, Nanoseconds duration) {
+void Network::sleep_of(Program& program, Duration duration) {
+  auto& actor = static_cast<Actor&>(program);
   if (actor.is_killed) throw Sim_Killed();
   schedule(Event::Kind::resume, now_ + duration, actor.index, actor.ticket);
   wait(actor);
 }
 
-void Simulation::kill(Client& client) {
+void Network::kill(Client& client) {
   if (client.is_finished || client.is_killed) return;
   note("client " + std::to_string(client.index) + " is killed");
   ++counts_.client_kills;
@@ -38,7 +32,7 @@ void Simulation::kill(Client& client) {
   schedule(Event::Kind::resume, now_, client.index, client.ticket);
 }
 
-void Simulation::begin(Client& client, std::string action) {
+void Network::begin(Client& client, std::string action) {
   client.epoch = lost_.size();
   client.expected = client.node > 0 ? relay().served : acknowledged_;
   if (client.node == 0 && can_hub_write()) client.expected = std::max(client.expected, written_);
@@ -46,20 +40,20 @@ void Simulation::begin(Client& client, std::string action) {
   if (is_traced_) note("client " + std::to_string(client.index) + ": " + client.action);
 }
 
-Simulation::Moment Simulation::moment(const Client& client) const {
+Network::Moment Network::moment(const Client& client) const {
   return {now_,
           client.link,
           {nodes_[client.node].generation, hub().generation},
           client.node > 0 ? relay_lane_.link : no_link};
 }
 
-bool Simulation::is_quick(std::size_t index) const {
+bool Network::is_quick(std::size_t index) const {
   const Link& link = links_[index];
   return !link.is_cut && !link.is_in_pieces && link.capacity > max_push_size;
 }
 
 // True if connections and servers have not changed since `start`, and the network is fast.
-bool Simulation::was_fault_free_since(const Moment& start, const Client& client) const {
+bool Network::was_fault_free_since(const Moment& start, const Client& client) const {
   const Moment end = moment(client);
   return late_percent_ == 0 && start.generations == end.generations && start.link == end.link &&
          start.upstream == end.upstream && is_quick(end.link) &&
@@ -67,7 +61,7 @@ bool Simulation::was_fault_free_since(const Moment& start, const Client& client)
 }
 
 // Checks that a waiting pull returns as soon as there is something new.
-void Simulation::check_wait(const Client& client, const Moment& start, std::size_t from) {
+void Network::check_wait(const Client& client, const Moment& start, std::size_t from) {
   if (!was_fault_free_since(start, client)) return;
   for (const auto& [time, size] : nodes_[client.node].growth) {
     if (size <= from) continue;
@@ -79,14 +73,14 @@ void Simulation::check_wait(const Client& client, const Moment& start, std::size
 }
 
 // Discards an unusable copy.
-void Simulation::discard(Client& client) {
+void Network::discard(Client& client) {
   client.memory.reset();
   client.file.reset();
   client.disk.reset();
 }
 
 // Simulates a process, and the next one after it is killed.
-void Simulation::live(Client& client) {
+void Network::live(Client& client) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
   while (!is_stopping_ && !has_failed() && !client.is_finished) {
     try {
@@ -129,7 +123,7 @@ void Simulation::live(Client& client) {
   }
 }
 
-void Simulation::open_and_work(Client& client) {
+void Network::open_and_work(Client& client) {
   begin(client, "connects");
   Sim_Connector connector(*this, client, client.node);
   Line log(*this, "client " + std::to_string(client.index));
@@ -159,7 +153,7 @@ void Simulation::open_and_work(Client& client) {
   }
 }
 
-void Simulation::work_on(Client& client, Abstract_File& file, Connection& connection) {
+void Network::work_on(Client& client, Abstract_File& file, Connection& connection) {
   if (client.has_tables)
     work<Writable_Database_Client>(client, file, connection);
   else
@@ -167,7 +161,7 @@ void Simulation::work_on(Client& client, Abstract_File& file, Connection& connec
 }
 
 template <class Store>
-void Simulation::work(Client& client, Abstract_File& file, Connection& connection) {
+void Network::work(Client& client, Abstract_File& file, Connection& connection) {
   begin(client, "opens its copy");
   // The model must know all bytes, so clients append no entries of their own (marks).
   Journal_Options options = Journal_Options::without_marks();
@@ -227,7 +221,7 @@ std::size_t new_transaction(Client& client, Random& random, std::vector<std::str
 }
 
 template <class Store>
-void Simulation::write(Client& client, Store& store, bool is_cancelled, bool pauses) {
+void Network::write(Client& client, Store& store, bool is_cancelled, bool pauses) {
   std::optional<std::size_t> refused;
   store.transaction([&](auto&... target) {
     // The function is called a second time: the server has refused the first transaction.
@@ -253,7 +247,7 @@ void Simulation::write(Client& client, Store& store, bool is_cancelled, bool pau
 }
 
 template <class Store>
-void Simulation::write_twice(Client& client, Store& store, const Abstract_File& file) {
+void Network::write_twice(Client& client, Store& store, const Abstract_File& file) {
   const Moment start = moment(client);
   typename Lock_Of<Store>::Type lock(store);
   try {
@@ -261,7 +255,7 @@ void Simulation::write_twice(Client& client, Store& store, const Abstract_File& 
   } catch (const Conflict&) {
     const auto has_lock_of = [&](const Node& node) {
       return node.limits.lock_time == System::Duration(0) ||
-             std::chrono::nanoseconds(now_ - start.time) < node.limits.lock_time;
+             now_ - start.time < node.limits.lock_time;
     };
     const bool has_lock = has_lock_of(hub()) && has_lock_of(nodes_[client.node]);
     if (has_lock && was_fault_free_since(start, client))
@@ -271,7 +265,7 @@ void Simulation::write_twice(Client& client, Store& store, const Abstract_File& 
 }
 
 template <class Store, class Lock>
-void Simulation::write_both(Client& client, Store& store, const Abstract_File& file, Lock& lock) {
+void Network::write_both(Client& client, Store& store, const Abstract_File& file, Lock& lock) {
   for (const bool is_last : {false, true}) {
     std::vector<std::string> comments;
     const std::size_t number = new_transaction(client, random_, comments);
@@ -286,8 +280,7 @@ void Simulation::write_both(Client& client, Store& store, const Abstract_File& f
 
 // Checks that a conflict is real, and was rolled back: the client's copy has nothing that the
 // server does not have, and no part of the refused push reaches the server later.
-void Simulation::check_conflict(Client& client, const Conflict& conflict,
-                                const std::string& local) {
+void Network::check_conflict(Client& client, const Conflict& conflict, const std::string& local) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
   ++counts_.conflicts;
   if (lost_.empty() && !client.transactions.empty() && client.transactions.back().end == 0)
@@ -309,7 +302,7 @@ void Simulation::check_conflict(Client& client, const Conflict& conflict,
 }
 
 template <class Store>
-void Simulation::guarded(Client& client, Store& store, const std::function<void()>& f) {
+void Network::guarded(Client& client, Store& store, const std::function<void()>& f) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
   std::optional<Conflict> conflict;
   try {
@@ -333,7 +326,7 @@ void Simulation::guarded(Client& client, Store& store, const std::function<void(
 }
 
 template <class Store>
-void Simulation::act(Client& client, Store& store, const Abstract_File& file) {
+void Network::act(Client& client, Store& store, const Abstract_File& file) {
   const std::size_t kind = random_.below(100);
   if (kind < 55) {
     const bool is_cancelled = chance(8), pauses = chance(pause_percent_);
@@ -358,11 +351,11 @@ void Simulation::act(Client& client, Store& store, const Abstract_File& file) {
     });
     check_copy(client, store, file);
   } else if (kind < 88) {
-    const Nanoseconds time = chance(client.node > 0 ? 25 : 50) ? 0 : below(3 * second);
+    const Duration time = chance(client.node > 0 ? 25 : 50) ? Duration(0) : below(3 * second);
     begin(client, "pulls, waiting for " + std::to_string(time / millisecond) + " ms");
     const Moment start = moment(client);
     const std::size_t from = body_size(store.get_journal_checkpoint());
-    store.pull(std::chrono::nanoseconds(time));
+    store.pull(time);
     check_wait(client, start, from);
     // A server whose disk has failed need not notice writes of others to its file.
     const bool sees_all =
@@ -387,7 +380,7 @@ void Simulation::act(Client& client, Store& store, const Abstract_File& file) {
 
 // After the faults have ended everything succeeds, though perhaps not at the first attempt.
 template <class Store>
-void Simulation::finish(Client& client, Store& store, const Abstract_File& file) {
+void Network::finish(Client& client, Store& store, const Abstract_File& file) {
   if (!is_healed_) sleep_of(client, heal_time_ - now_ + below(second));
   if (!is_healed_) return;
   begin(client, "pulls at the end");

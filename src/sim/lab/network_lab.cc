@@ -1,5 +1,3 @@
-#include "sim/lab/network_lab.h"
-
 #include <cerrno>
 
 #include "sim/lab/network_simulation.h"
@@ -10,41 +8,24 @@ namespace network_lab {
 
 // ---- basics -------------------------------------------------------------------------------------
 
-void Simulation::note(const std::string& text) {
-  if (!is_traced_) return;
-  std::string time = std::to_string(now_ / microsecond);
-  if (time.size() < 12) time.insert(0, 12 - time.size(), ' ');
-  trace_ += time + " " + text + "\n";
-}
-
-void Simulation::fail(std::string text) {
-  if (has_failed() || is_stopping_) return;
-  note("FAILURE: " + text);
-  failure_ = std::move(text);
-}
-
 // Returns a random delay, which is usually short.
-Nanoseconds Simulation::delay() {
+Duration Network::delay() {
   if (chance(late_percent_)) return below(chance(10) ? 3 * second : 20 * millisecond);
   return below(200 * microsecond);
 }
 
-Simulation::~Simulation() {
-  is_stopping_ = true;
+Network::~Network() {
   for (Client& client : clients_)
     if (client.file) client.file->kill_after(0);
   for (Node& node : nodes_)
     if (node.file) node.file->kill_after(0);
-  for (Actor* const actor : actors_) {
-    actor->is_killed = true;
-    while (actor->fiber && !actor->fiber->is_done()) resume(*actor);
-  }
+  for (Actor* const actor : actors_) stop(*actor);
   for (Node& node : nodes_) forget_work(node);
 }
 
 // ---- the schedule -------------------------------------------------------------------------------
 
-void Simulation::set_up() {
+void Network::set_up() {
   const bool wants_relay = chance(35);
   nodes_.emplace_back(*this, 0, "server");
   if (wants_relay) nodes_.emplace_back(*this, 1, "relay");
@@ -58,13 +39,12 @@ void Simulation::set_up() {
   piece_percent_ = percent();
   pause_percent_ = percent() / 2;
   for (Node& node : nodes_) {
-    const Nanoseconds lock_times[] = {0, second, 5 * second, 300 * second};
+    const Duration lock_times[] = {Duration(0), second, 5 * second, 300 * second};
     node.is_hard = random_.flip();
-    node.limits.lock_time =
-        std::chrono::nanoseconds(lock_times[random_.below(std::size(lock_times))]);
+    node.limits.lock_time = lock_times[random_.below(std::size(lock_times))];
   }
   if (has_relay()) set_up_relay();
-  heal_time_ = (1 + below(chance(50) ? 3 : 30)) * second;
+  heal_time_ = second + static_cast<Duration::rep>(random_.below(chance(50) ? 3 : 30)) * second;
 
   const std::size_t count = 1 + random_.below(4);
   for (std::size_t i = 0; i < count; ++i) {
@@ -96,9 +76,9 @@ void Simulation::set_up() {
     ++counts_.shared;
   }
   if (has_relay()) start_relay_threads();
-  for (const Actor* const actor : actors_) schedule(Event::Kind::resume, 0, actor->index);
+  for (const Actor* const actor : actors_) schedule(Event::Kind::resume, now_, actor->index);
 
-  schedule(Event::Kind::start, 0);
+  schedule(Event::Kind::start, now_);
   const auto any_time = [&] { return below(chance(50) ? second / 2 : heal_time_); };
   const auto plan = [&](Event::Kind kind, std::size_t chance_percent, std::size_t most,
                         std::size_t kinds) {
@@ -113,7 +93,7 @@ void Simulation::set_up() {
   schedule(Event::Kind::heal, heal_time_);
 }
 
-void Simulation::handle(const Event& event) {
+void Network::handle(const Event& event) {
   using Kind = Event::Kind;
   const std::size_t i = event.subject;
   const auto node_of_link = [&]() -> Node& { return nodes_[links_[i].node]; };
@@ -236,8 +216,7 @@ void Simulation::handle(const Event& event) {
   }
 }
 
-void Simulation::run() {
-  set_up();
+void Network::run_events() {
   const auto is_unfinished = [](const Client& client) { return !client.is_finished; };
   const auto complain = [&](std::string_view why) {
     std::string text(why);
@@ -271,24 +250,8 @@ void Simulation::run() {
 
 }  // namespace network_lab
 
-using network_lab::Simulation;
-
-std::optional<Lab_Failure> explore_network(std::uint64_t seed, Lab_Counts& counts) {
-  Simulation simulation(seed, false);
-  simulation.run();
-  ++counts.seeds;
-  counts.network += simulation.counts();
-  if (simulation.failure().empty()) return std::nullopt;
-  return Lab_Failure{.seed = seed,
-                     .text = "seed " + std::to_string(seed) + ": " + simulation.failure() + "\n",
-                     .replay = "--network --seed " + std::to_string(seed) + " --seeds 1",
-                     .operations = network_trace(seed)};
-}
-
-std::string network_trace(std::uint64_t seed) {
-  Simulation simulation(seed, true);
-  simulation.run();
-  return simulation.trace();
+std::unique_ptr<World> make_network_world(const World::Context& context) {
+  return std::make_unique<network_lab::Network>(context);
 }
 
 }  // namespace joedb::testing

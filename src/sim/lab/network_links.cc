@@ -4,9 +4,9 @@ namespace joedb::testing::network_lab {
 
 // ---- the network --------------------------------------------------------------------------------
 
-class Simulation::Sim_Channel final : public Channel {
+class Network::Sim_Channel final : public Channel {
  public:
-  Sim_Channel(Simulation& simulation, std::size_t link) : simulation_(simulation), link_(link) {}
+  Sim_Channel(Network& simulation, std::size_t link) : simulation_(simulation), link_(link) {}
   ~Sim_Channel() override { simulation_.close_client(link_); }
   std::size_t read_some(char* data, std::size_t size) override {
     return simulation_.read(link_, data, size);
@@ -14,11 +14,11 @@ class Simulation::Sim_Channel final : public Channel {
   void write(const char* data, std::size_t size) override { simulation_.write(link_, data, size); }
 
  private:
-  Simulation& simulation_;
+  Network& simulation_;
   const std::size_t link_;
 };
 
-std::unique_ptr<Channel> Simulation::connect(Actor& actor, std::size_t node) {
+std::unique_ptr<Channel> Network::connect(Actor& actor, std::size_t node) {
   sleep_of(actor, delay());
   if (!nodes_[node].core) throw Connection_Lost("connection refused");
   const std::size_t index = links_.size();
@@ -45,7 +45,7 @@ static std::string text_of_message(std::string_view bytes) {
 }
 
 // Sends bytes. Those past the point where the connection is cut are lost.
-void Simulation::transmit(std::size_t index, bool is_to_server, std::string_view bytes) {
+void Network::transmit(std::size_t index, bool is_to_server, std::string_view bytes) {
   Link& link = links_[index];
   Stream& stream = is_to_server ? link.to_server : link.to_client;
   if (is_traced_)
@@ -67,7 +67,7 @@ void Simulation::transmit(std::size_t index, bool is_to_server, std::string_view
   if (!is_to_server && link.actor == relay_lane_.index && has_relay()) attack_rollback(bytes);
 }
 
-void Simulation::cut(std::size_t index) {
+void Network::cut(std::size_t index) {
   Link& link = links_[index];
   if (link.is_cut) return;
   ++counts_.cuts;
@@ -75,7 +75,7 @@ void Simulation::cut(std::size_t index) {
   link.drops_bytes = random_.flip();
   note("link " + std::to_string(index) + " is cut" +
        (link.drops_bytes ? ", with the bytes on their way" : ""));
-  const auto notice_delay = [&](Nanoseconds longest) {
+  const auto notice_delay = [&](Duration longest) {
     return now_ + (chance(60) ? below(100 * millisecond) : below(longest));
   };
   schedule(Event::Kind::lost_at_client, notice_delay(20 * second), index);
@@ -83,12 +83,12 @@ void Simulation::cut(std::size_t index) {
            nodes_[link.node].generation);
 }
 
-void Simulation::wake(std::size_t index) {
+void Network::wake(std::size_t index) {
   const Actor& actor = *actors_[links_[index].actor];
   if (actor.waits_for_link == index) schedule(Event::Kind::resume, now_, actor.index, actor.ticket);
 }
 
-std::size_t Simulation::read(std::size_t index, char* data, std::size_t size) {
+std::size_t Network::read(std::size_t index, char* data, std::size_t size) {
   Actor& actor = *actors_[links_[index].actor];
   Link& link = links_[index];
   for (;;) {
@@ -110,7 +110,7 @@ std::size_t Simulation::read(std::size_t index, char* data, std::size_t size) {
   }
 }
 
-void Simulation::write(std::size_t index, const char* data, std::size_t size) {
+void Network::write(std::size_t index, const char* data, std::size_t size) {
   Actor& actor = *actors_[links_[index].actor];
   Link& link = links_[index];
   while (size > 0) {
@@ -133,7 +133,7 @@ void Simulation::write(std::size_t index, const char* data, std::size_t size) {
   }
 }
 
-void Simulation::close_client(std::size_t index) {
+void Network::close_client(std::size_t index) {
   Link& link = links_[index];
   link.is_client_open = false;
   note("link " + std::to_string(index) + ": closed by the client");
@@ -144,16 +144,16 @@ void Simulation::close_client(std::size_t index) {
            nodes_[link.node].generation);
 }
 
-void Simulation::schedule_serve(std::size_t index) {
+void Network::schedule_serve(std::size_t index) {
   Link& link = links_[index];
   if (link.session < 0 || !link.wants_bytes || link.is_serving) return;
   if (link.to_server.arrived == 0 && !link.to_server.has_ended) return;
   link.is_serving = true;
-  schedule(Event::Kind::serve, now_ + (random_.flip() ? 0 : delay()), index,
+  schedule(Event::Kind::serve, now_ + (random_.flip() ? Duration(0) : delay()), index,
            nodes_[link.node].generation);
 }
 
-void Simulation::serve(std::size_t index) {
+void Network::serve(std::size_t index) {
   Link& link = links_[index];
   link.is_serving = false;
   if (link.session < 0 || !link.wants_bytes) return;
@@ -173,7 +173,7 @@ void Simulation::serve(std::size_t index) {
   call(node, [&] { node.core->received(link.session, bytes); });
 }
 
-void Simulation::lose(std::size_t index) {
+void Network::lose(std::size_t index) {
   Link& link = links_[index];
   if (link.session < 0) return;
   const Session_Id session = std::exchange(link.session, -1);
@@ -183,36 +183,36 @@ void Simulation::lose(std::size_t index) {
 
 // ---- Server_Host --------------------------------------------------------------------------------
 
-void Simulation::Node::send(Session_Id session, std::string bytes) {
+void Network::Node::send(Session_Id session, std::string bytes) {
   if (is_dead()) return;
   const std::size_t link = link_of(session);
   simulation.transmit(link, false, bytes);
   simulation.schedule(Event::Kind::sent, simulation.now_ + simulation.delay(), link, generation);
 }
 
-void Simulation::Node::receive(Session_Id session) {
+void Network::Node::receive(Session_Id session) {
   const std::size_t link = link_of(session);
   simulation.links_[link].wants_bytes = true;
   simulation.schedule_serve(link);
 }
 
-void Simulation::Node::close(Session_Id session) {
+void Network::Node::close(Session_Id session) {
   if (is_dead()) return;
   const std::size_t i = link_of(session);
   Link& link = simulation.links_[i];
   link.session = -1;
   simulation.note("link " + std::to_string(i) + ": closed by the server");
   if (link.is_cut) return;
-  const Nanoseconds time = std::max(link.to_client.time, simulation.now_ + simulation.delay());
+  const Duration time = std::max(link.to_client.time, simulation.now_ + simulation.delay());
   simulation.schedule(Event::Kind::end_at_client, time, i);
 }
 
 // Jobs for the journal of a relay block on the hub, so the relay's thread executes them. All other
 // jobs are executed at once when their time has come.
-void Simulation::Node::run(Lane lane, std::function<void()> work, std::function<void()> done) {
+void Network::Node::run(Lane lane, std::function<void()> work, std::function<void()> done) {
   const auto i = static_cast<std::size_t>(lane);
   jobs[i].push_back({std::move(work), std::move(done)});
-  const Nanoseconds time = simulation.now_ + simulation.delay();
+  const Duration time = simulation.now_ + simulation.delay();
   const Actor& thread = simulation.relay_lane_;
   if (is_relay() && lane == Lane::journal) {
     if (!is_lane_busy) simulation.schedule(Event::Kind::resume, time, thread.index, thread.ticket);

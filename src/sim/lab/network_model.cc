@@ -28,7 +28,7 @@ std::optional<Owner> owner_of(std::string_view bytes) {
 
 // Adds the new bytes of the server's journal to the model. Returns a description of the error, or
 // "".
-std::string Simulation::extend_journal(std::string_view body) {
+std::string Network::extend_journal(std::string_view body) {
   std::size_t at = served_.size();
   while (at < body.size()) {
     const std::string_view rest = body.substr(at);
@@ -56,7 +56,7 @@ std::string Simulation::extend_journal(std::string_view body) {
   return {};
 }
 
-void Simulation::observe() {
+void Network::observe() {
   const std::size_t size = body_size(hub().journal->get_checkpoint());
   if (size == served_.size()) return;
   if (size < served_.size()) return fail("the journal of the server has become shorter");
@@ -70,7 +70,7 @@ void Simulation::observe() {
 
 // Compares the journal of a restarted server with its journal before. Returns a description of the
 // error, or "".
-std::string Simulation::recovered() {
+std::string Network::recovered() {
   const std::size_t size = body_size(hub().journal->get_checkpoint());
   const std::string body(served_body(size));
   if (body.size() < size) return "the checkpoint is behind the end of the file";
@@ -103,7 +103,7 @@ static std::string body_of(const joedb::Client& store, const Abstract_File& file
 
 // Checks that a client's copy is the server's journal at the end of some push, followed by the
 // client's own transactions.
-void Simulation::check_copy(Client& client, const joedb::Client& store, const Abstract_File& file) {
+void Network::check_copy(Client& client, const joedb::Client& store, const Abstract_File& file) {
   if (client.copy == Copy_Kind::none && (!lost_.empty() || random_.flip())) return;
   const std::string body = body_of(store, file);
   const std::size_t known = body_size(store.get_connection_checkpoint());
@@ -130,8 +130,7 @@ void Simulation::check_copy(Client& client, const joedb::Client& store, const Ab
 }
 
 // Called when the server has acknowledged everything in the client's copy.
-void Simulation::acknowledge(Client& client, const joedb::Client& store,
-                             const Abstract_File& file) {
+void Network::acknowledge(Client& client, const joedb::Client& store, const Abstract_File& file) {
   const std::size_t size = body_size(store.get_journal_checkpoint());
   const std::string who = "client " + std::to_string(client.index);
   if (client.epoch != lost_.size()) return;

@@ -8,7 +8,7 @@ namespace joedb::testing::network_lab {
 // ---- the relay ----------------------------------------------------------------------------------
 
 // The hub loses no byte that it has served, so it always has everything that the relay has pulled.
-void Simulation::set_up_relay() {
+void Network::set_up_relay() {
   hub().is_hard = true;
   pause_percent_ = std::max<std::size_t>(pause_percent_, 10);
   relay().is_in_memory = chance(30);
@@ -16,20 +16,20 @@ void Simulation::set_up_relay() {
   ++counts_.relays;
 }
 
-void Simulation::start_relay_threads() {
-  const auto add = [&](Actor& actor, std::string name, void (Simulation::*body)()) {
+void Network::start_relay_threads() {
+  const auto add = [&](Actor& actor, std::string name, void (Network::*body)()) {
     actor.index = actors_.size();
     actor.name = std::move(name);
     actor.fiber = std::make_unique<Fiber>([this, body] { (this->*body)(); });
     actors_.push_back(&actor);
   };
-  add(relay_lane_, "the relay", &Simulation::run_relay);
-  add(relay_watcher_, "the watcher of the relay", &Simulation::watch_hub);
+  add(relay_lane_, "the relay", &Network::run_relay);
+  add(relay_watcher_, "the watcher of the relay", &Network::watch_hub);
   relay().connector = std::make_unique<Sim_Connector>(*this, relay_lane_, 0);
 }
 
 // Simulates a process, and the next one after it is killed.
-void Simulation::run_relay() {
+void Network::run_relay() {
   while (!is_stopping_) {
     try {
       sleep_of(relay_lane_, below(random_.flip() ? 50 * millisecond : 3 * second));
@@ -40,7 +40,7 @@ void Simulation::run_relay() {
   }
 }
 
-void Simulation::open_relay_journal() {
+void Network::open_relay_journal() {
   Node& node = relay();
   Journal_Options options(random_.flip() ? Recovery::keep : Recovery::overwrite);
   if (chance(20)) options.preallocation = 4096;
@@ -57,7 +57,7 @@ void Simulation::open_relay_journal() {
 }
 
 // Returns false if the relay could not start this time.
-bool Simulation::open_relay() {
+bool Network::open_relay() {
   Node& node = relay();
   note("the relay starts");
   std::string wrong;
@@ -96,7 +96,7 @@ bool Simulation::open_relay() {
 }
 
 // Executes the jobs of the relay's journal lane.
-void Simulation::run_relay_jobs() {
+void Network::run_relay_jobs() {
   Node& node = relay();
   auto& jobs = node.jobs.front();
   for (;;) {
@@ -112,14 +112,14 @@ void Simulation::run_relay_jobs() {
     if (relay_lane_.is_killed || node.is_dead()) throw Sim_Killed();
     if (const std::string wrong = relay_error(); !wrong.empty()) fail("the relay " + wrong);
     node.dones.front().push_back(job.done);
-    Nanoseconds& time = node.done_times.front();
+    Duration& time = node.done_times.front();
     time = std::max(time, now_ + delay());
     schedule(Event::Kind::lane_done, time, node.event_of(0), node.generation);
   }
 }
 
 // Cleans up after a killed relay process.
-void Simulation::destroy_relay() {
+void Network::destroy_relay() {
   Node& node = relay();
   relay_lane_.is_killed = true;
   relay_watcher_.is_killed = true;
@@ -142,10 +142,10 @@ void Simulation::destroy_relay() {
   schedule(Event::Kind::resume, now_, relay_watcher_.index, relay_watcher_.ticket);
 }
 
-void Simulation::watch_hub() {
+void Network::watch_hub() {
   Sim_Connector connector(*this, relay_watcher_, 0);
   const auto notify = [this] {
-    const Nanoseconds time = chance(80) ? delay() : below(second);
+    const Duration time = chance(80) ? delay() : below(second);
     schedule(Event::Kind::refresh, now_ + time, relay().index, relay().generation);
   };
   while (!is_stopping_) {
@@ -161,7 +161,7 @@ void Simulation::watch_hub() {
 }
 
 // The relay rolls back a push that its hub has refused: make its disk fail then.
-void Simulation::attack_rollback(std::string_view reply) {
+void Network::attack_rollback(std::string_view reply) {
   const bool is_refusal = reply.size() == 1 && (reply[0] == network::code::conflict ||
                                                 reply[0] == network::code::readonly);
   if (!is_refusal || is_healed_ || !chance(30)) return;
@@ -175,7 +175,7 @@ void Simulation::attack_rollback(std::string_view reply) {
 
 // The copy of a relay is always a prefix of the hub's journal, and ends at the end of a push.
 // Returns a description of the error, or "".
-std::string Simulation::relay_error() {
+std::string Network::relay_error() {
   const std::size_t size = body_size(relay().journal->get_checkpoint());
   if (size > served_.size())
     return "has " + std::to_string(size) + " bytes, and its hub " + std::to_string(served_.size());
@@ -194,7 +194,7 @@ std::string Simulation::relay_error() {
 }
 
 // Checks that the journal served by the relay only grows.
-void Simulation::observe_relay() {
+void Network::observe_relay() {
   Node& node = relay();
   const std::size_t size = body_size(node.core->status().checkpoint);
   if (size == node.served) return;
@@ -204,7 +204,7 @@ void Simulation::observe_relay() {
 }
 
 // True if the relay has a reason not to have everything that the hub has.
-bool Simulation::may_relay_lag() const {
+bool Network::may_relay_lag() const {
   const Node& node = relay();
   if (!hub().core || !node.core || node.served == served_.size() || node.is_working() ||
       !node.core->status().can_push || relay_watcher_.link == no_link)
@@ -215,8 +215,8 @@ bool Simulation::may_relay_lag() const {
 }
 
 // Checks that the relay, which is notified of new bytes, pulls them soon.
-void Simulation::check_relay_lag() {
-  const Nanoseconds limit = late_percent_ == 0 ? 2 * second : 60 * second;
+void Network::check_relay_lag() {
+  const Duration limit = late_percent_ == 0 ? 2 * second : 60 * second;
   if (may_relay_lag()) relay_lag_start_ = now_;
   if (now_ - relay_lag_start_ > limit) fail("the relay does not take what the hub has");
 }

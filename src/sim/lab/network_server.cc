@@ -6,7 +6,7 @@ namespace joedb::testing::network_lab {
 
 // ---- the server ---------------------------------------------------------------------------------
 
-void Simulation::crash(Node& node, bool is_power_cut) {
+void Network::crash(Node& node, bool is_power_cut) {
   note("the " + node.name + (is_power_cut ? " loses its power" : " is killed"));
   ++(is_power_cut ? counts_.power_cuts : counts_.kills);
   if (node.file) node.file->kill_after(0);
@@ -17,7 +17,7 @@ void Simulation::crash(Node& node, bool is_power_cut) {
   resume(relay_lane_);
 }
 
-void Simulation::cut_links(const Node& node) {
+void Network::cut_links(const Node& node) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = links_[i];
     if (link.node != node.index) continue;
@@ -30,7 +30,7 @@ void Simulation::cut_links(const Node& node) {
   }
 }
 
-void Simulation::forget_work(Node& node) {
+void Network::forget_work(Node& node) {
   for (auto& jobs : node.jobs) jobs.clear();
   for (auto& dones : node.dones) dones.clear();
   node.session_links.clear();
@@ -40,7 +40,7 @@ void Simulation::forget_work(Node& node) {
   ++node.generation;
 }
 
-void Simulation::crash_hub(bool is_power_cut) {
+void Network::crash_hub(bool is_power_cut) {
   hub().core.reset();
   hub().journal.reset();
   hub().file.reset();
@@ -53,7 +53,7 @@ void Simulation::crash_hub(bool is_power_cut) {
   schedule(Event::Kind::start, now_ + below(random_.flip() ? 100 * millisecond : 5 * second));
 }
 
-void Simulation::do_lane_work(Node& node, std::size_t lane) {
+void Network::do_lane_work(Node& node, std::size_t lane) {
   const Node::Job job = std::move(node.jobs[lane].front());
   node.jobs[lane].pop_front();
   if (!node.jobs[lane].empty())
@@ -64,7 +64,7 @@ void Simulation::do_lane_work(Node& node, std::size_t lane) {
   call(node, job.work);
 }
 
-void Simulation::set_fault(Node& node, std::uint64_t seed) {
+void Network::set_fault(Node& node, std::uint64_t seed) {
   Random random(seed);
   using Calls = Sim_Fault::Calls;
   const Calls kinds[] = {Calls::writes, Calls::changes, Calls::syncs, Calls::reads,
@@ -81,7 +81,7 @@ void Simulation::set_fault(Node& node, std::uint64_t seed) {
                         .part_written = static_cast<double>(random.below(3)) / 2});
 }
 
-bool Simulation::open_journal(Recovery recovery, std::string& error) {
+bool Network::open_journal(Recovery recovery, std::string& error) {
   Journal_Options options(is_shared_ ? Recovery::keep : recovery);
   if (!is_shared_ && chance(20)) options.preallocation = 4096;
   try {
@@ -100,7 +100,7 @@ bool Simulation::open_journal(Recovery recovery, std::string& error) {
   }
 }
 
-void Simulation::start_server() {
+void Network::start_server() {
   if (hub().core) return;
   note("the server starts");
   const std::string image = hub().disk->content();

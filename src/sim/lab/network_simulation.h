@@ -24,10 +24,8 @@
 #include "joedb/network/channel.h"
 #include "joedb/replica/client.h"
 #include "share/server/server_core.h"
-#include "sim/lab/crash_lab.h"
-#include "sim/lab/fiber.h"
-#include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
+#include "sim/lab/simulation.h"
 
 namespace joedb::testing::network_lab {
 
@@ -36,13 +34,13 @@ using server::Server_Host;
 using server::Session_Id;
 using server::Written_Journal;
 
-using Nanoseconds = std::int64_t;
-constexpr Nanoseconds microsecond = 1000;
-constexpr Nanoseconds millisecond = 1000 * microsecond;
-constexpr Nanoseconds second = 1000 * millisecond;
+using Duration = System::Duration;
+constexpr Duration microsecond = std::chrono::microseconds(1);
+constexpr Duration millisecond = std::chrono::milliseconds(1);
+constexpr Duration second = std::chrono::seconds(1);
 
 // The time in which all clients must finish after the faults have ended.
-constexpr Nanoseconds patience = 1000 * second;
+constexpr Duration patience = 1000 * second;
 constexpr std::uint64_t max_events = 300'000;
 constexpr std::size_t max_push_size = 200'000;
 
@@ -88,14 +86,12 @@ enum class Copy_Kind { memory, disk, none };  // none: Server_File
 constexpr std::size_t no_link = std::size_t(-1);
 
 // A simulated thread that can block: that of a client, or one of a relay.
-struct Actor {
+struct Actor : Program {
   std::size_t index = 0;
-  std::string name = {};  // "client 2"
-  std::unique_ptr<Fiber> fiber = nullptr;
+  std::string name = {};     // "client 2"
   std::uint64_t ticket = 0;  // number of the current wait; older wake-ups are ignored
   std::size_t waits_for_link = no_link;
   std::size_t link = no_link;  // its most recent link
-  bool is_killed = false;
 };
 
 struct Client : Actor {
@@ -108,7 +104,7 @@ struct Client : Actor {
 
   bool is_finished = false;
   std::size_t actions_left = 0;
-  Nanoseconds pause = 0;
+  Duration pause{};
   std::string action = "starts";
 
   std::unique_ptr<Memory_File> memory;
@@ -131,7 +127,7 @@ struct Stream {
   std::size_t arrived = 0;  // number of bytes that have arrived
   std::size_t total = 0;    // number of bytes sent so far
   std::size_t cut_at = std::size_t(-1);
-  Nanoseconds time = 0;    // when the last bytes arrive
+  Duration time{};         // when the last bytes arrive
   bool has_ended = false;  // true if the receiver knows that the stream has ended
 };
 // A connection: two streams of bytes.
@@ -175,7 +171,7 @@ struct Event {
     cut,
     heal
   };
-  Nanoseconds time;
+  Duration time;
   std::uint64_t number;
   Kind kind;
   std::size_t subject;
@@ -185,22 +181,17 @@ struct Event {
   }
 };
 
-class Simulation final : public System {
+class Network final : public Simulation {
  public:
-  Simulation(std::uint64_t seed, bool is_traced) : random_(seed), is_traced_(is_traced) {}
-  ~Simulation() override;
+  explicit Network(const Context& context) : Simulation(context) {}
+  ~Network() override;
 
-  void run();
-  const std::string& failure() const { return failure_; }
-  const std::string& trace() const { return trace_; }
-  const Network_Counts& counts() const { return counts_; }
-
-  // ---- System, for the server and for clients
-  Time now() override { return Time(std::chrono::nanoseconds(now_)); }
-  void sleep(Duration duration) override {
-    sleep_of(*current_, std::chrono::nanoseconds(duration).count());
+  void run() override {
+    set_up();
+    run_events();
+    throw_failure();
   }
-  std::uint64_t random() override { return random_.next(); }
+  std::string replay() const override { return "--network " + seed_argument() + " --seeds 1"; }
 
  private:
   class Sim_Channel;
@@ -208,25 +199,17 @@ class Simulation final : public System {
   class Line;
   struct Node;
 
-  void note(const std::string& text);
-  void fail(std::string text);
-  bool has_failed() const { return !failure_.empty(); }
-  bool chance(std::size_t percent) { return random_.below(100) < percent; }
-  Nanoseconds below(Nanoseconds limit) {
-    return static_cast<Nanoseconds>(random_.below(static_cast<std::size_t>(limit)));
-  }
-  Nanoseconds delay();
-  void schedule(Event::Kind kind, Nanoseconds time, std::size_t subject = 0,
-                std::uint64_t value = 0) {
+  Duration delay();
+  void schedule(Event::Kind kind, Duration time, std::size_t subject = 0, std::uint64_t value = 0) {
     events_.push({std::max(time, now_), next_event_++, kind, subject, value});
   }
   void set_up();
+  void run_events();
   void handle(const Event& event);
 
   // clients
-  void resume(Actor& actor);
   void wait(Actor& actor);
-  void sleep_of(Actor& actor, Nanoseconds duration);
+  void sleep_of(Program& program, Duration duration) override;
   void kill(Client& client);
   void live(Client& client);
   void open_and_work(Client& client);
@@ -247,7 +230,7 @@ class Simulation final : public System {
   void guarded(Client& client, Store& store, const std::function<void()>& f);
   void begin(Client& client, std::string action);
   struct Moment {
-    Nanoseconds time;
+    Duration time;
     std::size_t link;
     std::array<std::uint64_t, 2> generations;
     std::size_t upstream;  // link of the relay to the hub
@@ -318,19 +301,10 @@ class Simulation final : public System {
   void acknowledge(Client& client, const joedb::Client& store, const Abstract_File& file);
   void check_conflict(Client& client, const Conflict& conflict, const std::string& local);
 
-  Random random_;
-  const bool is_traced_;
-  std::string trace_;
-  std::string failure_;
-  Network_Counts counts_;
-
-  Nanoseconds now_ = 0;
   std::uint64_t next_event_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::deque<Client> clients_;
   std::vector<Actor*> actors_;
-  Actor* current_ = nullptr;
-  bool is_stopping_ = false;
   std::deque<Link> links_;
 
   // The faults that can happen in this schedule.
@@ -338,19 +312,19 @@ class Simulation final : public System {
   std::size_t late_percent_ = 0;
   std::size_t piece_percent_ = 0;
   std::size_t pause_percent_ = 0;
-  Nanoseconds heal_time_ = 0;
+  Duration heal_time_{};
   bool is_healed_ = false;
 
   std::deque<Node> nodes_;  // the hub, and perhaps a relay
   Actor relay_lane_;        // the thread of the relay that works on its journal
   Actor relay_watcher_;
-  std::size_t checked_ = 0;          // number of checked bytes in the copy of the relay
-  bool must_discard_copy_ = false;   // the relay must discard its copy
-  Nanoseconds relay_lag_start_ = 0;  // time since which the relay lags behind without an excuse
+  std::size_t checked_ = 0;         // number of checked bytes in the copy of the relay
+  bool must_discard_copy_ = false;  // the relay must discard its copy
+  Duration relay_lag_start_{};      // time since which the relay lags behind without an excuse
 
   bool is_shared_ = false;   // true if another process writes to the file of the hub
   std::size_t written_ = 0;  // end of the last transaction of that process
-  Nanoseconds hub_lag_start_ = 0;
+  Duration hub_lag_start_{};
 
   // The journal of the server without its header, and the ends of all pushes.
   std::string served_;
@@ -361,9 +335,9 @@ class Simulation final : public System {
 };
 
 // Passes lines to the trace, and counts some of them.
-class Simulation::Line final : public Logger {
+class Network::Line final : public Logger {
  public:
-  Line(Simulation& simulation, std::string who) : simulation_(simulation), who_(std::move(who)) {}
+  Line(Network& simulation, std::string who) : simulation_(simulation), who_(std::move(who)) {}
   void log(std::string_view line) override {
     if (line.find("has lost it") != std::string_view::npos) ++simulation_.counts_.lock_losses;
     if (line == "the push had arrived") ++simulation_.counts_.found_again;
@@ -371,26 +345,26 @@ class Simulation::Line final : public Logger {
   }
 
  private:
-  Simulation& simulation_;
+  Network& simulation_;
   const std::string who_;
 };
 
-class Simulation::Sim_Connector final : public Connector {
+class Network::Sim_Connector final : public Connector {
  public:
-  Sim_Connector(Simulation& simulation, Actor& actor, std::size_t node)
+  Sim_Connector(Network& simulation, Actor& actor, std::size_t node)
       : simulation_(simulation), actor_(actor), node_(node) {}
   std::unique_ptr<Channel> new_channel() override { return simulation_.connect(actor_, node_); }
   std::string name() const override { return "the server"; }
 
  private:
-  Simulation& simulation_;
+  Network& simulation_;
   Actor& actor_;
   const std::size_t node_;
 };
 
 // A server: the hub, or a relay, whose journal has a connection to the hub.
-struct Simulation::Node final : public Server_Host {
-  Node(Simulation& s, std::size_t i, std::string n)
+struct Network::Node final : public Server_Host {
+  Node(Network& s, std::size_t i, std::string n)
       : simulation(s), index(i), name(std::move(n)), log(s, name) {}
 
   void send(Session_Id session, std::string bytes) override;
@@ -407,7 +381,7 @@ struct Simulation::Node final : public Server_Host {
     return session_links[static_cast<std::size_t>(session)];
   }
 
-  Simulation& simulation;
+  Network& simulation;
   const std::size_t index;
   const std::string name;
   Line log;
@@ -428,14 +402,14 @@ struct Simulation::Node final : public Server_Host {
   bool is_power_next = false;
   bool was_power_cut = false;
   std::vector<std::size_t> session_links = {};
-  std::optional<Nanoseconds> tick_time = std::nullopt;
+  std::optional<Duration> tick_time = std::nullopt;
   struct Job {
     std::function<void()> work;
     std::function<void()> done;
   };
   std::array<std::deque<Job>, lane_count> jobs = {};  // queues of each lane
   std::array<std::deque<std::function<void()>>, lane_count> dones = {};
-  std::array<Nanoseconds, lane_count> done_times{};
+  std::array<Duration, lane_count> done_times{};
   // Returns the subject of the events of a lane: each node has lane_count of them.
   std::size_t event_of(std::size_t lane) const { return lane_count * index + lane; }
   bool is_lane_busy = false;  // the lane of relay_lane_
@@ -443,24 +417,24 @@ struct Simulation::Node final : public Server_Host {
   // Number of bytes that the relay has served.
   std::size_t served = 0;
   // The times at which the journal has reached each size.
-  std::vector<std::pair<Nanoseconds, std::size_t>> growth = {};
+  std::vector<std::pair<Duration, std::size_t>> growth = {};
 };
 
-inline std::string_view Simulation::served_body(std::size_t size) const {
+inline std::string_view Network::served_body(std::size_t size) const {
   const std::string_view content = hub().disk->content();
   return content.substr(std::min(header_bytes, content.size()), size);
 }
 
 // Wraps each call of the core: handles a crash, checks the new state, and schedules the next tick.
 template <class F>
-void Simulation::call(Node& node, F&& f) {
+void Network::call(Node& node, F&& f) {
   if (!node.core) return;
   f();
   if (node.is_dead()) return crash(node, node.is_power_next);
   node.is_relay() ? observe_relay() : observe();
   const auto deadline = node.core->next_deadline();
   if (!deadline) return;
-  const Nanoseconds time = std::chrono::nanoseconds(deadline->time_since_epoch()).count();
+  const Duration time = deadline->time_since_epoch();
   if (node.tick_time && *node.tick_time <= time) return;
   node.tick_time = time;
   schedule(Event::Kind::tick, time, node.index, node.generation);

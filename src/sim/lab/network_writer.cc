@@ -7,7 +7,7 @@ namespace joedb::testing::network_lab {
 
 // Lock calls do not block in this simulation: the process polls for the lock, and performs all of a
 // transaction at once.
-void Simulation::run_writer(Client& client) {
+void Network::run_writer(Client& client) {
   while (!is_stopping_ && !client.is_finished) {
     try {
       sleep_of(client, below(random_.flip() ? 20 * millisecond : second));
@@ -25,7 +25,7 @@ void Simulation::run_writer(Client& client) {
   }
 }
 
-bool Simulation::is_file_free() {
+bool Network::is_file_free() {
   if (hub().disk->content().size() < header_bytes) return false;
   Sim_File file(*hub().disk, Open_Mode::shared_write);
   if (!file.try_exclusive_lock(tail_lock.start, tail_lock.size)) return false;
@@ -33,7 +33,7 @@ bool Simulation::is_file_free() {
   return true;
 }
 
-void Simulation::write_directly(Client& client) {
+void Network::write_directly(Client& client) {
   begin(client, "writes to the file");
   schedule(Event::Kind::refresh, now_ + delay(), hub().index, hub().generation);
   Sim_File file(*hub().disk, Open_Mode::shared_write);
@@ -49,14 +49,13 @@ void Simulation::write_directly(Client& client) {
     client.transactions[number].is_cancelled = false;
   });
   written_ = body_size(store.get_journal_checkpoint());
-  ++counts_.direct_writes;
 }
 
-bool Simulation::can_hub_write() const { return hub().core && hub().journal->can_push(); }
+bool Network::can_hub_write() const { return hub().core && hub().journal->can_push(); }
 
 // Changes in the file of the hub must be served within a time limit.
-void Simulation::check_hub_lag() {
-  const Nanoseconds limit = late_percent_ == 0 ? 2 * second : 60 * second;
+void Network::check_hub_lag() {
+  const Duration limit = late_percent_ == 0 ? 2 * second : 60 * second;
   const bool may_lag = !can_hub_write() || served_.size() >= written_ || hub().is_working() ||
                        hub().core->status().lock_holder.has_value();
   if (may_lag) hub_lag_start_ = now_;

@@ -11,6 +11,7 @@
 #include "sim/lab/promises.h"
 #include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
+#include "sim/lab/world.h"
 
 // Workloads for the crash laboratory. Processes open databases on simulated disks, work, and end or
 // are killed, one after the other.
@@ -27,12 +28,6 @@ struct Scenario_Disk {
   const std::string name;
   Sim_Disk disk;
   Promises promises;
-};
-
-// Thrown if a workload violates a rule.
-class Broken_Rule : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 // The operations of a scenario: random ones, or the joedbi commands in `script`.

@@ -6,6 +6,8 @@
 
 namespace joedb::testing {
 
+using Calls = Sim_Fault::Calls;
+
 static constexpr std::size_t word_size = 8;
 
 static std::string lock_name(Offset start) {
@@ -14,54 +16,41 @@ static std::string lock_name(Offset start) {
   return start == tail_lock.start ? "tail" : std::to_string(start);
 }
 
-// ---- Sim_Disk -----------------------------------------------------------------------------------
+// ---- Sim_Node -----------------------------------------------------------------------------------
 
-void Sim_Disk::change(Sim_Operation operation) {
+void Sim_Node::change(Sim_Operation operation) {
   history_.push_back(std::move(operation));
   state_.advance(history_);
   ++identity_.change;
 }
 
-Sim_Disk Sim_Disk::at(std::size_t io_count) const {
-  Sim_Disk disk(start_);
-  for (std::size_t i = 0; i < io_count; ++i) disk.change(history_.at(i));
-  return disk;
+bool Sim_Node::has_block(Offset offset) const {
+  const Offset start = offset / block_size * block_size;
+  return std::any_of(history_.begin(), history_.end(), [&](const Sim_Operation& operation) {
+    return operation.kind == Sim_Operation::Kind::write && operation.offset < start + block_size &&
+           operation.offset + static_cast<Offset>(operation.bytes.size()) > start;
+  });
 }
 
-std::string Sim_Disk::power_cut(std::uint64_t seed) const {
-  Random random(seed);
-  return state_.power_cut(history_, Sim_Fill::zeros, random);
-}
-
-Sim_Disk Sim_Disk::after_power_cut(std::uint64_t seed) const {
-  Random random(seed);
-  const auto fill = static_cast<Sim_Fill>(random.below(sim_fill_count));
-  std::string image = state_.power_cut(history_, fill, random);
-  if (!state_.has_durable_name() && random.flip()) image.clear();
-  Sim_Disk disk(std::move(image), folder_.power_cut(random));
-  disk.set_identity({identity_.file, identity_.change + 1});
-  return disk;
-}
-
-bool Sim_Disk::is_free(const Lock& wanted) const {
+bool Sim_Node::is_free(const Lock& wanted) const {
   return std::none_of(locks_.begin(), locks_.end(), [&](const Lock& lock) {
     return lock.owner != wanted.owner && !lock.process->is_killed() && lock.start == wanted.start &&
            (lock.is_exclusive || wanted.is_exclusive);
   });
 }
 
-bool Sim_Disk::has_exclusive_lock(const Abstract_File* owner, Offset start) const {
+bool Sim_Node::has_exclusive_lock(const Abstract_File* owner, Offset start) const {
   return std::any_of(locks_.begin(), locks_.end(), [&](const Lock& lock) {
     return lock.owner == owner && lock.start == start && lock.is_exclusive;
   });
 }
 
-void Sim_Disk::unlock(const Abstract_File* owner, Offset start) {
+void Sim_Node::unlock(const Abstract_File* owner, Offset start) {
   std::erase_if(locks_,
                 [&](const Lock& lock) { return lock.owner == owner && lock.start == start; });
 }
 
-std::string Sim_Disk::take_calls() {
+std::string Sim_Node::take_calls() {
   std::string text;
   for (const Call& call : calls_) {
     const std::string_view name = call.name;
@@ -78,87 +67,135 @@ std::string Sim_Disk::take_calls() {
   return text;
 }
 
+// ---- Sim_Disk -----------------------------------------------------------------------------------
+
+Sim_Disk Sim_Disk::at(std::size_t io_count) const {
+  Sim_Disk disk(start().content());
+  for (std::size_t i = 0; i < io_count; ++i) disk.change(history().at(i));
+  return disk;
+}
+
+std::string Sim_Disk::power_cut(std::uint64_t seed) const {
+  Random random(seed);
+  return state().power_cut(history(), Sim_Fill::zeros, random);
+}
+
+Sim_Disk Sim_Disk::after_power_cut(std::uint64_t seed) const {
+  Random random(seed);
+  const auto fill = static_cast<Sim_Fill>(random.below(sim_fill_count));
+  std::string image = state().power_cut(history(), fill, random);
+  if (!state().has_durable_name() && random.flip()) image.clear();
+  Sim_Disk disk(std::move(image), directory_.power_cut(random));
+  disk.set_identity({identity().file, identity().change + 1});
+  return disk;
+}
+
 // ---- Sim_File -----------------------------------------------------------------------------------
 
 Sim_File::Sim_File(Sim_Disk& disk, Open_Mode mode)
-    : Sim_File(disk, mode, std::make_shared<Sim_Process>()) {}
+    : Sim_File(disk.directory(), Sim_Directory::no_file, {std::shared_ptr<void>(), &disk}, "sim",
+               mode, std::make_shared<Sim_Process>()) {}
 
-Sim_File::Sim_File(Sim_Disk& disk, Open_Mode mode, std::shared_ptr<Sim_Process> process)
-    : Named_File("sim", mode), disk_(disk), process_(std::move(process)) {
+Sim_File::Sim_File(Sim_Directory& directory, std::size_t file, std::shared_ptr<Sim_Node> node,
+                   const std::string& title, Open_Mode mode, std::shared_ptr<Sim_Process> process)
+    : Named_File(title, mode),
+      directory_(directory),
+      file_(file),
+      owned_(std::move(node)),
+      node_(*owned_),
+      process_(std::move(process)) {
   if (!is_readonly()) set_new_name();
-  if (disk_.faults_.fails(Sim_Fault::Calls::opens))
-    throw_io_error("opening", get_name(), -1, disk_.faults_.fault().code);
+  // Sim_Directory has counted the opening of a file beside a Sim_Disk, which need not exist.
+  if (!is_beside() && faults().fails(Calls::opens)) fail("opening");
   if (!is_readonly() && !is_shared()) {
-    if (!disk_.is_free({this, process_.get(), tail_lock.start, true}))
+    if (!node_.is_free({this, process_.get(), tail_lock.start, true}))
       throw_io_error("locking", get_name(), -1, EAGAIN);
     lock(tail_lock.start, true);
   }
-  disk_.locks_.push_back({this, process_.get(), presence_lock.start, false});
+  node_.locks_.push_back({this, process_.get(), presence_lock.start, false});
 }
 
 Sim_File::~Sim_File() {
-  std::erase_if(disk_.locks_, [&](const auto& lock) { return lock.owner == this; });
+  std::erase_if(node_.locks_, [&](const auto& lock) { return lock.owner == this; });
+}
+
+void Sim_File::fail(const char* action, Offset offset) const {
+  throw_io_error(action, get_name(), offset, faults().fault().code);
 }
 
 Offset Sim_File::get_size() const {
-  process_->require_alive();
-  disk_.calls_.push_back({"size", 0, 0});
-  if (disk_.faults_.fails(Sim_Fault::Calls::sizes))
-    throw_io_error("reading the size of", get_name(), -1, disk_.faults_.fault().code);
-  return static_cast<Offset>(disk_.content().size());
+  process_->begin_call();
+  node_.calls_.push_back({"size", 0, 0});
+  if (faults().fails(Calls::sizes)) fail("reading the size of");
+  return static_cast<Offset>(node_.content().size());
 }
 
 std::size_t Sim_File::pread(char* data, std::size_t size, Offset offset) const {
-  process_->require_alive();
-  disk_.calls_.push_back({"read", offset, size});
-  if (disk_.faults_.fails(Sim_Fault::Calls::reads))
-    throw_io_error("reading", get_name(), offset, disk_.faults_.fault().code);
-  if (offset < 0 || static_cast<std::size_t>(offset) >= disk_.content().size()) return 0;
-  return disk_.content().copy(data, size, static_cast<std::size_t>(offset));
+  process_->begin_call();
+  node_.calls_.push_back({"read", offset, size});
+  if (faults().fails(Calls::reads)) fail("reading", offset);
+  if (offset < 0 || static_cast<std::size_t>(offset) >= node_.content().size()) return 0;
+  return node_.content().copy(data, size, static_cast<std::size_t>(offset));
+}
+
+void Sim_File::require_not_replaced() const {
+  if (file_ != Sim_Directory::no_file && !directory_.has_name(node_))
+    throw File_Replaced(get_name(), "was removed");
+}
+
+void Sim_File::require_room(std::size_t size, Offset offset) const {
+  if (!node_.is_full_) return;
+  const Offset end = offset + static_cast<Offset>(size);
+  for (Offset at = offset / Sim_Node::block_size * Sim_Node::block_size; at < end;
+       at += Sim_Node::block_size)
+    if (!node_.has_block(at)) throw_io_error("writing", get_name(), offset, ENOSPC);
 }
 
 void Sim_File::require_tail_lock() const {
-  if (is_shared() && !disk_.has_exclusive_lock(this, tail_lock.start))
+  if (is_shared() && !node_.has_exclusive_lock(this, tail_lock.start))
     throw std::logic_error("a shared file is changed by a process that has not locked its tail");
 }
 
 // Throws if the process dies or the fault occurs. A failing write leaves its written part.
 void Sim_File::change(Sim_Operation operation) {
-  process_->begin_change();
-  if (operation.kind == Sim_Operation::Kind::write ||
-      operation.kind == Sim_Operation::Kind::truncate)
-    require_tail_lock();
-  using Calls = Sim_Fault::Calls;
-  const Calls calls = operation.kind == Sim_Operation::Kind::write      ? Calls::writes
-                      : operation.kind == Sim_Operation::Kind::truncate ? Calls::truncations
-                                                                        : Calls::syncs;
-  const bool kind_fails = disk_.faults_.fails(calls);
-  if (disk_.faults_.fails(Calls::changes) || kind_fails) fail(operation);
-  if (disk_.ignores_syncs_ && calls == Calls::syncs) return;
-  disk_.change(std::move(operation));
+  is_beside() ? process_->begin_other_change() : process_->begin_change();
+  using Kind = Sim_Operation::Kind;
+  const Calls calls = operation.kind == Kind::write      ? Calls::writes
+                      : operation.kind == Kind::truncate ? Calls::truncations
+                                                         : Calls::syncs;
+  if (calls != Calls::syncs) require_tail_lock();
+  const bool kind_fails = faults().fails(calls);
+  if (faults().fails(Calls::changes) || kind_fails) fail(operation);
+  if (node_.ignores_syncs_ && calls == Calls::syncs) return;
+  apply(std::move(operation));
+}
+
+void Sim_File::apply(Sim_Operation operation) {
+  node_.change(std::move(operation));
+  if (file_ != Sim_Directory::no_file) directory_.order_.push_back(file_);
 }
 
 void Sim_File::fail(const Sim_Operation& operation) {
-  const Sim_Fault& fault = disk_.faults_.fault();
-  if (operation.kind == Sim_Operation::Kind::sync) {
-    disk_.change({Sim_Operation::Kind::failed_sync, 0, {}});
-    throw_io_error("syncing", get_name(), -1, fault.code);
+  using Kind = Sim_Operation::Kind;
+  if (operation.kind == Kind::sync) {
+    apply({Kind::failed_sync, 0, {}});
+    fail("syncing");
   }
-  if (operation.kind == Sim_Operation::Kind::sync_directory) {
-    disk_.change({Sim_Operation::Kind::failed_directory_sync, 0, {}});
-    throw_io_error("syncing the directory of", get_name(), -1, fault.code);
+  if (operation.kind == Kind::sync_directory) {
+    apply({Kind::failed_directory_sync, 0, {}});
+    fail("syncing the directory of");
   }
-  if (operation.kind == Sim_Operation::Kind::truncate)
-    throw_io_error("truncating", get_name(), operation.offset, fault.code);
-  if (std::string part = written_part(operation, fault); !part.empty())
-    disk_.change({Sim_Operation::Kind::write, operation.offset, std::move(part), true});
-  throw_io_error("writing", get_name(), operation.offset, fault.code);
+  if (operation.kind == Kind::truncate) fail("truncating", operation.offset);
+  if (std::string part = written_part(operation, faults().fault()); !part.empty())
+    apply({Kind::write, operation.offset, std::move(part), true});
+  fail("writing", operation.offset);
 }
 
 // Stores checkpoint words one by one, like File.
 void Sim_File::pwrite(const char* data, std::size_t size, Offset offset) {
-  process_->require_alive();
-  disk_.calls_.push_back({"write", offset, size});
+  process_->begin_call();
+  require_room(size, offset);
+  node_.calls_.push_back({"write", offset, size});
   while (!is_shared() && size > word_size &&
          offset + static_cast<Offset>(size) <= static_cast<Offset>(checkpoint_words_size)) {
     change({Sim_Operation::Kind::write, offset, std::string(data, word_size)});
@@ -171,7 +208,7 @@ void Sim_File::pwrite(const char* data, std::size_t size, Offset offset) {
 
 bool Sim_File::map(Offset start, Offset end) {
   process_->require_alive();
-  if (start % map_page != 0 || end > static_cast<Offset>(disk_.content().size()))
+  if (start % map_page != 0 || end > static_cast<Offset>(node_.content().size()))
     throw std::logic_error("a map beyond the end of the file");
   map_start_ = start;
   map_end_ = end;
@@ -182,93 +219,105 @@ void Sim_File::store(const char* data, std::size_t size, Offset offset) {
   process_->require_alive();
   require_tail_lock();
   const Offset end = offset + static_cast<Offset>(size);
-  if (offset < map_start_ || end > map_end_ || end > static_cast<Offset>(disk_.content().size()))
+  if (offset < map_start_ || end > map_end_ || end > static_cast<Offset>(node_.content().size()))
     throw std::logic_error("a store beyond the map, or the end of the file");
   const std::string_view bytes(data, size);
   const std::size_t half = size / 2;
   for (const std::size_t start : {half, std::size_t{0}}) {
     const std::string_view part = start == half ? bytes.substr(half) : bytes.substr(0, half);
     process_->begin_change();
-    disk_.change(
-        {Sim_Operation::Kind::write, offset + static_cast<Offset>(start), std::string(part)});
+    apply({Sim_Operation::Kind::write, offset + static_cast<Offset>(start), std::string(part)});
     if (half == 0) return;
   }
 }
 
 void Sim_File::sync_content() {
-  process_->require_alive();
-  disk_.calls_.push_back({"sync", 0, 0});
+  process_->begin_call();
+  require_not_replaced();
+  node_.calls_.push_back({"sync", 0, 0});
   change({Sim_Operation::Kind::sync, 0, {}});
 }
 
 void Sim_File::datasync_content() {
-  process_->require_alive();
-  disk_.calls_.push_back({"datasync", 0, 0});
+  process_->begin_call();
+  require_not_replaced();
+  node_.calls_.push_back({"datasync", 0, 0});
   change({Sim_Operation::Kind::sync, 0, {}});
 }
 
 void Sim_File::sync_directory() {
-  process_->require_alive();
-  disk_.calls_.push_back({"sync directory", 0, 0});
+  process_->begin_call();
+  node_.calls_.push_back({"sync directory", 0, 0});
+  if (is_beside()) {
+    process_->begin_other_change();
+    return directory_.sync_names(get_name());
+  }
   change({Sim_Operation::Kind::sync_directory, 0, {}});
 }
 
 bool Sim_File::truncate(Offset size) {
-  process_->require_alive();
-  disk_.calls_.push_back({"truncate", size, 0});
+  process_->begin_call();
+  node_.calls_.push_back({"truncate", size, 0});
   change({Sim_Operation::Kind::truncate, size, {}});
   return true;
 }
 
 void Sim_File::lock(Offset start, bool is_exclusive) {
   process_->require_alive();
-  if (disk_.faults_.fails(Sim_Fault::Calls::locks))
-    throw_io_error("locking", get_name(), -1, disk_.faults_.fault().code);
-  if (!disk_.is_free({this, process_.get(), start, is_exclusive}))
+  if (faults().fails(Calls::locks)) fail("locking");
+  if (!node_.is_free({this, process_.get(), start, is_exclusive}))
     throw std::logic_error("this lock would wait for ever: " + lock_name(start));
-  disk_.unlock(this, start);
-  disk_.locks_.push_back({this, process_.get(), start, is_exclusive});
+  node_.unlock(this, start);
+  node_.locks_.push_back({this, process_.get(), start, is_exclusive});
 }
 
 void Sim_File::shared_lock(Offset start, Offset) {
-  disk_.calls_.push_back({"share", start, 0});
+  node_.calls_.push_back({"share", start, 0});
   lock(start, false);
 }
 
 void Sim_File::exclusive_lock(Offset start, Offset) {
-  disk_.calls_.push_back({"lock", start, 0});
+  node_.calls_.push_back({"lock", start, 0});
   lock(start, true);
 }
 
 void Sim_File::unlock(Offset start, Offset) noexcept {
-  disk_.calls_.push_back({"unlock", start, 0});
-  disk_.unlock(this, start);
+  node_.calls_.push_back({"unlock", start, 0});
+  node_.unlock(this, start);
 }
 
 bool Sim_File::try_exclusive_lock(Offset start, Offset) {
-  disk_.calls_.push_back({"try", start, 0});
-  if (!disk_.is_free({this, process_.get(), start, true})) return false;
+  node_.calls_.push_back({"try", start, 0});
+  if (!node_.is_free({this, process_.get(), start, true})) return false;
   lock(start, true);
   return true;
+}
+
+std::string Sim_File::name_beside(const std::string& suffix) const {
+  return file_ == Sim_Directory::no_file ? suffix : directory_.files_[file_].name + suffix;
 }
 
 std::unique_ptr<Abstract_File> Sim_File::open_beside(const std::string& suffix,
                                                      Open_Mode mode) const {
   process_->require_alive();
-  if (suffix.empty()) return std::unique_ptr<Sim_File>(new Sim_File(disk_, mode, process_));
-  return disk_.folder_.open(suffix, get_name() + suffix, mode, process_);
+  if (suffix.empty() && file_ == Sim_Directory::no_file)
+    return std::unique_ptr<Sim_File>(
+        new Sim_File(directory_, file_, owned_, get_name(), mode, process_));
+  return directory_.open(name_beside(suffix), get_name() + suffix, mode, process_);
 }
 
 void Sim_File::rename_beside(const std::string& from, const std::string& to) const {
-  disk_.folder_.rename(from, to, *process_);
+  directory_.rename(name_beside(from), name_beside(to), *process_);
 }
 
 void Sim_File::remove_beside(const std::string& suffix) const {
-  disk_.folder_.remove(suffix, *process_);
+  directory_.remove(name_beside(suffix), *process_);
 }
 
 std::vector<std::string> Sim_File::list_beside(const std::string& prefix) const {
-  return disk_.folder_.list(prefix, *process_);
+  std::vector<std::string> names = directory_.list(name_beside(prefix), *process_);
+  for (std::string& name : names) name.erase(0, name_beside({}).size());
+  return names;
 }
 
 std::string words_text(std::string_view file) {

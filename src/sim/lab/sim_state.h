@@ -180,7 +180,14 @@ class Sim_Process {
   // changes of the journal.
   bool counts_other_files = false;
 
+  // Called before each call of the process, even one that changes nothing.
+  std::function<void()> on_call = {};
+
   bool is_killed() const { return is_killed_; }
+  void begin_call() const {
+    if (on_call) on_call();
+    require_alive();
+  }
   void require_alive() const {
     if (is_killed_) throw Sim_Killed();
   }

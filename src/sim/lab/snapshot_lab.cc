@@ -1,5 +1,3 @@
-#include "sim/lab/snapshot_lab.h"
-
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -15,10 +13,9 @@
 #include "kernel/table/snapshot_header.h"
 #include "kernel/table/snapshot_source.h"
 #include "sim/lab/database_text.h"
-#include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
-#include "sim/lab/scenario.h"
 #include "sim/lab/sim_file.h"
+#include "sim/lab/world.h"
 
 namespace joedb::testing {
 
@@ -90,9 +87,9 @@ std::string difference(std::string_view a, std::string_view b) {
   return "with:    " + line(a) + "\nwithout: " + line(b) + "\n";
 }
 
-class Schedule {
+class Snapshot_World final : public World {
  public:
-  Schedule(std::uint64_t seed, Snapshot_Counts& counts) : random_(seed), counts_(counts) {
+  explicit Snapshot_World(const Context& context) : World(context) {
     program_.deleted_values = random_.flip() ? Deleted_Values::keep : Deleted_Values::reset;
     program_.indexes = Random_Changes::indexes(random_);
     disk_ = std::make_unique<Sim_Disk>();
@@ -103,10 +100,10 @@ class Schedule {
     is_long_ = chance(30);
   }
 
-  void run() {
+  void run() override {
     for (std::size_t lives = 1 + random_.below(5); lives > 0; --lives) {
       live();
-      disk_->folder().remove_fault();
+      disk_->directory().faults().remove();
       disk_->remove_fault();
       check();
       if (chance(30)) {
@@ -120,17 +117,16 @@ class Schedule {
     }
   }
 
-  ~Schedule() {
+  ~Snapshot_World() override {
     verified_at_opening = usually_verified_;
     compared_at_opening = usually_compared_;
   }
-  Schedule(const Schedule&) = delete;
-  Schedule& operator=(const Schedule&) = delete;
 
-  const std::string& trace() const { return trace_; }
+  std::string details() const override { return trace_; }
+  std::string replay() const override { return "--snapshots " + seed_argument(); }
+  std::string operations() const override { return {}; }  // they are in the details
 
  private:
-  bool chance(std::size_t percent) { return random_.below(100) < percent; }
   void note(const std::string& text) { trace_ += text + "\n"; }
   [[noreturn]] void fail(const std::string& text) const { throw Broken_Rule(text); }
 
@@ -162,12 +158,14 @@ class Schedule {
     if (is_of_journal)
       disk_->set_fault({Calls::syncs, disk_->count(Calls::syncs) + random_.below(8)});
     else
-      disk_->folder().set_fault({fault.calls,
-                                 disk_->folder().faults().count(fault.calls) + fault.number,
-                                 fault.code, fault.lasts, fault.part_written});
+      disk_->directory().faults().set(
+          {fault.calls, disk_->directory().faults().count(fault.calls) + fault.number, fault.code,
+           fault.lasts, fault.part_written});
     note(std::string("a fault of ") + (is_of_journal ? "the journal" : "a file beside"));
   }
-  bool has_failed() const { return disk_->has_failed() || disk_->folder().faults().has_failed(); }
+  bool has_failed() const {
+    return disk_->has_failed() || disk_->directory().faults().has_failed();
+  }
 
   // Runs a process that may be killed. Other errors are allowed only after faults.
   void run_process(Sim_File& file, const char* what, const std::function<void()>& work) {
@@ -211,7 +209,7 @@ class Schedule {
 
   void write_alone() {
     const std::unique_ptr<Sim_File> file = open_alone();
-    std::optional<Sim_Folder::Files> before_closing;
+    std::optional<Sim_Directory::Contents> before_closing;
     run_process(*file, "a writer", [&] {
       Writable_Database db(*file, options(), program_.deleted_values, program_.indexes);
       if (chance(20)) db.enable_integrity();
@@ -423,7 +421,7 @@ class Schedule {
     ++counts_.written;
     note("  a snapshot at " + std::to_string(position));
     // If a sync of the directory failed in another process, later processes get no error.
-    const bool may_be_lost = disk_->folder().faults().has_failed();
+    const bool may_be_lost = disk_->directory().faults().has_failed();
     sure_position_ = disk_->beside().contains(newest_name) && !may_be_lost ? position : 0;
     is_durable_ = is_of_writer;
     if (is_of_writer && !may_be_lost) require_durable();
@@ -432,7 +430,7 @@ class Schedule {
   // Checks that a power cut that loses every pending change leaves the journal of the newest
   // snapshot.
   void require_durable() {
-    const auto files = disk_->folder().durable_files();
+    const auto files = disk_->directory().durable_contents();
     const auto found = files.find(newest_name);
     if (found == files.end()) fail("a snapshot that was written is not durable");
     const Replay_Place place = open_file(found->second)->place();
@@ -510,7 +508,7 @@ class Schedule {
   void remove_unsound() {
     for (const auto& [name, content] : disk_->beside())
       if (name != unfinished && is_whole(content) && !is_sound(content))
-        disk_->folder().put(name, "removed");
+        disk_->directory().put(name, "removed");
   }
 
   std::string other_files_text() const {
@@ -529,10 +527,10 @@ class Schedule {
     constexpr Calls kinds[] = {Calls::reads, Calls::opens, Calls::sizes, Calls::names};
     const Calls calls = kinds[random_.below(std::size(kinds))];
     const Offset sure = std::exchange(sure_position_, 0);
-    disk_->folder().set_fault(
-        {calls, disk_->folder().faults().count(calls) + random_.below(6), EIO, random_.flip()});
+    disk_->directory().faults().set(
+        {calls, disk_->directory().faults().count(calls) + random_.below(6), EIO, random_.flip()});
     check(program_, true);
-    disk_->folder().remove_fault();
+    disk_->directory().faults().remove();
     sure_position_ = sure;
   }
 
@@ -586,7 +584,7 @@ class Schedule {
   }
 
   void change_from_outside() {
-    const Sim_Folder::Files files = disk_->beside();
+    const Sim_Directory::Contents files = disk_->beside();
     const std::size_t what = random_.below(11);
     if (what == 0) {
       if (backups_.empty()) return;
@@ -662,7 +660,7 @@ class Schedule {
         return put_damaged(changed + std::string(1 + random_.below(5000), 'x'));
       case 6:
         note("a snapshot gets the name of a kept one");
-        disk_->folder().put(
+        disk_->directory().put(
             snapshot_suffix(static_cast<Offset>(word(snapshot_header::position_word) +
                                                 (chance(50) ? 0 : random_.below(20)))),
             content);
@@ -670,18 +668,18 @@ class Schedule {
       case 7:
         note("a process has left an unfinished snapshot");
         changed.resize(random_.below(content.size()));
-        return disk_->folder().put(unfinished, changed);
+        return disk_->directory().put(unfinished, changed);
       case 8:
         note("the snapshot of another journal");
         sure_position_ = 0;
-        return disk_->folder().put(newest_name, snapshot_of_another());
+        return disk_->directory().put(newest_name, snapshot_of_another());
       default:
         if (directory <= 4096) return;
         note("a bit of a section flips");
         flip(4096 + random_.below(directory - 4096));
         if (is_sound(changed)) fail("a flipped bit is not found by verify");
         sure_position_ = 0;
-        disk_->folder().put(newest_name, changed);
+        disk_->directory().put(newest_name, changed);
         if (!sees_damage_) derive();
     }
   }
@@ -724,7 +722,7 @@ class Schedule {
   // Opening detects this damage, so the snapshot must not be used.
   void put_damaged(const std::string& content) {
     sure_position_ = 0;
-    disk_->folder().put(newest_name, content);
+    disk_->directory().put(newest_name, content);
     if (is_whole(content)) fail("the damage of a snapshot is not seen");
   }
 
@@ -757,8 +755,6 @@ class Schedule {
     return disk.beside()[newest_name];
   }
 
-  Random random_;
-  Snapshot_Counts& counts_;
   Opening program_;
   std::unique_ptr<Sim_Disk> disk_;
   std::vector<std::string> backups_;
@@ -769,22 +765,12 @@ class Schedule {
   bool is_nested_ = false;
   bool is_durable_ = false;   // the journal durably has the content of the newest snapshot
   Offset sure_position_ = 0;  // the newest snapshot exists, fits the program, and reaches here
-  std::string trace_;
 };
 
 }  // namespace
 
-std::optional<Lab_Failure> explore_snapshots(std::uint64_t seed, Lab_Counts& counts) {
-  ++counts.seeds;
-  Schedule schedule(seed, counts.snapshots);
-  try {
-    schedule.run();
-  } catch (const std::exception& error) {
-    return Lab_Failure{
-        seed, "seed " + std::to_string(seed) + ": " + error.what() + "\n" + schedule.trace(),
-        "--snapshots --seed " + std::to_string(seed)};
-  }
-  return {};
+std::unique_ptr<World> make_snapshot_world(const World::Context& context) {
+  return std::make_unique<Snapshot_World>(context);
 }
 
 }  // namespace joedb::testing

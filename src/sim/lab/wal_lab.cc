@@ -1,5 +1,3 @@
-#include "sim/lab/wal_lab.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,14 +11,10 @@
 #include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
 #include "joedb/wal/segments.h"
-#include "sim/lab/fiber.h"
-#include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
+#include "sim/lab/simulation.h"
 #include "wal/recovery.h"
 #include "wal/segment_list.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace joedb::testing {
 
@@ -28,186 +22,8 @@ namespace {
 
 using wal::Format;
 
-// ---- disks --------------------------------------------------------------------------------------
-
 // The files after a crash, by name.
-using Image = std::map<std::string, std::string>;
-
-// A set of files, and the order of all operations on them.
-class World {
- public:
-  struct File {
-    std::string name;
-    Sim_Disk disk;
-    std::size_t made = 0;  // number of operations before it was created; 0 if it existed
-    std::size_t removed = std::size_t(-1);
-    std::set<Offset> blocks = {};  // that were written
-  };
-  static constexpr Offset block_size = 4096;
-
-  explicit World(const Image& image) {
-    for (const auto& [name, content] : image)
-      files_.push_back(std::make_unique<File>(File{name, Sim_Disk(content)}));
-  }
-
-  std::size_t time() const { return order_.size(); }
-  const std::vector<std::unique_ptr<File>>& files() const { return files_; }
-  // The index of the file of each operation.
-  const std::vector<std::size_t>& order() const { return order_; }
-
-  // `pause` is called before each call, even one that changes nothing, so that other programs can
-  // act.
-  void set_pause(std::function<void()> pause) { pause_ = std::move(pause); }
-
-  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) {
-    pause();
-    std::size_t index = find(name);
-    if (index == files_.size()) {
-      if (mode == Open_Mode::read_existing || mode == Open_Mode::write_existing)
-        throw_io_error("opening", name, -1, ENOENT);
-      files_.push_back(std::make_unique<File>(File{name, Sim_Disk(), time()}));
-      if (fault_ && fault_index_ == index) files_[index]->disk.set_fault(*fault_);
-    } else if (mode == Open_Mode::create_new) {
-      throw_io_error("opening", name, -1, EEXIST);
-    }
-    return std::make_unique<Open_File>(*this, index, mode);
-  }
-  std::vector<std::string> list() const {
-    pause();
-    std::vector<std::string> names;
-    for (const auto& file : files_)
-      if (file->removed > time()) names.push_back(file->name);
-    return names;
-  }
-  // A removal has no time of its own: it takes effect with the next operation at the latest.
-  void remove(const std::string& name) {
-    pause();
-    const std::size_t index = find(name);
-    if (index < files_.size()) files_[index]->removed = time();
-  }
-
-  void set_fault(std::size_t index, Sim_Fault fault) {
-    fault_index_ = index;
-    fault_ = fault;
-    if (index < files_.size()) files_[index]->disk.set_fault(fault);
-  }
-  void remove_fault() {
-    fault_.reset();
-    for (const auto& file : files_) file->disk.remove_fault();
-  }
-  // From now on, writes to blocks that a file does not have yet fail with ENOSPC.
-  void fill() { is_full_ = true; }
-  bool has_failed() const {
-    return std::any_of(files_.begin(), files_.end(),
-                       [](const auto& file) { return file->disk.has_failed(); });
-  }
-
- private:
-  class Open_File : public Sim_File {
-   public:
-    Open_File(World& world, std::size_t index, Open_Mode mode)
-        : Sim_File(world.files_[index]->disk, mode), world_(world), index_(index) {}
-    Offset get_size() const override {
-      world_.pause();
-      return Sim_File::get_size();
-    }
-    std::size_t pread(char* data, std::size_t size, Offset offset) const override {
-      world_.pause();
-      return Sim_File::pread(data, size, offset);
-    }
-    void pwrite(const char* data, std::size_t size, Offset offset) override {
-      world_.pause();
-      const Note note{*this};
-      std::set<Offset>& blocks = world_.files_[index_]->blocks;
-      for (Offset block = offset / block_size;
-           block * block_size < offset + static_cast<Offset>(size); ++block) {
-        if (world_.is_full_ && blocks.count(block) == 0)
-          throw_io_error("writing", get_name(), offset, ENOSPC);
-        blocks.insert(block);
-      }
-      Sim_File::pwrite(data, size, offset);
-    }
-    void datasync_content() override {
-      world_.pause();
-      require_not_replaced();
-      const Note note{*this};
-      Sim_File::datasync_content();
-    }
-    void sync_directory() override {
-      world_.pause();
-      const Note note{*this};
-      Sim_File::sync_directory();
-    }
-    bool truncate(Offset size) override {
-      world_.pause();
-      const Note note{*this};
-      return Sim_File::truncate(size);
-    }
-    std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                               Open_Mode mode) const override {
-      return world_.open(world_.files_[index_]->name + suffix, mode);
-    }
-    void require_not_replaced() const override {
-      if (world_.files_[index_]->removed <= world_.time())
-        throw File_Replaced(world_.files_[index_]->name, "was removed");
-    }
-
-   private:
-    // Records the operations of a call, also if it fails.
-    struct Note {
-      Open_File& file;
-      ~Note() {
-        World& world = file.world_;
-        const std::size_t count = world.files_[file.index_]->disk.io_count();
-        const auto known = std::count(world.order_.begin(), world.order_.end(), file.index_);
-        world.order_.insert(world.order_.end(), count - static_cast<std::size_t>(known),
-                            file.index_);
-      }
-    };
-    World& world_;
-    const std::size_t index_;
-  };
-
-  void pause() const {
-    if (pause_) pause_();
-  }
-  std::size_t find(const std::string& name) const {
-    std::size_t index = files_.size();
-    for (std::size_t i = 0; i < files_.size(); ++i)
-      if (files_[i]->name == name && files_[i]->removed > time()) index = i;
-    return index;
-  }
-
-  std::vector<std::unique_ptr<File>> files_;
-  std::vector<std::size_t> order_;
-  std::optional<Sim_Fault> fault_;
-  std::size_t fault_index_ = 0;
-  bool is_full_ = false;
-  std::function<void()> pause_;
-};
-
-// Returns the files after the death of all processes.
-Image kill_image(const World& world) {
-  Image image;
-  for (const auto& file : world.files())
-    if (file->removed > world.time()) image[file->name] = file->disk.content();
-  return image;
-}
-
-class World_Directory : public Abstract_Directory {
- public:
-  explicit World_Directory(World& world) : world_(world) {}
-  const std::string& get_name() const override { return name_; }
-  std::vector<std::string> list() const override { return world_.list(); }
-  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
-    return world_.open(name, mode);
-  }
-  void remove(const std::string& name) override { world_.remove(name); }
-
- private:
-  World& world_;
-  const std::string name_ = "world";
-};
+using Image = Sim_Directory::Contents;
 
 // ---- promises -----------------------------------------------------------------------------------
 
@@ -350,8 +166,8 @@ std::function<bool(std::size_t)> choose_slow_copies(std::uint64_t seed) {
   };
 }
 
-std::unique_ptr<Abstract_File> open_copies(World& world, const Setup& setup, Open_Mode mode,
-                                           std::uint64_t missing) {
+std::unique_ptr<Abstract_File> open_copies(Sim_Directory& directory, const Setup& setup,
+                                           Open_Mode mode, std::uint64_t missing) {
   std::vector<std::unique_ptr<Abstract_File>> files;
   for (std::size_t i = 0; i < setup.copies; ++i) {
     if ((missing >> i & 1) != 0) {
@@ -359,7 +175,7 @@ std::unique_ptr<Abstract_File> open_copies(World& world, const Setup& setup, Ope
       continue;
     }
     try {
-      files.push_back(world.open(copy_name(i), mode));
+      files.push_back(directory.open(copy_name(i), mode));
     } catch (const Io_Error&) {
       files.push_back(nullptr);
     }
@@ -367,9 +183,17 @@ std::unique_ptr<Abstract_File> open_copies(World& world, const Setup& setup, Ope
   wal::Copies_Options options{.needed = setup.needed, .has_threads = false};
   if (setup.slowness != 0) {
     options.max_lag_bytes = 3000;
-    options.is_slow = choose_slow_copies(setup.slowness + world.time());
+    options.is_slow = choose_slow_copies(setup.slowness + directory.time());
   }
   return std::make_unique<wal::Copies>(std::move(files), mode, std::move(options));
+}
+
+// Opens a log that is one file for its users. `missing` is a bit set of the copies that cannot be
+// opened.
+std::unique_ptr<Abstract_File> open_log(Sim_Directory& directory, const Setup& setup,
+                                        Open_Mode mode, std::uint64_t missing = 0) {
+  return setup.kind == Kind::copies ? open_copies(directory, setup, mode, missing)
+                                    : directory.open(file_name, mode);
 }
 
 template <class Reader>
@@ -385,21 +209,15 @@ void read_all(Reader& reader, Shown& shown) {
 
 // `missing` is a bit set of the copies that cannot be opened.
 Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
-  World world(image);
+  Sim_Directory directory(image);
   Shown shown;
   try {
     if (setup.kind == Kind::segments) {
-      World_Directory directory(world);
       wal::Segmented_Reader reader(directory);
       read_all(reader, shown);
-    } else if (setup.kind == Kind::copies) {
-      // A new log exists only when all its files exist.
-      const auto file = open_copies(world, setup, Open_Mode::read_existing, missing);
-      wal::Reader reader(*file);
-      read_all(reader, shown);
-    } else {
-      if (image.empty()) return shown;
-      const auto file = world.open(file_name, Open_Mode::read_existing);
+    } else if (setup.kind == Kind::copies || !image.empty()) {
+      // A new log of copies exists only when all its files exist.
+      const auto file = open_log(directory, setup, Open_Mode::read_existing, missing);
       wal::Reader reader(*file);
       read_all(reader, shown);
     }
@@ -413,35 +231,33 @@ Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
 class Log_Scenario {
  public:
   // `missing` is a bit set of the copies that cannot be opened.
-  Log_Scenario(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random,
-               std::uint64_t missing = 0)
-      : world_(world), setup_(setup), promises_(promises), random_(random), missing_(missing) {}
+  Log_Scenario(Sim_Directory& directory, const Setup& setup, Promises_Of_Log& promises,
+               Random& random, std::uint64_t missing = 0)
+      : directory_(directory),
+        setup_(setup),
+        promises_(promises),
+        random_(random),
+        missing_(missing) {}
 
   // Passes on the exceptions of the log. Throws std::runtime_error if a rule is violated.
   void run(std::size_t steps) {
     switch (setup_.kind) {
-      case Kind::file: {
-        wal::Options options = setup_.options;
-        options.on_batch = [this] { ask_rotation(promises_.last()); };
-        wal::Writer log(world_.open(file_name, Open_Mode::write_existing_or_create_new), options);
-        return run(log, steps);
-      }
+      case Kind::file:
       case Kind::copies: {
         wal::Options options = setup_.options;
         options.on_batch = [this] { ask_rotation(promises_.last()); };
         wal::Writer log(
-            open_copies(world_, setup_, Open_Mode::write_existing_or_create_new, missing_),
+            open_log(directory_, setup_, Open_Mode::write_existing_or_create_new, missing_),
             options);
         return run(log, steps);
       }
       case Kind::segments: {
-        World_Directory directory(world_);
-        wal::Segmented_Writer log(directory, setup_.options, setup_.segments);
+        wal::Segmented_Writer log(directory_, setup_.options, setup_.segments);
         return run(log, steps);
       }
       case Kind::async: {
         wal::Async_Writer log(wal::Writer(
-            world_.open(file_name, Open_Mode::write_existing_or_create_new), setup_.options));
+            open_log(directory_, setup_, Open_Mode::write_existing_or_create_new), setup_.options));
         return run_async(log, steps);
       }
     }
@@ -454,15 +270,15 @@ class Log_Scenario {
       throw std::runtime_error("a writer begins with entry " +
                                std::to_string(log.position().sequence) + ", and a reader finds " +
                                std::to_string(promises_.last()) + " entries");
-    promises_.note(P::durable, log.durable_sequence(), world_.time());
+    promises_.note(P::durable, log.durable_sequence(), directory_.time());
     try {
       for (; steps > 0; --steps) {
         step(log);
-        promises_.note(P::durable, log.durable_sequence(), world_.time());
+        promises_.note(P::durable, log.durable_sequence(), directory_.time());
       }
       if (random_.flip()) {
         log.close();
-        promises_.note(P::flushed, promises_.last(), world_.time());
+        promises_.note(P::flushed, promises_.last(), directory_.time());
       }
     } catch (const Exception& error) {
       require_stopped(log, error);
@@ -474,7 +290,7 @@ class Log_Scenario {
   using P = Promises_Of_Log;
 
   void ask_rotation(std::uint64_t first) {
-    promises_.note(P::rotation_asked, first, world_.time());
+    promises_.note(P::rotation_asked, first, directory_.time());
   }
 
   template <class Log>
@@ -483,23 +299,23 @@ class Log_Scenario {
     if (choice < 10) {
       std::string entry = choose_entry(random_, setup_.options.format == Format::cwal ? 1 : 0);
       promises_.append(entry);
-      promises_.note(P::appended, promises_.last(), world_.time());
+      promises_.note(P::appended, promises_.last(), directory_.time());
       const std::uint64_t oldest = oldest_of(log);
       const wal::Position position = log.append(entry);
       if (position.sequence != promises_.last())
         throw std::runtime_error("a wrong position was returned");
       if (oldest_of(log) != oldest)
-        promises_.note(P::rotation_done, position.sequence, world_.time());
+        promises_.note(P::rotation_done, position.sequence, directory_.time());
     } else if (choice < 12) {
       log.flush();
-      promises_.note(P::flushed, promises_.last(), world_.time());
+      promises_.note(P::flushed, promises_.last(), directory_.time());
     } else if (choice < 15) {
       log.sync();
-      promises_.note(P::flushed, promises_.last(), world_.time());
+      promises_.note(P::flushed, promises_.last(), directory_.time());
       if (log.durable_sequence() != promises_.last())
         throw std::runtime_error("after a sync not everything is durable");
-      promises_.note(P::rotation_durable, promises_.at(P::rotation_done, world_.time()),
-                     world_.time());
+      promises_.note(P::rotation_durable, promises_.at(P::rotation_done, directory_.time()),
+                     directory_.time());
     } else {
       rotate(log);
     }
@@ -512,7 +328,7 @@ class Log_Scenario {
   void rotate(wal::Writer& log) {
     ask_rotation(promises_.last() + 1);
     log.rotate();
-    promises_.note(P::rotation_done, promises_.last() + 1, world_.time());
+    promises_.note(P::rotation_done, promises_.last() + 1, directory_.time());
   }
   void rotate(wal::Segmented_Writer& log) {
     if (random_.below(4) == 0) {
@@ -525,14 +341,14 @@ class Log_Scenario {
     ask_rotation(released + 1);
     log.release(sequence);
     // The sequence of a released entry is never used again.
-    if (log.oldest_sequence() != least) promises_.note(P::durable, released, world_.time());
+    if (log.oldest_sequence() != least) promises_.note(P::durable, released, directory_.time());
   }
 
   // After a disk failure, nothing more may be written.
   template <class Log>
   void require_stopped(Log& log, const Exception& error) {
-    if (!world_.has_failed()) return;
-    const std::size_t time = world_.time();
+    if (!directory_.has_failed()) return;
+    const std::size_t time = directory_.time();
     bool has_thrown = false;
     for (const auto& call : {std::function<void()>([&] { log.append("more"); }),
                              std::function<void()>([&] { log.sync(); })}) {
@@ -544,7 +360,7 @@ class Log_Scenario {
     }
     if (!has_thrown)
       throw std::runtime_error(std::string("the log goes on after: ") + error.what());
-    if (world_.time() != time)
+    if (directory_.time() != time)
       throw std::runtime_error(std::string("something was written after: ") + error.what());
   }
 
@@ -585,13 +401,13 @@ class Log_Scenario {
                          }
                          if (has_failed || position.sequence != sequence)
                            wrong = "the order of callbacks is wrong";
-                         promises_.note(P::durable, sequence, world_.time());
+                         promises_.note(P::durable, sequence, directory_.time());
                        });
       if (random_.below(6) == 0) log.wait();
     }
   }
 
-  World& world_;
+  Sim_Directory& directory_;
   const Setup& setup_;
   Promises_Of_Log& promises_;
   Random& random_;
@@ -605,16 +421,20 @@ class Log_Scenario {
 class Concurrent_Run {
  public:
   // `is_whole`: no power cut has torn the log. Otherwise, readers may find damage.
-  Concurrent_Run(World& world, const Setup& setup, Promises_Of_Log& promises, Random& random,
-                 bool is_whole)
-      : world_(world), setup_(setup), promises_(promises), random_(random), is_whole_(is_whole) {
-    world_.set_pause([this] { pause(); });
+  Concurrent_Run(Sim_Directory& directory, const Setup& setup, Promises_Of_Log& promises,
+                 Random& random, bool is_whole)
+      : directory_(directory),
+        setup_(setup),
+        promises_(promises),
+        random_(random),
+        is_whole_(is_whole) {
+    directory_.process().on_call = [this] { pause(); };
   }
   ~Concurrent_Run() {
     is_over_ = true;
     for (const auto& program : programs_)
       while (!program->fiber->is_done()) kill(*program);
-    world_.set_pause({});
+    directory_.process().on_call = nullptr;
   }
   Concurrent_Run(const Concurrent_Run&) = delete;
   Concurrent_Run& operator=(const Concurrent_Run&) = delete;
@@ -648,11 +468,6 @@ class Concurrent_Run {
 
  private:
   using P = Promises_Of_Log;
-  struct Program {
-    std::unique_ptr<Fiber> fiber;
-    bool is_killed = false;
-  };
-
   static bool is_running(const std::unique_ptr<Program>& program) {
     return !program->fiber->is_done();
   }
@@ -665,11 +480,7 @@ class Concurrent_Run {
     program.is_killed = true;
     resume(program);
   }
-  void pause() {
-    Program& self = *running_;
-    if (!self.is_killed) self.fiber->suspend();
-    if (self.is_killed) throw Sim_Killed();
-  }
+  void pause() const { running_->suspend(); }
 
   // Runs a program once. Returns false after an error, or if the test is over.
   bool live(Program& self, void (Concurrent_Run::*life)()) {
@@ -700,31 +511,29 @@ class Concurrent_Run {
 
   void write() {
     const Program& self = *running_;
-    World_Directory directory(world_);
     std::optional<wal::Segmented_Writer> log;
     try {
-      log.emplace(directory, setup_.options, setup_.segments);
+      log.emplace(directory_, setup_.options, setup_.segments);
     } catch (const Io_Error& error) {
       if (error.code != EAGAIN) throw;
       return;  // another program is the writer
     }
     const std::uint64_t last = log->position().sequence - 1;
-    const std::size_t now = world_.time();
+    const std::size_t now = directory_.time();
     const std::uint64_t least =
         std::max({promises_.at(P::flushed, now), promises_.at(P::durable, now), shown_});
     if (last < least)
       throw std::runtime_error("a writer goes on behind entry " + std::to_string(last) +
                                ", entry " + std::to_string(least) + " was acknowledged, or shown");
     promises_ = promises_.after_crash(last);
-    Log_Scenario(world_, setup_, promises_, random_).run(*log, 1 + random_.below(16));
+    Log_Scenario(directory_, setup_, promises_, random_).run(*log, 1 + random_.below(16));
     log.reset();
-    if (!self.is_killed) promises_.note(P::flushed, promises_.last(), world_.time());
+    if (!self.is_killed) promises_.note(P::flushed, promises_.last(), directory_.time());
   }
 
   // Reads for some time; or, once no program writes any more, to the end.
   void read() {
-    World_Directory directory(world_);
-    wal::Segmented_Reader reader(directory);
+    wal::Segmented_Reader reader(directory_);
     std::uint64_t next = 0;   // next sequence; 0: any that is not released
     bool has_seeked = false;  // has sought the first entry after all writers ended
     for (std::size_t looks = 1 + random_.below(20);; --looks) {
@@ -749,7 +558,7 @@ class Concurrent_Run {
 
   void check(const wal::Entry& entry, std::uint64_t next) {
     const std::uint64_t sequence = entry.position.sequence;
-    const std::uint64_t asked = promises_.at(P::rotation_asked, world_.time());
+    const std::uint64_t asked = promises_.at(P::rotation_asked, directory_.time());
     const std::string* const promised = promises_.entry(sequence);
     if (promised == nullptr || *promised != entry.text())
       throw std::runtime_error("a reader shows an entry " + std::to_string(sequence) +
@@ -767,7 +576,7 @@ class Concurrent_Run {
     const bool is_damage = stop == Stop::missing ||
                            (is_whole_ && (stop == Stop::checksum || stop == Stop::wrong_order));
     const bool is_released =
-        promises_.at(P::rotation_asked, world_.time()) > reader.position().sequence;
+        promises_.at(P::rotation_asked, directory_.time()) > reader.position().sequence;
     if (is_damage || (stop == Stop::overwritten && !is_released))
       throw std::runtime_error("a reader stops at entry " +
                                std::to_string(reader.position().sequence) +
@@ -776,7 +585,7 @@ class Concurrent_Run {
   }
 
   void check_last(const wal::Segmented_Reader& reader) const {
-    const Shown shown = testing::read(kill_image(world_), setup_);
+    const Shown shown = testing::read(directory_.contents(), setup_);
     if (shown.refusal.empty() && reader.position().sequence != shown.last() + 1)
       throw std::runtime_error("a reader waits for entry " +
                                std::to_string(reader.position().sequence) + " (" +
@@ -784,7 +593,7 @@ class Concurrent_Run {
                                std::to_string(shown.last()));
   }
 
-  World& world_;
+  Sim_Directory& directory_;
   const Setup& setup_;
   Promises_Of_Log& promises_;
   Random& random_;
@@ -799,61 +608,44 @@ class Concurrent_Run {
 
 // ---- one seed -----------------------------------------------------------------------------------
 
-class Log_Explorer {
+class Wal_World final : public World {
  public:
-  Log_Explorer(std::uint64_t seed, const Attacks& attacks, const Lab_Effort& effort,
-               Lab_Counts& counts, State_Set& states)
-      : seed_(seed),
-        attacks_(attacks),
-        effort_(effort),
-        counts_(counts),
-        states_(states),
-        random_(seed) {}
-
-  std::optional<Lab_Failure> run() {
-    try {
-      setup_ = choose_setup(random_);
-      if (seed_ % 4 != 0) setup_.slowness = seed_;
-      const std::uint64_t life_seed = random_.next();
-      if (setup_.is_concurrent) {
-        run_concurrently(life_seed);
-        ++counts_.seeds;
-        return std::nullopt;
-      }
-      World world({});
-      Promises_Of_Log promises(1, {});
-      live(world, promises, life_seed);
-      if (attacks_.has_kill || attacks_.has_power) explore(world, promises, 1);
-      if (attacks_.has_error) {
-        if (setup_.kind == Kind::segments) damage_segments(world, promises);
-        damage_entries(world, promises);
-        if (setup_.kind == Kind::segments) damage_segments(world, promises);
-        fill_disk(life_seed);
-        fail_calls(world, life_seed);
-      }
-    } catch (const std::exception& error) {
-      where_ += "\n" + text_of(setup_) + "\n";
-      return Lab_Failure{seed_,
-                         "seed " + std::to_string(seed_) +
-                             " (log: " + kind_names[static_cast<int>(setup_.kind)] +
-                             "): " + error.what() + "\n" + where_,
-                         "--wal --seed " + std::to_string(seed_)};
-    }
-    ++counts_.seeds;
-    return std::nullopt;
+  explicit Wal_World(const Context& context) : World(context), setup_(choose_setup(random_)) {
+    if (seed_ % 4 != 0) setup_.slowness = seed_;
   }
+
+  void run() override {
+    const std::uint64_t life_seed = random_.next();
+    if (setup_.is_concurrent) return run_concurrently(life_seed);
+    Sim_Directory directory({});
+    Promises_Of_Log promises(1, {});
+    live(directory, promises, life_seed);
+    if (attacks_.has_kill || attacks_.has_power) explore(directory, promises, 1);
+    if (!attacks_.has_error) return;
+    if (setup_.kind == Kind::segments) damage_segments(directory, promises);
+    damage_entries(directory, promises);
+    if (setup_.kind == Kind::segments) damage_segments(directory, promises);
+    fill_disk(life_seed);
+    fail_calls(directory, life_seed);
+  }
+
+  std::string kind() const override {
+    return std::string("log: ") + kind_names[static_cast<int>(setup_.kind)];
+  }
+  std::string details() const override { return where_ + "\n" + text_of(setup_) + "\n"; }
+  std::string replay() const override { return "--wal " + seed_argument(); }
 
  private:
   // Runs several processes, one after the other.
-  void live(World& world, Promises_Of_Log& promises, std::uint64_t seed) {
+  void live(Sim_Directory& directory, Promises_Of_Log& promises, std::uint64_t seed) {
     Random random(seed);
     const bool counts_from_1 = setup_.options.format == Format::cwal;
     const std::size_t processes = counts_from_1 ? 1 : 1 + random.below(2);
     for (std::size_t i = 0; i < processes; ++i) {
-      Log_Scenario(world, setup_, promises, random).run(4 + random.below(24));
-      if (world.has_failed()) return;  // the destructor could not flush
-      promises.note(Promises_Of_Log::flushed, promises.last(), world.time());
-      judge(kill_image(world), promises, world.time(), false);
+      Log_Scenario(directory, setup_, promises, random).run(4 + random.below(24));
+      if (directory.has_failed()) return;  // the destructor could not flush
+      promises.note(Promises_Of_Log::flushed, promises.last(), directory.time());
+      judge(directory.contents(), promises, directory.time(), false);
     }
   }
 
@@ -863,60 +655,58 @@ class Log_Explorer {
     effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
     Random random(seed);
     for (int i = 0; i < 50; ++i) {
-      World world({});
+      Sim_Directory directory({});
       Promises_Of_Log promises(1, {});
-      Concurrent_Run(world, setup_, promises, random, true).run([&] {
-        crash_now(world, promises, 1);
+      Concurrent_Run(directory, setup_, promises, random, true).run([&] {
+        crash_now(directory, promises, 1);
       });
       where_ = "at the end";
-      judge(kill_image(world), promises, world.time(), false);
+      judge(directory.contents(), promises, directory.time(), false);
     }
   }
 
   // Simulates a crash at some moments.
-  void crash_now(const World& world, const Promises_Of_Log& promises, int depth) {
-    where_ = "after I/O " + std::to_string(world.time()) + ", depth " + std::to_string(depth);
+  void crash_now(const Sim_Directory& directory, const Promises_Of_Log& promises, int depth) {
+    where_ = "after I/O " + std::to_string(directory.time()) + ", depth " + std::to_string(depth);
     if (random_.below(150) != 0) return;
     ++counts_.cuts;
     const std::string where = where_;
     where_ = "killed " + where;
-    if (attacks_.has_kill) check(kill_image(world), promises, world.time(), false, depth);
-    std::vector<Sim_State> states;
-    for (const auto& file : world.files()) states.push_back(file->disk.state());
-    if (attacks_.has_power) cut_power(world, promises, states, world.time(), depth);
+    if (attacks_.has_kill) check(directory.contents(), promises, directory.time(), false, depth);
+    if (attacks_.has_power)
+      cut_power(directory, promises, directory.states(), directory.time(), depth);
     where_ = where;
   }
 
   // ---- crashes ----------------------------------------------------------------------------------
 
-  void explore(const World& world, const Promises_Of_Log& promises, int depth) {
-    std::vector<Sim_State> states;
-    for (const auto& file : world.files()) states.push_back(file->disk.start());
-    for (std::size_t time = 0; time <= world.time(); ++time) {
+  void explore(const Sim_Directory& directory, const Promises_Of_Log& promises, int depth) {
+    std::vector<Sim_State> states = directory.start();
+    for (std::size_t time = 0; time <= directory.time(); ++time) {
       if (time > 0) {
-        const std::size_t index = world.order()[time - 1];
-        states[index].advance(world.files()[index]->disk.history());
+        const std::size_t index = directory.order()[time - 1];
+        states[index].advance(directory.files()[index].node->history());
       }
       ++counts_.cuts;
       if (attacks_.has_kill) {
         Image image;
         for (std::size_t i = 0; i < states.size(); ++i)
-          if (world.files()[i]->made <= time && world.files()[i]->removed > time)
-            image[world.files()[i]->name] = states[i].content();
+          if (directory.files()[i].made <= time && directory.files()[i].removed > time)
+            image[directory.files()[i].name] = states[i].content();
         where_ = fault_ + "killed after I/O " + std::to_string(time) + ", depth " +
                  std::to_string(depth);
         check(image, promises, time, false, depth);
       }
-      if (attacks_.has_power) cut_power(world, promises, states, time, depth);
+      if (attacks_.has_power) cut_power(directory, promises, states, time, depth);
     }
   }
 
-  void cut_power(const World& world, const Promises_Of_Log& promises,
+  void cut_power(const Sim_Directory& directory, const Promises_Of_Log& promises,
                  const std::vector<Sim_State>& states, std::size_t time, int depth) {
     std::vector<std::vector<Sim_Unit>> units;
     std::size_t count = 0;
     for (std::size_t i = 0; i < states.size(); ++i) {
-      units.push_back(states[i].units(world.files()[i]->disk.history(), setup_.sector));
+      units.push_back(states[i].units(directory.files()[i].node->history(), setup_.sector));
       count += units.back().size();
     }
     // CWal's format cannot tell pieces of entries, or zeros, from entries.
@@ -929,7 +719,7 @@ class Log_Explorer {
       Image image;
       const std::size_t share = n < 2 ? 8 * n : 1 + random_.below(7);
       for (std::size_t i = 0; i < states.size(); ++i) {
-        const World::File& file = *world.files()[i];
+        const Sim_Directory::File& file = directory.files()[i];
         if (file.made > time) continue;
         if (file.removed <= time && random_.flip()) continue;
         if (!states[i].has_durable_name() && (n == 0 || random_.below(8) == 0)) continue;
@@ -954,8 +744,7 @@ class Log_Explorer {
     std::string all;
     for (const auto& [name, content] : image)
       all += name + '\0' + std::to_string(content.size()) + '\0' + content;
-    const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
-    return {hash.low64, hash.high64};
+    return hash_of_bytes(all.data(), all.size());
   }
 
   // Returns the entries that a reader shows, after checking them against the promises.
@@ -1050,7 +839,7 @@ class Log_Explorer {
   void recover(const Image& image, const Shown& before, const Promises_Of_Log& promises,
                std::size_t time, bool is_power, int depth) {
     ++counts_.recoveries;
-    World world(image);
+    Sim_Directory directory(image);
     Promises_Of_Log next(before.first, before.entries);
     if (setup_.kind == Kind::segments)  // released entries stay released, even if they are shown
       next.note(Promises_Of_Log::rotation_asked, promises.at(Promises_Of_Log::rotation_asked, time),
@@ -1058,52 +847,54 @@ class Log_Explorer {
     Random random(seed_ ^ counts_.recoveries);
     const std::string where = where_;
     try {
-      continue_after(world, next, random, is_power, depth);
-      continue_without_copy(world, next, random);
+      continue_after(directory, next, random, is_power, depth);
+      continue_without_copy(directory, next, random);
     } catch (const Exception& error) {
       // CWal's format cannot tell the effect of a power cut from damage. A log whose creation was
       // interrupted may be refused if it had no entries.
       const bool may_refuse = setup_.options.format == Format::cwal || !before.refusal.empty();
       if (!may_refuse)
         throw std::runtime_error(std::string("a program is refused: ") + error.what());
-      judge(kill_image(world), promises, time, is_power);
+      judge(directory.contents(), promises, time, is_power);
       return;
     }
-    judge(kill_image(world), next, world.time(), false);
+    judge(directory.contents(), next, directory.time(), false);
     if (!setup_.is_concurrent && depth < 2 && random.below(24) == 0) {
       const Lab_Effort effort = effort_;
       effort_ = {.all_subsets_up_to = 6, .random_subsets = 200, .depth = 2};
-      explore(world, next, depth + 1);
+      explore(directory, next, depth + 1);
       effort_ = effort;
     }
     where_ = where;
   }
 
-  void continue_after(World& world, Promises_Of_Log& promises, Random& random, bool is_power,
-                      int depth) {
+  void continue_after(Sim_Directory& directory, Promises_Of_Log& promises, Random& random,
+                      bool is_power, int depth) {
     if (!setup_.is_concurrent)
-      return Log_Scenario(world, setup_, promises, random).run(2 + random.below(5));
+      return Log_Scenario(directory, setup_, promises, random).run(2 + random.below(5));
     const bool crashes = depth < 2 && random.below(24) == 0;
     const bool is_whole = depth == 1 && !is_power;
-    Concurrent_Run(world, setup_, promises, random, is_whole).run([&] {
-      if (crashes) crash_now(world, promises, depth + 1);
+    Concurrent_Run(directory, setup_, promises, random, is_whole).run([&] {
+      if (crashes) crash_now(directory, promises, depth + 1);
     });
   }
 
   // The next process cannot open one copy, if the others may be enough; later the copy is back.
-  void continue_without_copy(World& world, Promises_Of_Log& promises, Random& random) const {
+  void continue_without_copy(Sim_Directory& directory, Promises_Of_Log& promises,
+                             Random& random) const {
     if (setup_.kind != Kind::copies || setup_.needed != 2) return;
-    promises.note(Promises_Of_Log::flushed, promises.last(), world.time());  // by the destructor
+    promises.note(Promises_Of_Log::flushed, promises.last(),
+                  directory.time());  // by the destructor
     const std::uint64_t missing = std::uint64_t{1} << random.below(setup_.copies);
-    Log_Scenario(world, setup_, promises, random, missing).run(2 + random.below(5));
+    Log_Scenario(directory, setup_, promises, random, missing).run(2 + random.below(5));
   }
 
   // ---- damage -----------------------------------------------------------------------------------
 
   // Removes and damages each segment in turn: no reader or writer may continue past the gap.
-  void damage_segments(const World& whole, const Promises_Of_Log& promises) {
+  void damage_segments(const Sim_Directory& whole, const Promises_Of_Log& promises) {
     Random random(seed_ + 1);
-    const Image image = kill_image(whole);
+    const Image image = whole.contents();
     const Shown before = read(image, setup_);
     const std::string newest = newest_segment(image);
     for (const auto& [name, content] : image) {
@@ -1121,8 +912,7 @@ class Log_Explorer {
   }
 
   static std::string newest_segment(const Image& image) {
-    World world(image);
-    World_Directory directory(world);
+    Sim_Directory directory(image);
     return wal::list_segments(directory).segments.back().name;
   }
 
@@ -1138,8 +928,7 @@ class Log_Explorer {
         throw std::runtime_error("a reader shows a damaged entry");
     if (is_newest || shown.last() >= before.last()) return;
     try {
-      World world(image);
-      World_Directory directory(world);
+      Sim_Directory directory(image);
       wal::Segmented_Writer(directory, setup_.options, setup_.segments);
     } catch (const Corruption_Error&) {
       return;
@@ -1151,13 +940,13 @@ class Log_Explorer {
 
   // Runs the workload again for each call and each kind of fault: the call fails once, or
   // permanently.
-  void fail_calls(const World& whole, std::uint64_t seed) {
+  void fail_calls(const Sim_Directory& whole, std::uint64_t seed) {
     constexpr int codes[] = {EIO, ENOSPC, EDQUOT, EROFS};
     for (std::size_t index = 0; index < whole.files().size(); ++index)
       for (const auto calls :
            {Sim_Fault::Calls::writes, Sim_Fault::Calls::syncs, Sim_Fault::Calls::truncations,
             Sim_Fault::Calls::reads, Sim_Fault::Calls::opens, Sim_Fault::Calls::sizes}) {
-        const std::size_t count = whole.files()[index]->disk.count(calls);
+        const std::size_t count = whole.files()[index].node->count(calls);
         for (std::size_t number = 0; number < count; ++number)
           for (const bool lasts : {false, true})
             fail_call(index,
@@ -1173,49 +962,48 @@ class Log_Explorer {
              std::to_string(static_cast<int>(fault.calls)) + ", number " +
              std::to_string(fault.number) + (fault.lasts ? ", for ever; " : ", once; ");
     where_ = fault_;
-    World world({});
+    Sim_Directory directory({});
     Promises_Of_Log promises(1, {});
-    world.set_fault(index, fault);
+    directory.set_fault(index, fault);
     try {
-      live(world, promises, seed);
+      live(directory, promises, seed);
     } catch (const Exception&) {
-      if (!world.has_failed()) throw;
+      if (!directory.has_failed()) throw;
     }
-    world.remove_fault();
-    std::vector<Sim_State> states;
-    for (const auto& file : world.files()) states.push_back(file->disk.state());
+    directory.remove_faults();
+    std::vector<Sim_State> states = directory.states();
     where_ = fault_ + "killed";
-    check(kill_image(world), promises, world.time(), false, 2);
+    check(directory.contents(), promises, directory.time(), false, 2);
     if (setup_.options.format == Format::cwal)
       return fault_.clear();  // a failed sync leaves pieces of entries
     const Lab_Effort effort = effort_;
     effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
-    cut_power(world, promises, states, world.time(), 2);
+    cut_power(directory, promises, states, directory.time(), 2);
     effort_ = {.all_subsets_up_to = 2, .random_subsets = 20, .depth = 2};
     if (fault.calls == Sim_Fault::Calls::syncs || fault.calls == Sim_Fault::Calls::writes)
-      continue_without_reboot(world, promises, std::move(states));
+      continue_without_reboot(directory, promises, std::move(states));
     effort_ = effort;
     fault_.clear();
   }
 
   // The next process opens the log while the page cache still has the bytes that were not written,
   // and takes them for written. Then the power fails.
-  void continue_without_reboot(World& world, const Promises_Of_Log& promises,
+  void continue_without_reboot(Sim_Directory& directory, const Promises_Of_Log& promises,
                                std::vector<Sim_State> states) {
-    const Shown shown = read(kill_image(world), setup_);
+    const Shown shown = read(directory.contents(), setup_);
     if (!shown.refusal.empty()) return;
     Promises_Of_Log next = promises.after_crash(shown.last());
-    const std::size_t start = world.time();
+    const std::size_t start = directory.time();
     Random random(seed_ ^ ++counts_.recoveries);
     fault_ += "opened again without a reboot; ";
     where_ = fault_;
-    Log_Scenario(world, setup_, next, random).run(2 + random.below(4));
-    for (std::size_t i = states.size(); i < world.files().size(); ++i)
-      states.push_back(world.files()[i]->disk.start());
-    for (std::size_t time = start + 1; time <= world.time(); ++time) {
-      const std::size_t index = world.order()[time - 1];
-      states[index].advance(world.files()[index]->disk.history());
-      cut_power(world, next, states, time, 2);
+    Log_Scenario(directory, setup_, next, random).run(2 + random.below(4));
+    for (std::size_t i = states.size(); i < directory.files().size(); ++i)
+      states.push_back(directory.files()[i].node->start());
+    for (std::size_t time = start + 1; time <= directory.time(); ++time) {
+      const std::size_t index = directory.order()[time - 1];
+      states[index].advance(directory.files()[index].node->history());
+      cut_power(directory, next, states, time, 2);
     }
   }
 
@@ -1223,27 +1011,33 @@ class Log_Explorer {
 
   // Changes a byte of an entry. The next writer refuses the log, or continues: then all other
   // entries are in the log, or in the file where it has saved them.
-  void damage_entries(const World& world, const Promises_Of_Log& promises) {
+  void damage_entries(const Sim_Directory& directory, const Promises_Of_Log& promises) {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
-    const Image closed = kill_image(world);
+    const Image closed = directory.contents();
     require_mark(closed, promises);
     for (int i = 0; i < 40; ++i) {
       ++counts_.faults;
-      damage_entry(i % 2 == 0 ? closed : image_at(world, random_.below(world.time())));
+      damage_entry(i % 2 == 0 ? closed : image_at(directory, random_.below(directory.time())));
     }
   }
 
   // Returns the files after a process was killed at `time`.
-  Image image_at(const World& world, std::size_t time) const {
+  Image image_at(const Sim_Directory& directory, std::size_t time) const {
     Image image;
-    const auto end = world.order().begin() + static_cast<std::ptrdiff_t>(time);
-    for (std::size_t i = 0; i < world.files().size(); ++i) {
-      const World::File& file = *world.files()[i];
-      const auto count = std::count(world.order().begin(), end, i);
+    const auto end = directory.order().begin() + static_cast<std::ptrdiff_t>(time);
+    for (std::size_t i = 0; i < directory.files().size(); ++i) {
+      const Sim_Directory::File& file = directory.files()[i];
+      const auto count = std::count(directory.order().begin(), end, i);
       if (file.made <= time && file.removed > time)
-        image[file.name] = file.disk.at(static_cast<std::size_t>(count)).content();
+        image[file.name] = content_at(*file.node, static_cast<std::size_t>(count));
     }
     return image;
+  }
+
+  static std::string content_at(const Sim_Node& node, std::size_t io_count) {
+    Sim_State state = node.start();
+    while (state.io_count() < io_count) state.advance(node.history());
+    return state.content();
   }
 
   void damage_entry(Image image) {
@@ -1256,30 +1050,25 @@ class Log_Explorer {
     where_ = "byte " + std::to_string(offset) + " is damaged";
     for (auto& [name, content] : image)
       if (offset < content.size()) content[offset] = static_cast<char>(content[offset] ^ bits);
-    World world(image);
+    Sim_Directory directory(image);
     try {
-      const wal::Writer log(open_log(world));
+      const wal::Writer log(open_log(directory, setup_, Open_Mode::write_existing));
     } catch (const Corruption_Error&) {
-      if (kill_image(world) != image)
+      if (directory.contents() != image)
         throw std::runtime_error("a writer has changed a log that it refuses");
       return;
     }
-    require_entries(kill_image(world), before);
+    require_entries(directory.contents(), before);
   }
 
   // Checks that a log that all processes have closed records the last durable entry.
   void require_mark(const Image& image, const Promises_Of_Log& promises) const {
-    World world(image);
+    Sim_Directory directory(image);
     const std::uint64_t durable = promises.at(Promises_Of_Log::durable, std::size_t(-1));
-    const wal::Report report = wal::examine(*open_log(world));
+    const wal::Report report =
+        wal::examine(*open_log(directory, setup_, Open_Mode::write_existing));
     if (std::max(report.known_durable, report.first_sequence - 1) < durable)
       throw std::runtime_error("a closed log does not say what is durable");
-  }
-
-  std::unique_ptr<Abstract_File> open_log(World& world) const {
-    if (setup_.kind == Kind::copies)
-      return open_copies(world, setup_, Open_Mode::write_existing, 0);
-    return world.open(file_name, Open_Mode::write_existing);
   }
 
   // ---- a full disk ------------------------------------------------------------------------------
@@ -1290,18 +1079,18 @@ class Log_Explorer {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
     ++counts_.faults;
     where_ = "full disk";
-    World world({});
+    Sim_Directory directory({});
     Promises_Of_Log promises(1, {});
-    live(world, promises, seed);
-    world.fill();
-    const std::set<Offset>& blocks = world.files()[0]->blocks;
-    const auto has = [&](Offset offset) { return blocks.count(offset / World::block_size) > 0; };
+    live(directory, promises, seed);
+    directory.fill();
+    const Sim_Node& node = *directory.files()[0].node;
+    const auto has = [&](Offset offset) { return node.has_block(offset); };
     if (!has(wal::log_start)) return;  // there was never an entry
     wal::Options options = setup_.options;
     options.batch_size = 0;
     options.preallocate = 1 << 16;
     for (const bool rotates : {false, true, true}) {
-      wal::Writer log(open_log(world), options);
+      wal::Writer log(open_log(directory, setup_, Open_Mode::write_existing), options);
       if (rotates) log.rotate();
       const Offset offset = log.position().offset;
       if (!has(offset) || !has(offset + 2 * static_cast<Offset>(wal::padded_size(8)))) continue;
@@ -1331,12 +1120,8 @@ class Log_Explorer {
                                " good entries behind one that was damaged");
   }
 
-  const std::uint64_t seed_;
-  const Attacks attacks_;
-  Lab_Effort effort_;
-  Lab_Counts& counts_;
-  State_Set& states_;
-  Random random_;
+  const Attacks& attacks_ = settings_.attacks;
+  Lab_Effort effort_ = settings_.effort;
   Setup setup_;
   std::string fault_;  // description of the fault, the prefix of where_
   std::string where_;
@@ -1344,10 +1129,8 @@ class Log_Explorer {
 
 }  // namespace
 
-std::optional<Lab_Failure> explore_log(std::uint64_t seed, const Attacks& attacks,
-                                       const Lab_Effort& effort, Lab_Counts& counts,
-                                       State_Set& states) {
-  return Log_Explorer(seed, attacks, effort, counts, states).run();
+std::unique_ptr<World> make_wal_world(const World::Context& context) {
+  return std::make_unique<Wal_World>(context);
 }
 
 }  // namespace joedb::testing

@@ -86,85 +86,18 @@ class Lab_Progress {
   bool is_visible_ = false;
 };
 
-struct Count {
-  const char* name;
-  std::uint64_t value;
-};
-
-std::uint64_t per_second(std::uint64_t count, const testing::Lab_Report& report) {
-  return static_cast<std::uint64_t>(static_cast<double>(count) / std::max(report.seconds, 0.001));
+void print(const char* name, std::uint64_t value) {
+  std::printf("%-28s%16s\n", name, grouped(value).c_str());
 }
 
-std::vector<Count> network_counts(const testing::Lab_Report& report) {
-  const testing::Network_Counts& counts = report.counts.network;
-  return {{"schedules", report.counts.seeds},
-          {"of them with a relay", counts.relays},
-          {"of them with a shared file", counts.shared},
-          {"connections", counts.connections},
-          {"connections that were cut", counts.cuts},
-          {"servers killed", counts.kills},
-          {"power cuts", counts.power_cuts},
-          {"disks that failed", counts.disk_faults},
-          {"clients killed", counts.client_kills},
-          {"pushes", counts.pushes},
-          {"acknowledged transactions", counts.acknowledged},
-          {"pushes without a reply", counts.found_again},
-          {"conflicts", counts.conflicts},
-          {"copies that diverged", counts.mismatches},
-          {"locks that were lost", counts.lock_losses},
-          {"schedules per second", per_second(report.counts.seeds, report)}};
-}
-
-std::vector<Count> log_counts(const testing::Lab_Report& report) {
-  const testing::Network_Counts& counts = report.counts.network;
-  return {{"schedules", report.counts.seeds},
-          {"answers that were lost", counts.cuts},
-          {"messages that came late", counts.found_again},
-          {"clients killed", counts.client_kills},
-          {"acknowledged transactions", counts.acknowledged},
-          {"conflicts", counts.conflicts},
-          {"copies that diverged", counts.mismatches},
-          {"schedules per second", per_second(report.counts.seeds, report)}};
-}
-
-std::vector<Count> snapshot_counts(const testing::Lab_Report& report) {
-  const testing::Snapshot_Counts& counts = report.counts.snapshots;
-  return {{"schedules", report.counts.seeds},
-          {"snapshots written", counts.written},
-          {"snapshots kept", counts.kept},
-          {"not written beside another", counts.refused},
-          {"failures", counts.failed},
-          {"changes from outside", counts.changed},
-          {"journals with the same samples", counts.twins},
-          {"processes killed", counts.kills},
-          {"power cuts", counts.power_cuts},
-          {"openings compared", counts.compared},
-          {"of them with a snapshot", counts.used},
-          {"of them with one unfit", counts.unfit},
-          {"databases that went on", counts.continued},
-          {"schedules per second", per_second(report.counts.seeds, report)}};
-}
-
-std::vector<Count> disk_counts(const testing::Lab_Report& report) {
-  const testing::Lab_Counts& counts = report.counts;
-  return {
-      {"workloads", counts.seeds},
-      {"moments of a crash", counts.cuts},
-      {"calls that failed", counts.faults},
-      {"files left by crashes", counts.images},
-      {"distinct crash states", counts.states},
-      {"recoveries", counts.recoveries},
-      {"unprovable soft checkpoints", counts.unprovable},
-      {"states per second", per_second(counts.states, report)},
-  };
-}
-
-void print(const testing::Lab_Report& report, const testing::Lab_Settings& settings) {
-  const auto lines = settings.has_network          ? network_counts(report)
-                     : settings.has_replicated_log ? log_counts(report)
-                     : settings.has_snapshots      ? snapshot_counts(report)
-                                                   : disk_counts(report);
-  for (const auto& [name, value] : lines) std::printf("%-28s%16s\n", name, grouped(value).c_str());
+void print(const testing::Lab_Report& report, testing::Laboratory laboratory) {
+  for (const auto& [name, count] : testing::counters_of(laboratory))
+    print(name, report.counts.*count);
+  const bool has_states =
+      laboratory == testing::Laboratory::databases || laboratory == testing::Laboratory::logs;
+  const std::uint64_t count = has_states ? report.counts.states : report.counts.seeds;
+  print(has_states ? "states per second" : "schedules per second",
+        static_cast<std::uint64_t>(static_cast<double>(count) / std::max(report.seconds, 0.001)));
   std::printf("%-28s%16.1f\n", "seconds", report.seconds);
 }
 
@@ -182,6 +115,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   std::int64_t seed = 1, seeds = 0, seconds = 0;
   std::int64_t jobs = std::max(1U, std::thread::hardware_concurrency());
   Attack attack = Attack::all;
+  bool has_wal = false, has_network = false, has_replicated_log = false, has_snapshots = false;
   testing::Lab_Settings settings;
   options.add("--seed", seed, "first seed (default: 1)");
   options.add("--seeds", seeds,
@@ -195,14 +129,12 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
                       {"power", Attack::power},
                       {"error", Attack::error}},
                      "kind of failure to inject");
-  options.add_flag("--wal", settings.has_logs,
-                   "test write-ahead logs (joedb wal) instead of databases");
-  options.add_flag("--network", settings.has_network,
+  options.add_flag("--wal", has_wal, "test write-ahead logs (joedb wal) instead of databases");
+  options.add_flag("--network", has_network,
                    "test a server and its clients on a simulated network");
-  options.add_flag("--replicated_log", settings.has_replicated_log,
+  options.add_flag("--replicated_log", has_replicated_log,
                    "test a simulated replicated log and its clients");
-  options.add_flag("--snapshots", settings.has_snapshots,
-                   "test databases with snapshots (joedb snapshot)");
+  options.add_flag("--snapshots", has_snapshots, "test databases with snapshots (joedb snapshot)");
   options.add("--cut", settings.cut,
               "reproduce a failure: the I/O operation after which it occurs, or the error");
   options.add("--image", settings.image, "reproduce a failure: the file that the crash leaves");
@@ -219,14 +151,20 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
     words->fail("the numbers must not be negative");
 
   const bool is_one = !settings.cut.empty() || !workload.empty();
-  const int schedules = settings.has_network + settings.has_replicated_log + settings.has_snapshots;
+  const int schedules = has_network + has_replicated_log + has_snapshots;
   if (schedules > 1)
     words->fail("--network, --replicated_log and --snapshots are different laboratories");
   const bool has_schedules = schedules > 0;
-  if (has_schedules && (is_one || settings.has_logs || attack != Attack::all))
+  if (has_schedules && (is_one || has_wal || attack != Attack::all))
     words->fail(
         "--network, --replicated_log and --snapshots take no workload, --attack, --wal, --cut or "
         "--image");
+  using testing::Laboratory;
+  settings.laboratory = has_network          ? Laboratory::network
+                        : has_replicated_log ? Laboratory::replicated_log
+                        : has_snapshots      ? Laboratory::snapshots
+                        : has_wal            ? Laboratory::logs
+                                             : Laboratory::databases;
   settings.first_seed = static_cast<std::uint64_t>(seed);
   settings.seeds = static_cast<std::uint64_t>(is_one          ? 1
                                               : seeds > 0     ? seeds
@@ -250,7 +188,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
     };
     report = testing::run_crash_lab(settings);
   }
-  print(report, settings);
+  print(report, settings.laboratory);
   if (!report.failure) return 0;
   std::printf("\nFAILURE: %s%sreplay: joedb crash-lab %s%s\n", report.failure->text.c_str(),
               report.failure->operations.c_str(), report.failure->replay.c_str(),

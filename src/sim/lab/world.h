@@ -1,0 +1,119 @@
+#ifndef JOEDB_SRC_SIM_LAB_WORLD_H
+#define JOEDB_SRC_SIM_LAB_WORLD_H
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "sim/lab/crash_lab.h"
+#include "sim/lab/distinct_states.h"
+#include "sim/lab/random.h"
+
+// The worlds that the explorer (crash_lab.cc) runs, one object for each seed.
+
+namespace joedb::testing {
+
+// Thrown if a rule is violated.
+class Broken_Rule : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class World {
+ public:
+  struct Context {
+    const Lab_Settings& settings;
+    std::uint64_t seed;
+    bool is_traced = false;
+  };
+
+  explicit World(const Context& context)
+      : settings_(context.settings), seed_(context.seed), random_(context.seed) {}
+  virtual ~World() = default;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Explores the seed. Throws std::exception if a rule is violated. The same seed gives the same
+  // result, except with an asynchronous writer of a write-ahead log.
+  virtual void run() = 0;
+
+  const Lab_Counts& counts() const { return counts_; }  // without `seeds` and `states`
+  const State_Set& states() const { return states_; }   // distinct states that were checked
+
+  // For the report of a failure, after run() has thrown.
+  virtual std::string kind() const { return {}; }     // "log: file"; empty if there is only one
+  virtual std::string details() const { return {}; }  // lines
+  virtual std::string replay() const = 0;             // arguments of joedb crash-lab
+  // True if the error is the user's: a script that cannot run, or a replay that cannot be parsed.
+  virtual bool is_of_user(const std::exception&) const { return false; }
+  // The events so far, in order, one per line; may be empty unless `is_traced`.
+  const std::string& trace() const { return trace_; }
+  // The same of a whole run.
+  virtual std::string operations() const { return trace_; }
+
+ protected:
+  bool chance(std::size_t percent) { return random_.below(100) < percent; }
+  std::string seed_argument() const { return "--seed " + std::to_string(seed_); }
+
+  const Lab_Settings& settings_;
+  const std::uint64_t seed_;
+  Lab_Counts counts_;
+  State_Set states_;
+  Random random_;
+  std::string trace_;
+};
+
+// Databases and journals on a simulated disk, with a crash after every I/O operation and with a
+// failure of every operation. After a crash: every acknowledged hard checkpoint is there; the state
+// found is exactly one of those for which a checkpoint was requested; the database can be opened
+// and written to; and a crash during recovery changes none of this, nor does a crash after that
+// one.
+std::unique_ptr<World> make_database_world(const World::Context& context);
+
+// Write-ahead logs: single files of both formats, with all kinds of options; an asynchronous
+// writer; copies on three disks; and segments, also with several writers and readers at once.
+//
+// After a crash, a reader finds the entries that were appended, in order and without a gap. They
+// begin at the last rotation, or at one that was requested, and end at or after the last
+// acknowledged entry. A writer opens the log and continues, and lost entries do not reappear.
+// Readers that follow a log miss only entries that are reported to them as released. No one reports
+// damage where there is none.
+std::unique_ptr<World> make_wal_world(const World::Context& context);
+
+// A server (share/server/server_core.h) on a simulated disk and its clients, with a simulated
+// network. In a third of the schedules, the server is the hub of a relay, to which other clients
+// connect; in some, another process writes to the file of the server.
+//
+// Faults: connections are cut after any byte, bytes arrive late, the server is killed or loses
+// power, its disk fails, clients are killed or pause with the lock. Each transaction has a unique
+// number, so the journal of the server shows its fate.
+std::unique_ptr<World> make_network_world(const World::Context& context);
+
+// Up to four clients, each with a Log_Connection to one simulated replicated log.
+//
+// Faults: answers are lost, before or after the request was executed; messages arrive late, after
+// they were sent again; the log does not answer for a while, or gives an outdated answer; messages
+// are damaged on one machine; clients are killed, and pause with the lock for longer than its
+// lease. The log itself keeps its promise: appended messages stay. The beginning of the log may be
+// archived and removed.
+std::unique_ptr<World> make_replicated_log_world(const World::Context& context);
+
+// Snapshots (table/load.h). Processes, one after the other and nested in each other, change a
+// database on a simulated disk, write snapshots of it, and are killed; the power is cut; the disk
+// fails; and snapshots and journals are changed from outside.
+//
+// After each step, a database that is opened with the files beside the journal equals one that is
+// opened without them, in every recovery mode, at any position, with or without indexes. The two
+// remain equal when both are changed, and so do their journals. A snapshot that fits is used. The
+// content of a snapshot is durable in the journal. Bits of a snapshot flip, and remain so: half of
+// the schedules verify snapshots at opening, and must not use a damaged one; in the others, as with
+// large snapshots, new snapshots are made from the damaged one, and each that passes verification
+// must be correct. Journals are longer than their samples, and are replaced by others with the same
+// samples.
+std::unique_ptr<World> make_snapshot_world(const World::Context& context);
+
+}  // namespace joedb::testing
+
+#endif
