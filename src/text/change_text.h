@@ -37,6 +37,9 @@ std::string summary_text(const Transaction_Summary& summary, bool has_colours);
 void append_plain(std::string& out, std::string_view text);
 // Appends the same in quotes, like append_quoted (kernel/schema/value_text.h).
 void append_shown(std::string& out, std::string_view text);
+// Appends a value. A text of more than `max_size` bytes is cut between characters, and an ellipsis
+// follows its closing quote.
+void append_cut_value(std::string& out, const Value& value, std::size_t max_size);
 
 }  // namespace joedb::inline v1
 

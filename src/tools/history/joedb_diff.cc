@@ -7,9 +7,6 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/history_options.h"
-#include "tools/frame/output.h"
-#include "tools/frame/pager.h"
-#include "tools/frame/standard_input.h"
 #include "tools/history/history_output.h"
 
 namespace joedb {
@@ -137,20 +134,14 @@ void select(std::vector<Change>& changes, Record_Id record) {
 
 void print(const Difference& difference, const Diff_Command& command) {
   const History_Options& history = command.history;
-  const bool is_text = !history.is_json && !command.is_patch;
-  Paged_Output out(is_text && is_interactive() && has_pager_program());
-  try {
+  print_paged(!history.is_json && !command.is_patch, [&](std::ostream& out) {
     if (command.is_patch)
-      write_patch(out.stream(), difference.changes, difference.blobs_end, difference.names);
+      write_patch(out, difference.changes, difference.blobs_end, difference.names);
     else
-      History_Output(out.stream(), {.is_json = history.is_json,
-                                    .style = {.has_colours = has_colours(history.colour),
-                                              .is_complete = history.is_complete}})
+      History_Output(out, history)
           .print_difference(difference.from, difference.to, difference.changes,
                             !command.has_only_summary);
-  } catch (const Display_Stopped&) {
-  }
-  out.finish();
+  });
 }
 
 const char* const diff_details =
