@@ -46,9 +46,6 @@ class Change_Collector {
     last_ = nullptr;
   }
 
-  // Returns the insertion of records as they are now. All of them must be in use.
-  static Change insertion(Description table, const Table& rows, index_t first, index_t size);
-
  protected:
   ~Change_Collector() = default;
 

@@ -2,6 +2,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "history/change_parts.h"
 #include "joedb/history/differences.h"
 #include "text/patch_text.h"
 #include "tools/frame/command.h"
@@ -119,12 +120,8 @@ void select(std::vector<Change>& changes, Record_Id record) {
   for (Change& change : changes) {
     const index_t i = record.value() - change.record.value();
     for (Field_Change& field : change.fields)
-      for (Values* const values : {&field.old_values, &field.new_values}) {
-        if (values->is_empty()) continue;
-        Values one(values->type());
-        one.append(*values, i, 1);
-        *values = std::move(one);
-      }
+      for (Values* const values : {&field.old_values, &field.new_values})
+        if (!values->is_empty()) *values = part_of(*values, i, 1);
     change.record = record;
     change.size = 1;
   }
