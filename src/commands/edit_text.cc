@@ -451,13 +451,11 @@ class Edited_Text::Applier {
     }
     line_ = edited->line;
     std::vector<Field_Id> dropped;
-    std::uint16_t number = 0;
-    for (const Field& field : table.fields()) {
-      const Field_Id field_id(++number);
-      if (field.column && std::none_of(edited->fields.begin(), edited->fields.end(),
-                                       [&](const Edited_Field& f) { return f.id == field_id; }))
-        dropped.push_back(field_id);
-    }
+    for_each_field(table, [&](Field_Id field, const Field&) {
+      if (std::none_of(edited->fields.begin(), edited->fields.end(),
+                       [&](const Edited_Field& f) { return f.id == field; }))
+        dropped.push_back(field);
+    });
     for (const Field_Id field : dropped) sink_.write(Drop_Field{id, field});
   }
 
