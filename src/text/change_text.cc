@@ -244,6 +244,13 @@ void append_change(std::string& out, const Change& change, const Change_Style& s
     writer.schema(change);
 }
 
+const char* name_of(Change::Kind kind) {
+  static constexpr const char* names[] = {
+      "inserted",      "updated",     "deleted",       "table_created", "table_renamed",
+      "table_dropped", "field_added", "field_renamed", "field_dropped", "custom"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
 std::string summary_text(const Transaction_Summary& summary, bool has_colours) {
   std::string text;
   const auto begin = [&](std::string_view side_colour) {

@@ -11,6 +11,9 @@
 
 namespace joedb::inline v1 {
 
+// Returns "inserted", "table_created" and so on: the name of the enumerator.
+const char* name_of(Change::Kind kind);
+
 struct Change_Style {
   bool has_colours = false;
   // If false, only the first records of a large change are shown, and the beginning of a long text.

@@ -33,13 +33,6 @@ static Json json_of(const Field_Description& field) {
   return json;
 }
 
-static const char* name_of(Change::Kind kind) {
-  static constexpr const char* names[] = {
-      "inserted",      "updated",     "deleted",       "table_created", "table_renamed",
-      "table_dropped", "field_added", "field_renamed", "field_dropped", "custom"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
 Json json_of(const Change& change, Record_Id record) {
   Json json{{"change", name_of(change.kind)}};
   if (change.table) json["table"] = change.table_name();
