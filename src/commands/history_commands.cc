@@ -1,9 +1,8 @@
-#include "commands/history_commands.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "commands/commands.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/journal/past_file.h"
 #include "text/conflict_text.h"
