@@ -4,6 +4,7 @@
 
 #include "history/tags.h"
 #include "objects.h"
+#include "text/change_text.h"
 #include "values.h"
 
 // The history of changes, read from the journal. joedb/history.py has the classes of the results.
@@ -13,29 +14,7 @@ namespace joedb::python {
 namespace {
 
 const char* kind_name(Change::Kind kind) {
-  switch (kind) {
-    case Change::Kind::inserted:
-      return "inserted";
-    case Change::Kind::updated:
-      return "updated";
-    case Change::Kind::deleted:
-      return "deleted";
-    case Change::Kind::table_created:
-      return "table_created";
-    case Change::Kind::table_renamed:
-      return "table_renamed";
-    case Change::Kind::table_dropped:
-      return "table_dropped";
-    case Change::Kind::field_added:
-      return "field_added";
-    case Change::Kind::field_renamed:
-      return "field_renamed";
-    case Change::Kind::field_dropped:
-      return "field_dropped";
-    case Change::Kind::custom:
-      return "mark";
-  }
-  return "";
+  return kind == Change::Kind::custom ? "mark" : name_of(kind);
 }
 
 // Makes a history.Change for record number `i` of a change.

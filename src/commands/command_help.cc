@@ -1,4 +1,4 @@
-#include "commands/command_help.h"
+#include "commands/command_loop.h"
 
 #include <algorithm>
 #include <string>

@@ -7,6 +7,7 @@
 #include "joedb/base/error.h"
 #include "joedb/base/version.h"
 #include "joedb/format/header.h"
+#include "kernel/base/split.h"
 #include "kernel/base/suggestion.h"
 
 namespace joedb::inline v1 {
@@ -19,15 +20,6 @@ static std::string_view trimmed(std::string_view line) {
 // Names are separated by |.
 static std::string_view first_name(std::string_view names) {
   return names.substr(0, names.find('|'));
-}
-
-static bool has_name(std::string_view names, std::string_view name) {
-  while (!names.empty()) {
-    const std::string_view next = first_name(names);
-    if (next == name) return true;
-    names.remove_prefix(std::min(names.size(), next.size() + 1));
-  }
-  return false;
 }
 
 std::string about_text() {
@@ -75,12 +67,7 @@ void Command_Loop::add_general_commands() {
 void Command_Loop::add_group(Command_Group group) {
   groups_.push_back(std::make_unique<const Command_Group>(std::move(group)));
   for (const Interpreter_Command& command : groups_.back()->commands) {
-    std::string_view names = command.names;
-    while (!names.empty()) {
-      const std::string_view name = first_name(names);
-      commands_[name] = &command;
-      names.remove_prefix(std::min(names.size(), name.size() + 1));
-    }
+    for (const std::string_view name : split(command.names, "|")) commands_[name] = &command;
   }
 }
 
@@ -124,7 +111,9 @@ void Command_Loop::help(Line_Reader& in, std::ostream& out) const {
   std::vector<std::string_view> forms;
   for (const auto& group : groups_)
     for (const Interpreter_Command& command : group->commands)
-      if (has_name(command.names, typed_name)) forms.push_back(command.help);
+      if (const auto names = split(command.names, "|");
+          std::find(names.begin(), names.end(), typed_name) != names.end())
+        forms.push_back(command.help);
   if (help != nullptr) print_command_help(out, forms, *help);
 }
 
@@ -310,11 +299,8 @@ static std::string_view kind_of_argument(std::string_view kinds,
 
 static Completions complete_words(std::string_view words, std::string_view prefix) {
   Completions result;
-  while (!words.empty()) {
-    const std::string_view word = first_name(words);
-    result.add(prefix, word);
-    words.remove_prefix(std::min(words.size(), word.size() + 1));
-  }
+  if (!words.empty())
+    for (const std::string_view word : split(words, "|")) result.add(prefix, word);
   return result;
 }
 

@@ -47,6 +47,16 @@ void add_schema_commands(Command_Loop& loop, Writable_Database& database);
 // read_blob
 void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read);
 
+// Adds log, show, diff, blame and tag for a journal that ends at `end`, where its content is
+// `database`. All arguments must outlive the loop. Adds nothing with --classic.
+void add_history_commands(Command_Loop& loop, const Database& database, Abstract_File& file,
+                          Offset end, const Command_Options& options);
+
+// Adds the same for a writable database, up to its last entry, which may be after the checkpoint;
+// and undo, revert and restore, which append transactions without a checkpoint.
+void add_history_commands(Command_Loop& loop, Writable_Database& database,
+                          const Command_Options& options);
+
 // ---- for commands -------------------------------------------------------------------------------
 
 // The word that was read last should have been the name of a table.
@@ -68,6 +78,13 @@ void find_records(Line_Reader& in, std::ostream& out, const Database& database,
 inline constexpr std::string_view find_operators[] = {
     "=", "!=", "<", "<=", ">", ">=", "begins", "contains"};
 bool is_find_operator(std::string_view word);
+
+// Returns the candidates for the argument that is being typed. `kind` is as in Command_Help,
+// `words` are the words before it, beginning with the command, and `prefix` is its beginning.
+// Candidates are names of the schema; ids of existing records, with their names; and values of
+// booleans and references.
+Completions complete_from(const Database& database, std::string_view kind,
+                          const std::vector<std::string_view>& words, std::string_view prefix);
 
 // Print the output of the command `describe`: for all tables, or for one.
 void describe(std::ostream& out, const Database& database, const Display& display);

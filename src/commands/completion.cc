@@ -1,9 +1,8 @@
-#include "commands/completion.h"
+#include "commands/commands.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "commands/commands.h"
 #include "text/dump.h"
 #include "text/reference_names.h"
 

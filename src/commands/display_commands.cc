@@ -1,7 +1,6 @@
 #include <optional>
 
 #include "commands/commands.h"
-#include "commands/completion.h"
 #include "kernel/base/suggestion.h"
 #include "kernel/io/new_file.h"
 #include "text/dump.h"

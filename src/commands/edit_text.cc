@@ -1,9 +1,9 @@
 #include "commands/edit_text.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "commands/commands.h"
+#include "history/change_parts.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/schema/line_reader.h"
@@ -446,13 +446,11 @@ class Edited_Text::Applier {
     }
     line_ = edited->line;
     std::vector<Field_Id> dropped;
-    std::uint16_t number = 0;
-    for (const Field& field : table.fields()) {
-      const Field_Id field_id(++number);
-      if (field.column && std::none_of(edited->fields.begin(), edited->fields.end(),
-                                       [&](const Edited_Field& f) { return f.id == field_id; }))
-        dropped.push_back(field_id);
-    }
+    for_each_field(table, [&](Field_Id field, const Field&) {
+      if (std::none_of(edited->fields.begin(), edited->fields.end(),
+                       [&](const Edited_Field& f) { return f.id == field; }))
+        dropped.push_back(field);
+    });
     for (const Field_Id field : dropped) sink_.write(Drop_Field{id, field});
   }
 
@@ -527,23 +525,14 @@ class Edited_Text::Applier {
       if (!is_new && word == value_text(column, id)) continue;
       visit_type(field.code, [&]<class T>(std::type_identity<T>) {
         with_value<T>(word, [&](T value) {
-          if (!is_new && is_same(static_cast<const Column<T>&>(column).get(id), value)) return;
+          if (!is_new && has_same_bits(T(static_cast<const Column<T>&>(column).get(id)), value))
+            return;
           sink_.write(Update<T>{table.id(), Record_Id(id), field_id, value});
           if (!is_new) ++summary_.values;
         });
       });
     }
   }
-
-  // Compares to the last bit: 0 and -0 differ, and a nan equals itself.
-  template <class T>
-  static bool is_same(const T& a, const T& b) {
-    if constexpr (std::is_floating_point_v<T>)
-      return std::memcmp(&a, &b, sizeof a) == 0;
-    else
-      return a == b;
-  }
-  static bool is_same(String a, std::string_view b) { return std::string_view(a) == b; }
 
   const Edited_Text& text_;
   Change_Sink& sink_;

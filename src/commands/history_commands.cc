@@ -1,15 +1,10 @@
-#include "commands/history_commands.h"
-
 #include <algorithm>
-#include <deque>
-#include <limits>
 #include <map>
 #include <set>
 
-#include "history/requests.h"
+#include "commands/commands.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/journal/past_file.h"
-#include "text/blame_text.h"
 #include "text/conflict_text.h"
 #include "text/history_text.h"
 
@@ -104,9 +99,12 @@ class Verbs {
     Verb_Line line(in, {"-p", "--reverse"}, {"--max", "--since", "--until", "--table", "--record"});
     line.require_end();
     Past_File file = journal();
-    const Transaction_Filter filter(moment(file, line.value("--since")),
-                                    moment(file, line.value("--until")));
-    Change_Options options;
+    Log_Request request{.since = parse(line.value("--since")),
+                        .until = parse(line.value("--until")),
+                        .has_changes = line.has("-p"),
+                        .is_reverse = line.has("--reverse"),
+                        .check = [this] { loop_.display().check(); }};
+    Change_Options& options = request.changes;
     if (const auto table = line.value("--table")) {
       options.tables = tables_named(file, *table);
       if (options.tables.empty()) throw Exception("there has never been a table " + *table);
@@ -115,41 +113,24 @@ class Verbs {
       if (options.tables.empty()) throw Exception("--record needs --table");
       options.record = Record_Id(line.number(*record, "record id"));
     }
-    std::size_t most = std::numeric_limits<std::size_t>::max();
     if (const auto max = line.value("--max"))
-      most = static_cast<std::size_t>(line.number(*max, "number"));
-    std::deque<Transaction_Place> places;
-    bool has_times = false;
-    for (const Transaction_Summary& summary : Summaries(file, options)) {
-      loop_.display().check();
-      has_times = has_times || summary.time;
-      if (!filter(summary)) continue;
-      places.push_back({summary.begin, summary.end});
-      if (places.size() > most) places.pop_front();
-    }
-    if (!has_times) filter.require_times(file, Recovery::none);
-    if (places.empty()) return;
-    const Tags tags = read_tags(file);
+      request.max = static_cast<std::size_t>(line.number(*max, "number"));
+    const Record_Id record = options.record;
+    Log_View view(file, std::move(request));
     History_Text text(out, {.has_colours = loop_.display().has_colours,
-                            .record = options.record,
-                            .position_width = std::to_string(file.get_size()).size(),
-                            .tags = &tags});
-    if (line.has("-p"))
-      print<Changes>(file, places, options, line.has("--reverse"), text);
-    else
-      print<Summaries>(file, places, options, line.has("--reverse"), text);
+                            .record = record,
+                            .position_width = std::to_string(view.end()).size(),
+                            .tags = &view.tags()});
+    view.print(text);
+    view.require_complete();
   }
 
   void show(Line_Reader& in, std::ostream& out) const {
     Verb_Line line(in, {}, {});
-    const auto when = take_when(line);
+    const auto when = parse(line.take());
     line.require_end();
     Past_File file = journal();
-    const Transaction_Summary place = find_transaction_at(file, when, Recovery::none);
-    Changes changes(file, place.begin, place.end);
-    Transaction transaction;
-    if (const Transaction* const found = changes.next()) transaction = *found;
-    static_cast<Transaction_Info&>(transaction) = place;
+    const Transaction transaction = read_transaction(file, when, {});
     const Tags tags = read_tags(file);
     History_Text(out, {.has_colours = loop_.display().has_colours, .tags = &tags})
         .print_all(transaction);
@@ -158,7 +139,7 @@ class Verbs {
   void diff(Line_Reader& in, std::ostream& out) const {
     Verb_Line line(in, {"--stat"}, {});
     const When from = parse(line.take("a position, time or tag"));
-    const auto to = take_when(line);
+    const auto to = parse(line.take());
     line.require_end();
     Past_File file = journal();
     const Offset a = find_position(file, from);
@@ -178,20 +159,18 @@ class Verbs {
     line.require_end();
     blamed.has_fields = line.has("--fields");
     Past_File file = journal();
-    const History_Text text(out, {.has_colours = loop_.display().has_colours});
+    History_Text text(out, {.has_colours = loop_.display().has_colours});
     for_each_blame_line(file, database_, file.get_size(), blamed, Recovery::none,
                         [&](const Blame_Line& blame_line) {
                           loop_.display().check();
-                          out << blame_text(blame_line, !blamed.record, false) << "  "
-                              << (blame_line.writer == nullptr ? "" : text.line(*blame_line.writer))
-                              << '\n';
+                          text.print(blame_line, !blamed.record);
                         });
   }
 
   void tag(Line_Reader& in, std::ostream& out) {
     Verb_Line line(in, {"--delete", "--force"}, {"--author"});
     const auto name = line.take();
-    const auto when = take_when(line);
+    const auto when = parse(line.take());
     line.require_end();
     const bool is_removal = line.has("--delete");
     if (is_removal && (!name || when)) throw Exception("--delete: a name, and no position");
@@ -214,7 +193,7 @@ class Verbs {
     Change_Line line(in, {"--message", "--author"},
                      {"--dry-run", "--ours", "--theirs", "--schema"});
     line.may_drop = line.words.has("--schema");
-    const auto when = take_when(line.words);
+    const auto when = parse(line.words.take());
     line.words.require_end();
     if (when && when->moment && when->moment->kind == Moment::Kind::time)
       throw Exception(when->text + ": expected a position, as log shows it, or a tag");
@@ -223,7 +202,7 @@ class Verbs {
       // session: its entries are a transaction of their own.
       const Writable_Journal& own = std::as_const(*writable_).get_journal();
       const bool has_written = own.get_position() > start_;
-      return undo_changes(file, when, options(),
+      return undo_changes(file, when, Recovery::none,
                           has_written ? Unfinished::transaction : Unfinished::refused);
     });
   }
@@ -232,7 +211,8 @@ class Verbs {
     Change_Line line(in, {"--message", "--author"});
     const Moment_Range range = parse_range(line.words.take("A..B"), now_());
     line.words.require_end();
-    change(line, out, [&](Abstract_File& file) { return revert_changes(file, range, options()); });
+    change(line, out,
+           [&](Abstract_File& file) { return revert_changes(file, range, Recovery::none); });
   }
 
   void restore(Line_Reader& in, std::ostream& out) {
@@ -245,7 +225,7 @@ class Verbs {
     if (!when) throw Exception("--at is missing");
     restored.when = parse(*when);
     change(line, out, [&](Abstract_File& file) {
-      return restore_changes(file, database_, restored, options());
+      return restore_changes(file, database_, restored, Recovery::none);
     });
   }
 
@@ -275,17 +255,11 @@ class Verbs {
     const Plan plan = plan_changes(database_, wanted.changes, line.conflicts());
     print_conflicts(out, plan);
     if (!plan.is_possible) throw Exception(refusal_text(plan, line.words.has("--theirs")));
-    if (plan.changes.empty()) {
-      out << "nothing to change\n";
-      return;
-    }
     History_Text text(out, {.has_colours = loop_.display().has_colours});
-    if (line.words.has("--dry-run")) return text.print_changes(plan.changes, "");
+    if (plan.changes.empty() || line.words.has("--dry-run")) return text.print_plan(plan, nullptr);
     if (!line.may_drop) require_no_drops(plan);
-    Transaction transaction;
-    static_cast<Transaction_Info&>(transaction) = write(wanted, plan, line.words);
-    transaction.changes = plan.changes;
-    text.print(transaction);
+    const Transaction_Info written = write(wanted, plan, line.words);
+    text.print_plan(plan, &written);
   }
 
   Transaction_Info write(const Transaction_Content& wanted, const Plan& plan,
@@ -303,44 +277,14 @@ class Verbs {
     }
   }
 
-  Change_Options options() const {
-    Change_Options options;
-    // A reversal needs all values that drops made unreachable, however many there are.
-    options.kept_values = index_t{1} << 20;
-    return options;
-  }
-
   Past_File journal() const { return {file_, end_of_journal_()}; }
 
   When parse(const std::string& text) const {
     if (auto when = parse_when(text, now_())) return *std::move(when);
     throw Exception("\"" + text + "\" is neither a position, a time nor the name of a tag");
   }
-  std::optional<When> take_when(Verb_Line& line) const {
-    const auto word = line.take();
-    return word ? std::optional(parse(*word)) : std::nullopt;
-  }
-  std::optional<Moment> moment(Abstract_File& file, const std::optional<std::string>& text) const {
-    return text ? std::optional(resolve(file, parse(*text))) : std::nullopt;
-  }
-
-  template <class Stream>
-  void print(Abstract_File& file, const std::deque<Transaction_Place>& places,
-             const Change_Options& options, bool is_reverse, History_Text& text) const {
-    if (!is_reverse) {
-      for (const auto& item : Reversed<Stream>(file, {places.begin(), places.end()}, options)) {
-        loop_.display().check();
-        text.print(item);
-      }
-      return;
-    }
-    auto place = places.begin();
-    for (const auto& item : Stream(file, places.front().begin, places.back().end, options)) {
-      loop_.display().check();
-      if (place == places.end() || item.begin != place->begin) continue;
-      text.print(item);
-      ++place;
-    }
+  std::optional<When> parse(const std::optional<std::string>& text) const {
+    return text ? std::optional(parse(*text)) : std::nullopt;
   }
 
   Command_Loop& loop_;

@@ -1,5 +1,3 @@
-#include "commands/history_commands.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>

@@ -191,15 +191,6 @@ Change Change_Collector::deletion(Description table, const Touched_Table& touche
   return result;
 }
 
-Change Change_Collector::insertion(Description table, const Table& rows, index_t first,
-                                   index_t size) {
-  Change result = change_of_records(Change::Kind::inserted, table, first, size);
-  for (const Field_Description& field : table->fields)
-    result.fields.push_back(
-        {field.id, Values(field.type.code), read_values(rows, field.id, first, size)});
-  return result;
-}
-
 template <class F>
 void Change_Collector::for_each_update(const Touched_Table& touched, Field_Id id,
                                        const Saved_Values& saved, F f) {
@@ -302,7 +293,7 @@ void Transaction_Collector::flush() {
       const std::uint64_t order = range.order;
       if (range.payload.value) add(order, deletion(description(table), touched, first, range.end));
       for_each_run(table.records(), first, range.end, [&](index_t begin, index_t size) {
-        add(order, insertion(description(table), table, begin, size));
+        add(order, inserted_records(description(table), table, begin, size));
       });
     }
     for_each_update(touched, [&](index_t first, index_t end, std::uint64_t order,
@@ -352,12 +343,10 @@ Description Transaction_Collector::description(const Table& table) {
 Description Transaction_Collector::description(const Table& table, const Updated_Fields& fields) {
   constexpr std::size_t max_bytes = std::size_t{1} << 24;
   if (described_bytes_ < max_bytes || descriptions_.contains(table.id())) return description(table);
-  auto result = std::make_shared<Table_Description>();
-  result->id = table.id();
-  result->name = table.name();
+  std::vector<Field_Description> described;
   for (const Updated_Field& field : fields)
-    result->fields.push_back(describe(database_, field.id, *table.find_field(field.id)));
-  return result;
+    described.push_back(describe(database_, field.id, *table.find_field(field.id)));
+  return describe(table.id(), table.name(), std::move(described));
 }
 
 void Transaction_Collector::forget_descriptions(Table_Id id) {
@@ -377,37 +366,25 @@ void Transaction_Collector::add_schema_change(Change::Kind kind, Description tab
 
 void Transaction_Collector::note_drop(const Table& table) {
   flush();
-  Schema_Change schema;
-  schema.rows = table.records().used_count();
+  Schema_Change schema{.rows = table.records().used_count()};
   const Description description = this->description(table);
   schema.has_lost = may_keep(table, description->fields.size());
   if (schema.has_lost && schema.rows > 0)
     for_each_run(table, [&](index_t first, index_t size) {
-      Change lost = change_of_records(Change::Kind::deleted, description, first, size);
-      for (const Field_Description& field : description->fields)
-        lost.fields.push_back(
-            {field.id, read_values(table, field.id, first, size), Values(field.type.code)});
-      schema.lost.push_back(std::move(lost));
+      schema.lost.push_back(deleted_records(description, table, first, size));
     });
   add_schema_change(Change::Kind::table_dropped, description, std::move(schema));
 }
 
 void Transaction_Collector::note_drop(const Table& table, const Field& field, Field_Id id) {
   flush();
-  Schema_Change schema;
-  schema.field = describe(database_, id, field);
-  schema.rows = table.records().used_count();
+  Schema_Change schema{.field = describe(database_, id, field),
+                       .rows = table.records().used_count()};
   schema.has_lost = may_keep(table, 1);
-  auto description = std::make_shared<Table_Description>();
-  description->id = table.id();
-  description->name = table.name();
-  description->fields.push_back(schema.field);
+  const Description description = describe(table.id(), table.name(), {schema.field});
   if (schema.has_lost && schema.rows > 0)
     for_each_run(table, [&](index_t first, index_t size) {
-      Change lost = change_of_records(Change::Kind::updated, description, first, size);
-      lost.fields.push_back(
-          {id, read_values(table, id, first, size), Values(field.column->type().code)});
-      schema.lost.push_back(std::move(lost));
+      schema.lost.push_back(lost_values(description, first, read_values(table, id, first, size)));
     });
   add_schema_change(Change::Kind::field_dropped, name_of(table), std::move(schema));
 }
@@ -418,32 +395,26 @@ void Transaction_Collector::note_applied(const Create_Table&) {
 }
 
 void Transaction_Collector::note_applied(const Rename_Table& e) {
-  Schema_Change schema;
-  schema.old_name = old_name_;
   add_schema_change(Change::Kind::table_renamed, name_of(*database_.find_table(e.table)),
-                    std::move(schema));
+                    {.old_name = old_name_});
 }
 
 void Transaction_Collector::note_applied(const Add_Field& e) {
   const Table& table = *database_.find_table(e.table);
-  Schema_Change schema;
-  schema.field = describe(database_, Field_Id(static_cast<std::uint16_t>(table.fields().size())),
-                          table.fields().back());
-  add_schema_change(Change::Kind::field_added, name_of(table), std::move(schema));
+  const Field_Id id(static_cast<std::uint16_t>(table.fields().size()));
+  add_schema_change(Change::Kind::field_added, name_of(table),
+                    {.field = describe(database_, id, table.fields().back())});
 }
 
 void Transaction_Collector::note_applied(const Rename_Field& e) {
   const Table& table = *database_.find_table(e.table);
-  Schema_Change schema;
-  schema.field = describe(database_, e.field, *table.find_field(e.field));
-  schema.old_name = old_name_;
-  add_schema_change(Change::Kind::field_renamed, name_of(table), std::move(schema));
+  add_schema_change(
+      Change::Kind::field_renamed, name_of(table),
+      {.field = describe(database_, e.field, *table.find_field(e.field)), .old_name = old_name_});
 }
 
 void Transaction_Collector::note_applied(const Custom& e) {
-  Schema_Change schema;
-  schema.mark = e.name;
-  add_schema_change(Change::Kind::custom, nullptr, std::move(schema));
+  add_schema_change(Change::Kind::custom, nullptr, {.mark = std::string(e.name)});
 }
 
 // ---- from state to state ------------------------------------------------------------------------
@@ -501,23 +472,18 @@ void Net_Collector::add_schema(Net_Changes& net) const {
     if (before == before_.end()) {
       net.schema.push_back(change_of_schema(Change::Kind::table_created, name, {}));
     } else if (before->second->name != table->name()) {
-      Schema_Change schema;
-      schema.old_name = before->second->name;
-      net.schema.push_back(change_of_schema(Change::Kind::table_renamed, name, std::move(schema)));
+      net.schema.push_back(
+          change_of_schema(Change::Kind::table_renamed, name, {.old_name = before->second->name}));
     }
     const Description present = describe(database_, *table);
     for (const Field_Description& field : present->fields) {
       const Field_Description* const old =
           before == before_.end() ? nullptr : before->second->find_field(field.id);
-      Schema_Change schema;
-      schema.field = field;
-      if (old == nullptr) {
-        net.schema.push_back(change_of_schema(Change::Kind::field_added, name, std::move(schema)));
-      } else if (old->name != field.name) {
-        schema.old_name = old->name;
-        net.schema.push_back(
-            change_of_schema(Change::Kind::field_renamed, name, std::move(schema)));
-      }
+      if (old == nullptr)
+        net.schema.push_back(change_of_schema(Change::Kind::field_added, name, {.field = field}));
+      else if (old->name != field.name)
+        net.schema.push_back(change_of_schema(Change::Kind::field_renamed, name,
+                                              {.field = field, .old_name = old->name}));
     }
   }
 }
@@ -612,7 +578,7 @@ void Net_Collector::add_records(Net_Changes& net, const Table& table,
       if (was_used)
         add_replaced(net.records, table, after, touched, begin, begin + size);
       else
-        net.records.push_back(insertion(after, table, begin, size));
+        net.records.push_back(inserted_records(after, table, begin, size));
       deleted = begin + size;
     });
     add_deletion(range.end);
@@ -668,23 +634,17 @@ void Net_Collector::add_drops(Net_Changes& net) const {
     const Field_Id id = key.second;
     const Table* const table = database_.find_table(table_id);
     if (table == nullptr) continue;
-    Schema_Change schema;
-    schema.field = *before_.at(table_id)->find_field(id);
-    schema.rows = dropped.rows;
-    schema.has_lost = dropped.has_lost;
-    auto description = std::make_shared<Table_Description>();
-    description->id = table_id;
-    description->name = table->name();
-    description->fields.push_back(schema.field);
+    Schema_Change schema{.field = *before_.at(table_id)->find_field(id),
+                         .rows = dropped.rows,
+                         .has_lost = dropped.has_lost};
+    const Description description = describe(table_id, table->name(), {schema.field});
     if (const auto touched = tables_.find(table_id); schema.has_lost && touched != tables_.end()) {
       const auto saved = touched->second.fields.find(id);
       if (saved != touched->second.fields.end())
         for (const auto& [first, range] : saved->second.saved.ranges())
           for_each_run(table->records(), first, range.end, [&](index_t begin, index_t size) {
-            Change lost = change_of_records(Change::Kind::updated, description, begin, size);
-            lost.fields.push_back({id, gather(saved->second.saved.find(begin), begin, begin + size),
-                                   Values(schema.field.type.code)});
-            schema.lost.push_back(std::move(lost));
+            schema.lost.push_back(lost_values(
+                description, begin, gather(saved->second.saved.find(begin), begin, begin + size)));
           });
     }
     net.drops.push_back(
@@ -692,9 +652,7 @@ void Net_Collector::add_drops(Net_Changes& net) const {
   }
   for (const auto& [id, dropped] : dropped_tables_) {
     const Description before = before_.at(id);
-    Schema_Change schema;
-    schema.rows = dropped.rows;
-    schema.has_lost = dropped.has_lost;
+    Schema_Change schema{.rows = dropped.rows, .has_lost = dropped.has_lost};
     if (const auto touched = tables_.find(id); schema.has_lost && touched != tables_.end())
       for (const auto& [first, range] : touched->second.records.ranges())
         if (range.payload.value)

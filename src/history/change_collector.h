@@ -46,9 +46,6 @@ class Change_Collector {
     last_ = nullptr;
   }
 
-  // Returns the insertion of records as they are now. All of them must be in use.
-  static Change insertion(Description table, const Table& rows, index_t first, index_t size);
-
  protected:
   ~Change_Collector() = default;
 
@@ -143,12 +140,12 @@ class Change_Collector {
   virtual void note_drop(const Table& table, const Field& field, Field_Id id) = 0;
   // Called before each change of the schema that is not a drop. note_applied() is called after it.
   // For a drop, only note_drop() is called, before it.
-  virtual void note_schema() = 0;
-  virtual void note_applied(const Create_Table& e) = 0;
-  virtual void note_applied(const Rename_Table& e) = 0;
-  virtual void note_applied(const Add_Field& e) = 0;
-  virtual void note_applied(const Rename_Field& e) = 0;
-  virtual void note_applied(const Custom& e) = 0;
+  virtual void note_schema() {}
+  virtual void note_applied(const Create_Table&) {}
+  virtual void note_applied(const Rename_Table&) {}
+  virtual void note_applied(const Add_Field&) {}
+  virtual void note_applied(const Rename_Field&) {}
+  virtual void note_applied(const Custom&) {}
   void note_applied(const Drop_Table&) {}
   void note_applied(const Drop_Field&) {}
 
@@ -267,12 +264,6 @@ class Net_Collector final : public Change_Collector {
 
   void note_drop(const Table& table) override;
   void note_drop(const Table& table, const Field& field, Field_Id id) override;
-  void note_schema() override {}
-  void note_applied(const Create_Table&) override {}
-  void note_applied(const Rename_Table&) override {}
-  void note_applied(const Add_Field&) override {}
-  void note_applied(const Rename_Field&) override {}
-  void note_applied(const Custom&) override {}
 
   bool existed(Table_Id table) const { return before_.contains(table); }
   bool existed(Table_Id table, Field_Id field) const;

@@ -11,20 +11,18 @@ Field_Description describe(const Database& database, Field_Id id, const Field& f
 }
 
 Description describe(const Database& database, const Table& table) {
-  auto result = std::make_shared<Table_Description>();
-  result->id = table.id();
-  result->name = table.name();
+  std::vector<Field_Description> fields;
   for (std::size_t i = 0; i < table.fields().size(); ++i)
     if (const Field& field = table.fields()[i]; field.column)
-      result->fields.push_back(
-          describe(database, Field_Id(static_cast<std::uint16_t>(i + 1)), field));
-  return result;
+      fields.push_back(describe(database, Field_Id(static_cast<std::uint16_t>(i + 1)), field));
+  return describe(table.id(), table.name(), std::move(fields));
 }
 
-Description describe(Table_Id id, std::string name) {
+Description describe(Table_Id id, std::string name, std::vector<Field_Description> fields) {
   auto result = std::make_shared<Table_Description>();
   result->id = id;
   result->name = std::move(name);
+  result->fields = std::move(fields);
   return result;
 }
 
@@ -32,6 +30,12 @@ Values read_values(const Column_Base& column, index_t first, index_t size) {
   Values values(column.type().code);
   values.append(column, first, size);
   return values;
+}
+
+Values part_of(const Values& values, index_t first, index_t size) {
+  Values result(values.type());
+  result.append(values, first, size);
+  return result;
 }
 
 Change change_of_records(Change::Kind kind, Description table, index_t first, index_t size) {
@@ -49,6 +53,28 @@ Change change_of_schema(Change::Kind kind, Description table, Schema_Change sche
   change.table = std::move(table);
   change.schema = std::make_shared<const Schema_Change>(std::move(schema));
   return change;
+}
+
+Change inserted_records(Description table, const Table& rows, index_t first, index_t size) {
+  Change result = change_of_records(Change::Kind::inserted, table, first, size);
+  for (const Field_Description& field : table->fields)
+    result.fields.push_back(
+        {field.id, Values(field.type.code), read_values(rows, field.id, first, size)});
+  return result;
+}
+
+Change deleted_records(Description table, const Table& rows, index_t first, index_t size) {
+  Change result = inserted_records(std::move(table), rows, first, size);
+  result.kind = Change::Kind::deleted;
+  for (Field_Change& field : result.fields) std::swap(field.old_values, field.new_values);
+  return result;
+}
+
+Change lost_values(Description table, index_t first, Values values) {
+  const Field_Description& field = table->fields.front();
+  Change result = change_of_records(Change::Kind::updated, table, first, values.size());
+  result.fields.push_back({field.id, std::move(values), Values(field.type.code)});
+  return result;
 }
 
 }  // namespace joedb::inline v1

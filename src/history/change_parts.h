@@ -17,8 +17,8 @@ using Description = std::shared_ptr<const Table_Description>;
 // Return a description. Require that the field and the table were not dropped.
 Field_Description describe(const Database& database, Field_Id id, const Field& field);
 Description describe(const Database& database, const Table& table);
-// Describes a table without its fields.
-Description describe(Table_Id id, std::string name);
+// Describes a table with only these fields.
+Description describe(Table_Id id, std::string name, std::vector<Field_Description> fields = {});
 
 // Returns the values of records [first, first + size), used or not. Requires that the table has the
 // field.
@@ -27,9 +27,27 @@ inline Values read_values(const Table& table, Field_Id field, index_t first, ind
   return read_values(*table.find_field(field)->column, first, size);
 }
 
+// Returns values [first, first + size).
+Values part_of(const Values& values, index_t first, index_t size);
+// True if both have the same bits: a NaN is the same as itself, and 0 is not the same as -0.
+template <class T>
+bool has_same_bits(const T& a, const T& b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::memcmp(&a, &b, sizeof(T)) == 0;
+  else
+    return a == b;
+}
+
 // Return a change with an empty list of fields.
 Change change_of_records(Change::Kind kind, Description table, index_t first, index_t size);
 Change change_of_schema(Change::Kind kind, Description table, Schema_Change schema);
+
+// Return the insertion or deletion of records [first, first + size), with their present values of
+// the described fields.
+Change inserted_records(Description table, const Table& rows, index_t first, index_t size);
+Change deleted_records(Description table, const Table& rows, index_t first, index_t size);
+// Returns a part of Schema_Change::lost for a dropped field, which must be the only one of `table`.
+Change lost_values(Description table, index_t first, Values values);
 
 }  // namespace joedb::inline v1
 

@@ -218,14 +218,10 @@ static void add_restored(std::vector<Change>& out, const Change& lost) {
     end = first + 1;
     if (is_default(first)) continue;
     while (end < lost.size && !is_default(end)) ++end;
-    Change change;
-    change.kind = Change::Kind::updated;
-    change.table = lost.table;
-    change.record = lost.record + first;
-    change.size = end - first;
-    Values values(field.old_values.type());
-    values.append(field.old_values, first, change.size);
-    change.fields.push_back({field.field, Values(values.type(), change.size), std::move(values)});
+    Change change = change_of_records(Change::Kind::updated, lost.table,
+                                      lost.record.value() + first, end - first);
+    change.fields.push_back({field.field, Values(field.old_values.type(), change.size),
+                             part_of(field.old_values, first, change.size)});
     out.push_back(std::move(change));
   }
 }
@@ -237,38 +233,36 @@ static void add_reversed(std::vector<Change>& out, const Change& change) {
     return;
   }
   const Schema_Change& schema = *change.schema;
-  Schema_Change opposite;
-  opposite.field = schema.field;
+  const auto add = [&](Kind kind, const Description& table, Schema_Change opposite) {
+    out.push_back(change_of_schema(kind, table, std::move(opposite)));
+  };
   switch (change.kind) {
     case Kind::table_created:
-      out.push_back(change_of_schema(Kind::table_dropped, change.table, {}));
+      add(Kind::table_dropped, change.table, {});
       break;
     case Kind::table_renamed:
-      opposite.old_name = change.table_name();
-      out.push_back(change_of_schema(
-          Kind::table_renamed, describe(change.table->id, schema.old_name), std::move(opposite)));
+      add(Kind::table_renamed, describe(change.table->id, schema.old_name),
+          {.field = schema.field, .old_name = change.table_name()});
       break;
     case Kind::field_added:
-      out.push_back(change_of_schema(Kind::field_dropped, change.table, std::move(opposite)));
+      add(Kind::field_dropped, change.table, {.field = schema.field});
       break;
-    case Kind::field_renamed:
-      opposite.old_name = schema.field.name;
+    case Kind::field_renamed: {
+      Schema_Change opposite{.field = schema.field, .old_name = schema.field.name};
       opposite.field.name = schema.old_name;
-      out.push_back(change_of_schema(Kind::field_renamed, change.table, std::move(opposite)));
+      add(Kind::field_renamed, change.table, std::move(opposite));
       break;
+    }
     case Kind::table_dropped: {
       const auto table = describe(change.table->id, change.table_name());
-      out.push_back(change_of_schema(Kind::table_created, table, {}));
-      for (const Field_Description& field : change.table->fields) {
-        Schema_Change addition;
-        addition.field = field;
-        out.push_back(change_of_schema(Kind::field_added, table, std::move(addition)));
-      }
+      add(Kind::table_created, table, {});
+      for (const Field_Description& field : change.table->fields)
+        add(Kind::field_added, table, {.field = field});
       for (const Change& lost : schema.lost) out.push_back(reversed_records(lost));
       break;
     }
     case Kind::field_dropped:
-      out.push_back(change_of_schema(Kind::field_added, change.table, std::move(opposite)));
+      add(Kind::field_added, change.table, {.field = schema.field});
       for (const Change& lost : schema.lost) add_restored(out, lost);
       break;
     default:  // a mark

@@ -157,26 +157,19 @@ class Comparison {
   }
 
   void add_field(const Table_Description& table, Field_Description field) {
-    Schema_Change schema;
-    schema.field = std::move(field);
-    fields_added_.push_back(change_of_schema(Kind::field_added, name_of(table), std::move(schema)));
+    fields_added_.push_back(
+        change_of_schema(Kind::field_added, name_of(table), {.field = std::move(field)}));
   }
 
   void drop_field(std::vector<Change>& out, const Table& table, const Table_Description& before,
                   const Field_Description& field) {
-    Schema_Change schema;
-    schema.field = field;
-    schema.rows = table.records().used_count();
+    Schema_Change schema{.field = field, .rows = table.records().used_count()};
     schema.has_lost = may_keep(schema.rows, 1);
-    auto description = std::make_shared<Table_Description>(*name_of(before));
-    description->fields.push_back(field);
-    const Column_Base& column = *table.find_field(field.id)->column;
+    const Description description = describe(before.id, before.name, {field});
     if (schema.has_lost)
       for_each_run(table, [&](index_t first, index_t size) {
-        Change lost = change_of_records(Kind::updated, description, first, size);
-        lost.fields.push_back(
-            {field.id, read_values(column, first, size), Values(field.type.code)});
-        schema.lost.push_back(std::move(lost));
+        schema.lost.push_back(
+            lost_values(description, first, read_values(table, field.id, first, size)));
       });
     out.push_back(change_of_schema(Kind::field_dropped, name_of(before), std::move(schema)));
   }
@@ -188,7 +181,7 @@ class Comparison {
     schema.has_lost = may_keep(schema.rows, before->fields.size());
     if (schema.has_lost)
       for_each_run(table, [&](index_t first, index_t size) {
-        schema.lost.push_back(deletion(table, before, first, size));
+        schema.lost.push_back(deleted_records(before, table, first, size));
       });
     drops_.push_back(change_of_schema(Kind::table_dropped, before, std::move(schema)));
   }
@@ -212,15 +205,6 @@ class Comparison {
 
   // ---- records
 
-  static Change deletion(const Table& table, const Description& before, index_t first,
-                         index_t size) {
-    Change deleted = change_of_records(Kind::deleted, before, first, size);
-    for (const Field_Description& field : before->fields)
-      deleted.fields.push_back(
-          {field.id, read_values(table, field.id, first, size), Values(field.type.code)});
-    return deleted;
-  }
-
   static Change insertion(const Table_Pair& table, index_t first, index_t size) {
     Change inserted = change_of_records(Kind::inserted, table.after, first, size);
     for (const Pair& field : table.fields)
@@ -242,7 +226,7 @@ class Comparison {
     while (!a.is_at_end() || !b.is_at_end()) {
       if (b.is_at_end() || (!a.is_at_end() && a.first() < b.first())) {
         const index_t end = b.is_at_end() ? a.end() : std::min(a.end(), b.first());
-        records_.push_back(deletion(*table.a, table.before, a.first(), end - a.first()));
+        records_.push_back(deleted_records(table.before, *table.a, a.first(), end - a.first()));
         a.go_to(end);
       } else if (a.is_at_end() || b.first() < a.first()) {
         const index_t end = a.is_at_end() ? b.end() : std::min(b.end(), a.first());
@@ -347,13 +331,6 @@ class Comparison {
       if (!has_same_bits(T(), T(column.get(id)))) places_.push_back({id, number});
   }
 
-  template <class T>
-  static bool has_same_bits(const T& a, const T& b) {
-    if constexpr (std::is_floating_point_v<T>)
-      return std::memcmp(&a, &b, sizeof(T)) == 0;
-    else
-      return a == b;
-  }
   template <class T>
   bool has_same_value(const T& a, const T& b) const {
     if constexpr (std::is_same_v<T, Blob>)

@@ -114,7 +114,7 @@ void Observers::for_each_record(Table_Id id, const std::function<void(const Chan
   const Description description = describe(*state_->database, table);
   for_each_run(table, [&](index_t first, index_t size) {
     for (const index_t end = first + size; first < end; first += most)
-      f(Transaction_Collector::insertion(description, table, first, std::min(most, end - first)));
+      f(inserted_records(description, table, first, std::min(most, end - first)));
   });
 }
 

@@ -109,10 +109,8 @@ class Planner {
                           .can_be_forced = true}))
       return;
     dropped_tables_.insert(id);
-    Schema_Change schema;
-    schema.rows = table->records().used_count();
-    schema.has_lost = false;
-    schema_.push_back(change_of_schema(Kind::table_dropped, describe(*table), std::move(schema)));
+    schema_.push_back(change_of_schema(Kind::table_dropped, describe(*table),
+                                       {.rows = table->records().used_count(), .has_lost = false}));
   }
 
   // True if the table has exactly these fields, and the records that the changes delete.
@@ -162,12 +160,10 @@ class Planner {
       return;
     }
     dropped_fields_.insert({id, field_id});
-    Schema_Change schema;
-    schema.field = joedb::describe(database_, field_id, *field);
-    schema.rows = table->records().used_count();
-    schema.has_lost = false;
     schema_.push_back(change_of_schema(Kind::field_dropped, joedb::describe(id, table->name()),
-                                       std::move(schema)));
+                                       {.field = joedb::describe(database_, field_id, *field),
+                                        .rows = table->records().used_count(),
+                                        .has_lost = false}));
   }
 
   // True if each value of the field that is not a default value is the one that the changes expect.
@@ -272,9 +268,8 @@ class Planner {
                        .name = renaming.wanted()});
     };
     for (const Renaming& renaming : possible(renamings, names, report)) {
-      Schema_Change schema;
-      schema.old_name = renaming.present;
-      schema_.push_back(change_of_schema(Kind::table_renamed, renaming.change->table, schema));
+      schema_.push_back(change_of_schema(Kind::table_renamed, renaming.change->table,
+                                         {.old_name = renaming.present}));
     }
     for (const Change& change : wanted_) {
       const bool is_new =
@@ -342,10 +337,9 @@ class Planner {
                        .name = renaming.wanted()});
     };
     for (const Renaming& renaming : possible(renamings, names, report)) {
-      Schema_Change schema;
-      schema.field = renaming.change->schema->field;
-      schema.old_name = renaming.present;
-      schema_.push_back(change_of_schema(Kind::field_renamed, present, std::move(schema)));
+      schema_.push_back(change_of_schema(
+          Kind::field_renamed, present,
+          {.field = renaming.change->schema->field, .old_name = renaming.present}));
     }
     for (const Change& change : wanted_) {
       const bool is_new = change.kind == Kind::field_added && change.table->id == table.id() &&
@@ -495,7 +489,7 @@ class Planner {
       Change out = change_of(Kind::inserted, table, change.record + first, size);
       for (const Field_State& field : fields)
         out.fields.push_back(
-            {field.change->field, Values(), part(field.change->new_values, first, size)});
+            {field.change->field, Values(), part_of(field.change->new_values, first, size)});
       add_defaults(out, table);
       plan_.changes.push_back(std::move(out));
     });
@@ -535,7 +529,7 @@ class Planner {
       };
       for (const Field_State* const field : changed)
         if (!field->expected[row])
-          conflict(field->change->field, part(field->change->old_values, i, 1));
+          conflict(field->change->field, part_of(field->change->old_values, i, 1));
       for (const auto& [field, is_default] : added)
         if (!is_default[row]) conflict(field, Values(type_of(table, field), 1));
     }
@@ -563,8 +557,8 @@ class Planner {
         if (field.wanted[row]) continue;
         field.write.set(row, field.expected[row] || report_conflict(value_conflict(
                                                         table, record, field.change->field,
-                                                        part(field.change->old_values, i, 1),
-                                                        part(field.change->new_values, i, 1))));
+                                                        part_of(field.change->old_values, i, 1),
+                                                        part_of(field.change->new_values, i, 1))));
       }
     }
     add_updates(table, change, fields);
@@ -593,7 +587,7 @@ class Planner {
         out.fields.push_back({id,
                               field->is_new ? Values(values.type(), out.size)
                                             : read(table, id, out.record, out.size),
-                              part(values, first, out.size)});
+                              part_of(values, first, out.size)});
       }
       if (!out.fields.empty()) plan_.changes.push_back(std::move(out));
     }
@@ -637,8 +631,8 @@ class Planner {
         std::vector<Key_Part> key;
         for (const Field_Id field : definition.fields) {
           const Field_Change* const written = change->find_field(field);
-          values.push_back(written != nullptr ? part(written->new_values,
-                                                     record.value() - change->record.value(), 1)
+          values.push_back(written != nullptr ? part_of(written->new_values,
+                                                        record.value() - change->record.value(), 1)
                                               : read(table, field, record, 1));
         }
         std::string bytes;
@@ -688,12 +682,6 @@ class Planner {
   static Values read(const Table& table, Field_Id field, Record_Id record, index_t size) {
     return read_values(table, field, record.value(), size);
   }
-  static Values part(const Values& values, index_t first, index_t size) {
-    Values result(values.type());
-    result.append(values, first, size);
-    return result;
-  }
-
   static bool are_used(const Table& table, const Change& change) {
     return are_used(table, change.record, change.size);
   }

@@ -1,12 +1,11 @@
 #include "history/requests.h"
 
-#include <limits>
-
 #include "history/change_parts.h"
 #include "history/explanation.h"
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/base/counted.h"
+#include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
 
@@ -16,6 +15,14 @@ static Change_Options recovery_options(Recovery recovery) {
   return options;
 }
 
+// Returns the changes from `end` back to `begin`, with all values that drops made unreachable.
+static std::vector<Change> changes_back(Abstract_File& file, Offset end, Offset begin,
+                                        Recovery recovery) {
+  Change_Options options = recovery_options(recovery);
+  options.kept_values = index_t{1} << 20;
+  return net_changes(file, end, begin, options);
+}
+
 // Returns the transaction that contains the position.
 static Transaction_Summary transaction_at(Abstract_File& file, Offset position, Recovery recovery) {
   if (auto found = find_transaction(file, position, recovery_options(recovery)))
@@ -23,8 +30,7 @@ static Transaction_Summary transaction_at(Abstract_File& file, Offset position, 
   throw Exception("no transaction has the position " + std::to_string(position));
 }
 
-// False for a transaction that has only a time stamp.
-static bool has_content(const Transaction_Info& info, bool has_changes) {
+bool has_content(const Transaction_Info& info, bool has_changes) {
   return has_changes || !info.comments.empty() || !info.author.empty() || info.blobs > 0;
 }
 
@@ -44,25 +50,49 @@ Transaction_Summary find_transaction_at(Abstract_File& file, const std::optional
   return *std::move(found);
 }
 
-static bool is_before(const Transaction_Info& info, const Moment& since) {
-  if (since.kind == Moment::Kind::position) return info.entries_end <= since.value;
-  return !info.time || *info.time < since.value;
+Transaction read_transaction(Abstract_File& file, const std::optional<When>& when,
+                             const Change_Options& options) {
+  const Transaction_Summary place = find_transaction_at(file, when, options.recovery);
+  Changes changes(file, place.begin, place.end, options);
+  Transaction transaction;
+  if (const Transaction* const found = changes.next()) transaction = *found;
+  static_cast<Transaction_Info&>(transaction) = place;
+  return transaction;
 }
 
-static bool is_after(const Transaction_Info& info, const Moment& until) {
-  if (until.kind == Moment::Kind::position) return info.entries_end > until.value;
-  return info.time && *info.time > until.value;
-}
+// ---- blame --------------------------------------------------------------------------------------
 
-bool Transaction_Filter::is_shown(const Transaction_Info& info, bool has_changes) const {
-  if (!has_content(info, has_changes)) return false;
-  return (!since_ || !is_before(info, *since_)) && (!until_ || !is_after(info, *until_));
-}
-
-void Transaction_Filter::require_times(Abstract_File& file, Recovery recovery) const {
-  for (const auto& moment : {since_, until_})
-    if (moment && moment->kind == Moment::Kind::time)
-      find_moment(file, at_time(std::numeric_limits<std::int64_t>::max()), recovery);
+void for_each_blame_line(Abstract_File& file, const Database& database, Offset end,
+                         const Blamed& blamed, Recovery recovery,
+                         const std::function<void(const Blame_Line&)>& f) {
+  const Table* const table = database.find_table(blamed.table);
+  if (table == nullptr) throw Exception("there is no table " + blamed.table);
+  if (blamed.record && !table->is_used(*blamed.record))
+    throw Exception("there is no record " + std::to_string(blamed.record->value()) + " of " +
+                    blamed.table);
+  const Field_Id wanted = blamed.field.empty() ? Field_Id() : table->find_field(blamed.field);
+  if (!blamed.field.empty() && wanted.is_null())
+    throw Exception("the table " + blamed.table + " has no field " + blamed.field);
+  const Blame blame(file, database, end, table->id(), blamed.record.value_or(Record_Id()),
+                    recovery);
+  const Description description = describe(database, *table);
+  const auto read_values = [&](Record_Id record) {
+    for (const Field_Description& field : description->fields)
+      if (wanted.is_null() || field.id == wanted)
+        f({record, table->find_field(field.id),
+           joedb::read_values(*table, field.id, record.value(), 1),
+           blame.writer(record, field.id)});
+  };
+  if (blamed.record) return read_values(*blamed.record);
+  for_each_run(*table, [&](index_t first, index_t size) {
+    for (index_t id = first; id < first + size; ++id) {
+      const Record_Id record(id);
+      if (blamed.has_fields)
+        read_values(record);
+      else
+        f({.record = record, .writer = blame.last_writer(record)});
+    }
+  });
 }
 
 // ---- undo and revert ----------------------------------------------------------------------------
@@ -98,17 +128,16 @@ void require_no_drops(const Plan& plan) {
 }
 
 Transaction_Content inverse_changes(Abstract_File& file, const Transaction_Info& transaction,
-                                    const Change_Options& options) {
+                                    Recovery recovery) {
   Transaction_Content wanted;
-  wanted.changes = net_changes(file, transaction.end, transaction.begin, options);
+  wanted.changes = changes_back(file, transaction.end, transaction.begin, recovery);
   wanted.comment = comment_of(transaction);
   wanted.has_valid_data = transaction.is_complete && !transaction.has_own_time;
   return wanted;
 }
 
 Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>& when,
-                                 const Change_Options& options, Unfinished unfinished) {
-  const Recovery recovery = options.recovery;
+                                 Recovery recovery, Unfinished unfinished) {
   // Compares with the last transaction, not with the checkpoint: integrity entries may follow.
   const auto is_last = [&](const Transaction_Summary& summary) {
     for (const Transaction_Summary& last : Reversed<Summaries>(file, recovery_options(recovery)))
@@ -125,7 +154,7 @@ Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>&
     const Transaction_Summary found =
         transaction_at(file, resolve(file, *when, recovery).value, recovery);
     require_end(found);
-    Transaction_Content wanted = inverse_changes(file, found, options);
+    Transaction_Content wanted = inverse_changes(file, found, recovery);
     if (wanted.changes.empty())
       throw Exception("the transaction at " + std::to_string(found.end) +
                       " has changed no records, tables or fields");
@@ -134,7 +163,7 @@ Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>&
   for (const Transaction_Summary& summary : Reversed<Summaries>(file, recovery_options(recovery))) {
     if (summary.tables.empty()) continue;
     require_end(summary);
-    Transaction_Content wanted = inverse_changes(file, summary, options);
+    Transaction_Content wanted = inverse_changes(file, summary, recovery);
     if (!wanted.changes.empty()) return wanted;
   }
   throw Exception("has no transactions that have changed anything");
@@ -163,14 +192,13 @@ static Offset position_of(Abstract_File& file, const When& when, Recovery recove
 }
 
 Transaction_Content revert_changes(Abstract_File& file, const Moment_Range& range,
-                                   const Change_Options& options) {
-  const Recovery recovery = options.recovery;
+                                   Recovery recovery) {
   const Offset from = range.from ? position_of(file, *range.from, recovery) : journal_start;
   const Offset to = range.to ? position_of(file, *range.to, recovery)
                              : Readonly_Journal(file, recovery).get_checkpoint();
   if (from > to) throw Exception(range.text + ": the first is behind the second");
   Transaction_Content wanted;
-  wanted.changes = net_changes(file, to, from, options);
+  wanted.changes = changes_back(file, to, from, recovery);
   if (wanted.changes.empty()) throw Exception(range.text + ": nothing was changed there");
   wanted.comment = "revert: " + range.text;
   return wanted;
@@ -179,14 +207,13 @@ Transaction_Content revert_changes(Abstract_File& file, const Moment_Range& rang
 // ---- restore ------------------------------------------------------------------------------------
 
 Transaction_Content restore_changes(Abstract_File& file, const Database& present,
-                                    const Restored_Record& restored,
-                                    const Change_Options& options) {
+                                    const Restored_Record& restored, Recovery recovery) {
   const Table* const table = present.find_table(restored.table);
   if (table == nullptr) throw Exception("there is no table " + restored.table);
-  const Offset position = find_position(file, restored.when, options.recovery);
+  const Offset position = find_position(file, restored.when, recovery);
   Database past;
   {
-    Readonly_Journal journal(file, options.recovery);
+    Readonly_Journal journal(file, recovery);
     load(past, journal, position);
     require_entry_end(journal, position);
   }

@@ -2,6 +2,7 @@
 #define JOEDB_SRC_HISTORY_REQUESTS_H
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,9 +11,9 @@
 #include "joedb/history/changes.h"
 #include "joedb/history/undo.h"
 
-// Implements show, undo, revert, restore and tag, for the tools and for joedbi. The functions read
-// the file up to its checkpoint. All throw Exception, with a message for users, if there is no such
-// transaction, table, record or tag; and what Summaries and Changes throw.
+// Implements show, blame, undo, revert, restore and tag, for the tools and for joedbi. The
+// functions read the file up to its checkpoint. All throw Exception, with a message for users, if
+// there is no such transaction, table, record or tag; and what Summaries and Changes throw.
 
 namespace joedb::inline v1 {
 
@@ -23,27 +24,34 @@ namespace joedb::inline v1 {
 Transaction_Summary find_transaction_at(Abstract_File& file, const std::optional<When>& when,
                                         Recovery recovery);
 
-// Selects the transactions that `log` shows: those after a position or not before a time, up to
-// another one.
-class Transaction_Filter {
- public:
-  Transaction_Filter(const std::optional<Moment>& since, const std::optional<Moment>& until)
-      : since_(since), until_(until) {}
+// Returns the same transaction with its changes, which may be none if `options` selects tables.
+Transaction read_transaction(Abstract_File& file, const std::optional<When>& when,
+                             const Change_Options& options);
+// False for a transaction that has only a time stamp.
+bool has_content(const Transaction_Info& info, bool has_changes);
 
-  bool operator()(const Transaction_Summary& summary) const {
-    return is_shown(summary, summary.has_changes());
-  }
-  bool operator()(const Transaction& transaction) const {
-    return is_shown(transaction, !transaction.changes.empty());
-  }
-  // Throws Exception if a time is given and the file has no time stamps.
-  void require_times(Abstract_File& file, Recovery recovery) const;
+// ---- blame --------------------------------------------------------------------------------------
 
- private:
-  bool is_shown(const Transaction_Info& info, bool has_changes) const;
-
-  const std::optional<Moment> since_, until_;
+// The object of a blame: a table, a record, or one value of a record.
+struct Blamed {
+  std::string table;
+  std::optional<Record_Id> record = {};
+  std::string field = {};   // empty: all fields
+  bool has_fields = false;  // for a table: one line per value
 };
+
+struct Blame_Line {
+  Record_Id record;
+  const Field* field = nullptr;  // null: the line is about the whole record
+  Values value = {};             // one value, if the line is about a field
+  const Transaction_Info* writer = nullptr;
+};
+
+// Calls f(line) for each line. `database` is the content of the file up to `end`. Throws Exception
+// if the table, record or field does not exist, and what Blame and f() throw.
+void for_each_blame_line(Abstract_File& file, const Database& database, Offset end,
+                         const Blamed& blamed, Recovery recovery,
+                         const std::function<void(const Blame_Line&)>& f);
 
 // ---- changes to append --------------------------------------------------------------------------
 
@@ -65,12 +73,11 @@ enum class Unfinished {
 // Returns the inverse of the transaction that contains the position, or of the last transaction
 // that changed anything. `when` must not be a time.
 Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>& when,
-                                 const Change_Options& options,
-                                 Unfinished unfinished = Unfinished::refused);
+                                 Recovery recovery, Unfinished unfinished = Unfinished::refused);
 // Returns the inverse of a known transaction. There are no changes if the transaction left
 // everything as it was.
 Transaction_Content inverse_changes(Abstract_File& file, const Transaction_Info& transaction,
-                                    const Change_Options& options);
+                                    Recovery recovery = Recovery::none);
 // Throws Exception with the message that the entries after this position have no end.
 [[noreturn]] void throw_unfinished(Offset begin);
 
@@ -88,7 +95,7 @@ Moment_Range parse_range(const std::string& text, std::int64_t now);
 // Returns the inverse of all transactions of the range. Throws Exception if an end of the range is
 // inside a transaction.
 Transaction_Content revert_changes(Abstract_File& file, const Moment_Range& range,
-                                   const Change_Options& options);
+                                   Recovery recovery);
 
 // A record to restore, and the moment whose values it gets.
 struct Restored_Record {
@@ -99,7 +106,7 @@ struct Restored_Record {
 // Returns the change that restores the record. Fields dropped since stay dropped, and fields added
 // since keep their values. `present` is the content at the end of the journal.
 Transaction_Content restore_changes(Abstract_File& file, const Database& present,
-                                    const Restored_Record& restored, const Change_Options& options);
+                                    const Restored_Record& restored, Recovery recovery);
 
 // Returns the comment that creates a tag for this place, or for the end of the journal. Throws
 // Exception if a tag with this name exists, unless may_replace is true.

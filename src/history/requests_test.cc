@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "history/log_view.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/table/writable_database.h"
 #include "support/error_of.h"
@@ -152,18 +153,26 @@ TEST_F(Requests_Test, ATagIsReplacedOnlyIfThatIsAllowed) {
             std::string::npos);
 }
 
-TEST_F(Requests_Test, TheFilterIsOfPositionsAndTimes) {
-  const auto shown = [&](const Transaction_Filter& filter) {
-    std::string text;
-    for (const Transaction_Summary& summary : Summaries(file_)) text += filter(summary) ? '+' : '-';
-    return text;
+TEST_F(Requests_Test, ALogIsLimitedByPositionsAndTimes) {
+  struct Ends : Transaction_Output {
+    void print(const Transaction_Summary& summary) override { ends.push_back(summary.end); }
+    void print(const Transaction& transaction) override { ends.push_back(transaction.end); }
+    std::vector<Offset> ends;
   };
-  EXPECT_EQ(shown({{}, {}}), "+++");
-  EXPECT_EQ(shown({at(first_), {}}), "-++");
-  EXPECT_EQ(shown({{}, at(second_)}), "++-");
-  EXPECT_EQ(shown({at_time(now + 10), at_time(now + 10)}), "-+-");
+  const auto shown = [&](const Log_Request& request) {
+    Ends ends;
+    Log_View(file_, request).print(ends);
+    return ends.ends;
+  };
+  using Offsets = std::vector<Offset>;
+  const auto time = [](std::int64_t seconds) { return When{"", at_time(seconds)}; };
+  EXPECT_EQ(shown({}), (Offsets{third_, second_, first_}));
+  EXPECT_EQ(shown({.since = When{"", at(first_)}}), (Offsets{third_, second_}));
+  EXPECT_EQ(shown({.until = When{"", at(second_)}}), (Offsets{second_, first_}));
+  EXPECT_EQ(shown({.since = time(now + 10), .until = time(now + 10)}), Offsets{second_});
+  EXPECT_EQ(shown({.max = 2, .has_changes = true, .is_reverse = true}), (Offsets{second_, third_}));
   end(now + 30);  // ends an empty transaction
-  EXPECT_EQ(shown({{}, {}}), "+++-");
+  EXPECT_EQ(shown({}), (Offsets{third_, second_, first_}));
 }
 
 }  // namespace

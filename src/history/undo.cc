@@ -9,12 +9,6 @@
 
 namespace joedb::inline v1 {
 
-static Change_Options change_options() {
-  Change_Options options;
-  options.kept_values = index_t{1} << 20;  // undoing a drop needs the values
-  return options;
-}
-
 static void require_records_only(const std::vector<Change>& changes) {
   if (!std::all_of(changes.begin(), changes.end(),
                    [](const Change& change) { return change.is_of_records(); }))
@@ -25,8 +19,7 @@ Plan undo_transaction(Writable_Database& database, const Undo_Options& options) 
   std::optional<When> when;
   if (options.position != 0) when = When{std::to_string(options.position), at(options.position)};
   const auto changes =
-      undo_changes(std::as_const(database).get_journal().get_file(), when, change_options())
-          .changes;
+      undo_changes(std::as_const(database).get_journal().get_file(), when, Recovery::none).changes;
   if (!options.may_change_schema) require_records_only(changes);
   return apply_changes(database, changes, options.conflicts);
 }
@@ -154,7 +147,7 @@ class Undo_Stack {
     Transaction_Info info;
     info.begin = place.begin;
     info.end = place.end;
-    Transaction_Content wanted = inverse_changes(file_, info, change_options());
+    Transaction_Content wanted = inverse_changes(file_, info);
     if (!options_.may_change_schema) require_records_only(wanted.changes);
     const auto first = find_transaction(file_, step.end);
     wanted.comment = what + (first && !first->comments.empty()

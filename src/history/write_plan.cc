@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 
+#include "history/change_parts.h"
 #include "joedb/history/undo.h"
 
 namespace joedb::inline v1 {
@@ -203,26 +204,13 @@ class Plan_Writer {
     }
     for (const Waiting& waiting : waiting_) {
       const Table& rows = table(waiting.change->table->id);
-      Change insertion;
-      insertion.kind = Kind::inserted;
-      insertion.table = waiting.change->table;
-      insertion.record = waiting.record();
-      insertion.size = 1;
-      for (std::size_t i = 0; i < rows.fields().size(); ++i) {
-        const Field& field = rows.fields()[i];
-        if (!field.column) continue;
-        Values value(field.column->type().code);
-        value.append(*field.column, waiting.record().value(), 1);
-        insertion.fields.push_back(
-            {Field_Id(static_cast<std::uint16_t>(i + 1)), Values(), std::move(value)});
-      }
+      Change insertion =
+          inserted_records(describe(db_.get_database(), rows), rows, waiting.record().value(), 1);
       for (const Field_Change& field : waiting.change->fields) {
         const Field_Id id = present(waiting.change->table->id, field.field);
-        for (Field_Change& inserted : insertion.fields) {
-          if (inserted.field != id) continue;
-          inserted.new_values = Values(field.new_values.type());
-          inserted.new_values.append(field.new_values, waiting.index, 1);
-        }
+        for (Field_Change& inserted : insertion.fields)
+          if (inserted.field == id)
+            inserted.new_values = part_of(field.new_values, waiting.index, 1);
       }
       reinserted_.push_back(std::move(insertion));
     }
@@ -236,9 +224,7 @@ class Plan_Writer {
       for (const Field_Change& field : waiting.change->fields) {
         const Field_Id field_id = present(id, field.field);
         if (!keys.contains(field_id)) continue;
-        Values value(field.new_values.type());
-        value.append(field.new_values, waiting.index, 1);
-        write(id, waiting.record(), field_id, value);
+        write(id, waiting.record(), field_id, part_of(field.new_values, waiting.index, 1));
       }
       return true;
     } catch (const Unique_Violation&) {  // nothing was written for this field
@@ -246,14 +232,13 @@ class Plan_Writer {
     }
   }
 
+  // The ids of table and fields are already the present ones.
   void insert_waiting() {
-    for (const Change& insertion : reinserted_) insert_present(insertion);
-  }
-  // Inserts a record whose ids of table and fields are already the present ones.
-  void insert_present(const Change& insertion) {
-    db_.write(Insert{insertion.table->id, insertion.record});
-    for (const Field_Change& field : insertion.fields)
-      write(insertion.table->id, insertion.record, field.field, field.new_values);
+    for (const Change& insertion : reinserted_) {
+      db_.write(Insert{insertion.table->id, insertion.record});
+      for (const Field_Change& field : insertion.fields)
+        write(insertion.table->id, insertion.record, field.field, field.new_values);
+    }
   }
 
   Writable_Database& db_;

@@ -14,10 +14,7 @@ static constexpr Table_Id past_last_table(0xffff);
 void Column_Parts::estimate() {
   for (const Table* table : live_tables(shape_)) {
     const auto rows = static_cast<double>(std::max<index_t>(table->records().size(), 1));
-    std::uint16_t number = 0;
-    for (const Field& field : table->fields()) {
-      const Field_Id id(++number);
-      if (!field.column) continue;
+    for_each_field(*table, [&](Field_Id id, const Field& field) {
       std::size_t text_size = 0;
       for (const Text_Sizes& sizes : text_sizes_) text_size += sizes.find(table->id(), id);
       const std::size_t size =
@@ -26,7 +23,7 @@ void Column_Parts::estimate() {
           });
       columns_[table->id().value()][id.value()].row_size =
           static_cast<double>(size) + static_cast<double>(text_size) / rows;
-    }
+    });
   }
 }
 
@@ -47,12 +44,10 @@ Column_Parts::Place Column_Parts::end_of_part(const Place& begin) const {
     const bool is_first_table = table->id() == begin.table;
     std::optional<Place> end;
     const auto add_run = [&](index_t first, index_t n) {
-      std::uint16_t number = 0;
-      for (const Field& field : table->fields()) {
-        const Field_Id id(++number);
-        if (!field.column || end) continue;
+      for_each_field(*table, [&](Field_Id id, const Field&) {
+        if (end) return;
         const bool is_in_first_run = is_first_table && first == begin.run_first;
-        if (is_in_first_run && id.value() < begin.field.value()) continue;
+        if (is_in_first_run && id.value() < begin.field.value()) return;
         const index_t row = is_in_first_run && id == begin.field ? begin.row : first;
         const double size = columns_.find(table->id().value())->find(id.value())->row_size;
         const double rows = std::max(room / size, is_first ? 1.0 : 0.0);
@@ -60,7 +55,7 @@ Column_Parts::Place Column_Parts::end_of_part(const Place& begin) const {
         if (rows < static_cast<double>(first + n - row))
           end = Place{table->id(), first, first + n, id, row + static_cast<index_t>(rows)};
         room -= size * static_cast<double>(first + n - row);
-      }
+      });
     };
     const index_t size = table->records().size();
     if (order_ == Order::by_field)

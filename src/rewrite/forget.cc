@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "history/change_parts.h"
 #include "history/explanation.h"
 #include "joedb/history/changes.h"
 #include "rewrite/entry_copier.h"
@@ -59,14 +60,7 @@ class Names : public Ignore_Entries {
 
 template <Field_Value T>
 bool is_default(const T& value) {
-  if constexpr (std::is_same_v<T, std::string_view>) {
-    return value.empty();
-  } else if constexpr (std::is_floating_point_v<T>) {
-    const T zero = 0;  // -0 is not a default
-    return std::memcmp(&value, &zero, sizeof(T)) == 0;
-  } else {
-    return value == T();
-  }
+  return has_same_bits(value, T());  // -0 is not a default
 }
 
 // A handler that calls take(is_forgotten, value) of Self for each value.

@@ -1,7 +1,5 @@
 #include "rewrite/pack.h"
 
-#include "text/dump.h"
-
 namespace joedb::inline v1 {
 
 void pack_schema(const Database& database, Writable_Journal& journal) {
@@ -12,29 +10,11 @@ void pack_schema(const Database& database, Writable_Journal& journal) {
   });
 }
 
-static void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal) {
-  const Record_Id record(first);
+void append_insertion(Table_Id table, index_t first, index_t size, Writable_Journal& journal) {
   if (size == 1)
-    journal.append(Insert{table.id(), record});
+    journal.append(Insert{table, Record_Id(first)});
   else
-    journal.append(Insert_Vector{table.id(), record, size});
-  std::uint16_t id = 0;
-  for (const Field& field : table.fields()) {
-    const Field_Id field_id(++id);
-    if (!field.column) continue;
-    visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-      const auto& column = static_cast<const Column<T>&>(*field.column);
-      if (size == 1) {
-        journal.append(Update<T>{table.id(), record, field_id, column.get(first)});
-      } else if constexpr (has_fixed_size<T>) {
-        const std::span<const T> values(column.data() + first, static_cast<std::size_t>(size));
-        journal.append_vector<T>(table.id(), record, field_id, values);
-      } else {
-        journal.append_vector<T>(table.id(), record, field_id, size,
-                                 [&](std::int64_t i) { return column.get(first + i); });
-      }
-    });
-  }
+    journal.append(Insert_Vector{table, Record_Id(first), size});
 }
 
 // Readers limit the number of rows by the size of the journal, so that a few bytes cannot take all
@@ -54,8 +34,20 @@ void require_readable(const Database& database, Offset position) {
 void pack(const Database& database, Writable_Journal& journal) {
   pack_schema(database, journal);
   for (const Table* table : live_tables(database))
-    for_each_run(*table,
-                 [&](index_t first, index_t size) { pack_run(*table, first, size, journal); });
+    for_each_run(*table, [&](index_t first, index_t size) {
+      pack_run(*table, first, size, journal,
+               [&]<class T>(std::type_identity<T>, Field_Id id, const Field& field) {
+                 const auto& column = static_cast<const Column<T>&>(*field.column);
+                 if constexpr (has_fixed_size<T>) {
+                   const std::span<const T> values(column.data() + first,
+                                                   static_cast<std::size_t>(size));
+                   if (size > 1)
+                     return journal.append_vector<T>(table->id(), Record_Id(first), id, values);
+                 }
+                 append_values<T>(table->id(), first, id, size, journal,
+                                  [&](std::int64_t i) { return column.get(first + i); });
+               });
+    });
   require_readable(database, journal.get_position());
 }
 

@@ -3,6 +3,7 @@
 
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
+#include "text/dump.h"
 
 namespace joedb::inline v1 {
 
@@ -19,6 +20,29 @@ void pack(const Database& database, Writable_Journal& journal);
 // if a reader would reject a journal of `position` bytes with these tables.
 void pack_schema(const Database& database, Writable_Journal& journal);
 void require_readable(const Database& database, Offset position);
+
+// Appends the insertion of records [first, first + size), and then the values of each field by
+// append(std::type_identity<T>(), id, field).
+void append_insertion(Table_Id table, index_t first, index_t size, Writable_Journal& journal);
+template <class Append>
+void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal,
+              Append append) {
+  append_insertion(table.id(), first, size, journal);
+  for_each_field(table, [&](Field_Id id, const Field& field) {
+    visit_type(field.column->type().code,
+               [&]<class T>(std::type_identity<T> type) { append(type, id, field); });
+  });
+}
+
+// Appends the values of records [first, first + size) of a field. get(i) returns value i.
+template <Field_Value T, class Get>
+void append_values(Table_Id table, index_t first, Field_Id field, index_t size,
+                   Writable_Journal& journal, Get get) {
+  if (size == 1)
+    journal.append(Update<T>{table, Record_Id(first), field, get(0)});
+  else
+    journal.append_vector<T>(table, Record_Id(first), field, size, get);
+}
 
 }  // namespace joedb::inline v1
 

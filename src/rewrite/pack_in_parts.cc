@@ -4,7 +4,6 @@
 
 #include "kernel/table/schema_text.h"
 #include "rewrite/pack.h"
-#include "text/dump.h"
 
 namespace joedb::inline v1 {
 
@@ -55,32 +54,16 @@ void Part_Packer::write(Writable_Journal& journal) {
   values_.estimate();
   pack_schema(shape_, journal);
   for (const Table* table : live_tables(shape_))
-    for_each_run(table->records(),
-                 [&](index_t first, index_t size) { pack_run(*table, first, size, journal); });
-  require_readable(shape_, journal.get_position());
-}
-
-void Part_Packer::pack_run(const Table& table, index_t first, index_t size,
-                           Writable_Journal& journal) {
-  const Record_Id record(first);
-  if (size == 1)
-    journal.append(Insert{table.id(), record});
-  else
-    journal.append(Insert_Vector{table.id(), record, size});
-  std::uint16_t number = 0;
-  for (const Field& field : table.fields()) {
-    const Field_Id id(++number);
-    if (!field.column) continue;
-    visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-      const auto value = [&](index_t i) {
-        return values_.get<T>({table.id(), first, first + size, id, first + i}, [&] { load(); });
-      };
-      if (size == 1)
-        journal.append(Update<T>{table.id(), record, id, value(0)});
-      else
-        journal.append_vector<T>(table.id(), record, id, size, value);
+    for_each_run(table->records(), [&](index_t first, index_t size) {
+      pack_run(*table, first, size, journal,
+               [&]<class T>(std::type_identity<T>, Field_Id id, const Field&) {
+                 append_values<T>(table->id(), first, id, size, journal, [&](index_t i) {
+                   return values_.get<T>({table->id(), first, first + size, id, first + i},
+                                         [&] { load(); });
+                 });
+               });
     });
-  }
+  require_readable(shape_, journal.get_position());
 }
 
 // ---- parts --------------------------------------------------------------------------------------

@@ -56,7 +56,6 @@ class Part_Packer {
 
   void take_schema(const std::string& name, const Database& added);
   void add_records(const Database& from, const Added& added);
-  void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal);
   void load();
   bool is_included(const Added& added) const;
   // Returns the number of record ids that a table has in all journals together.

@@ -11,7 +11,6 @@
 #include "rewrite/entry_copier.h"
 #include "rewrite/pack.h"
 #include "rewrite/record_order.h"
-#include "text/dump.h"
 
 namespace joedb::inline v1 {
 
@@ -254,12 +253,12 @@ class Packer {
   // Copies the blobs to which values refer, in the state or in later entries.
   void write_blobs(Needs& needs) {
     for (const Table* table : live_tables(past_)) {
-      for_each_field(*table, [&]<class T>(Field_Id field, std::type_identity<T>) {
-        const Bits& unwritten = past_.unwritten(table->id(), field);
-        if constexpr (std::is_same_v<T, Blob>)
-          for (index_t id = 0; id < table->records().size(); ++id)
-            if (table->records().is_used(id) && !has_bit(unwritten, id))
-              needs.add(value<Blob>(*table, field, id));
+      for_each_field(*table, [&](Field_Id id, const Field& field) {
+        if (field.column->type().code != Type_Code::blob) return;
+        const Bits& unwritten = past_.unwritten(table->id(), id);
+        for (index_t row = 0; row < table->records().size(); ++row)
+          if (table->records().is_used(row) && !has_bit(unwritten, row))
+            needs.add(value<Blob>(*table, id, row));
       });
     }
     for (std::size_t i = 0; i < past_.blobs().size(); ++i)
@@ -270,10 +269,13 @@ class Packer {
   void write_table(const Table& table) {
     const Record_Ids& records = table.records();
     Record_Order(table.id(), records).write(packed_);
-    for_each_field(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
-      const Bits& unwritten = past_.unwritten(table.id(), field);
-      write_values<T>(table, field,
-                      [&](index_t id) { return records.is_used(id) && !has_bit(unwritten, id); });
+    for_each_field(table, [&](Field_Id id, const Field& field) {
+      const Bits& unwritten = past_.unwritten(table.id(), id);
+      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+        write_values<T>(table, id, [&](index_t row) {
+          return records.is_used(row) && !has_bit(unwritten, row);
+        });
+      });
     });
   }
 
@@ -305,23 +307,8 @@ class Packer {
       }
       const index_t first = id;
       while (id < rows && has(id)) ++id;
-      if (id - first == 1)
-        packed_.append(Update<T>{table.id(), Record_Id(first), field, value(first)});
-      else
-        packed_.append_vector<T>(table.id(), Record_Id(first), field, id - first,
-                                 [&](index_t i) { return value(first + i); });
-    }
-  }
-
-  // Calls f(field, std::type_identity<T>()) for each field that was not dropped.
-  template <class F>
-  static void for_each_field(const Table& table, F f) {
-    std::uint16_t number = 0;
-    for (const Field& field : table.fields()) {
-      const Field_Id id(++number);
-      if (field.column)
-        visit_type(field.column->type().code,
-                   [&]<class T>(std::type_identity<T> type) { f(id, type); });
+      append_values<T>(table.id(), first, field, id - first, packed_,
+                       [&](index_t i) { return value(first + i); });
     }
   }
 

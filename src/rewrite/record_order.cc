@@ -1,5 +1,7 @@
 #include "rewrite/record_order.h"
 
+#include "rewrite/pack.h"
+
 namespace joedb::inline v1 {
 
 Record_Order::Record_Order(Table_Id table, const Record_Ids& records)
@@ -16,10 +18,7 @@ Record_Order::Record_Order(Table_Id table, const Record_Ids& records)
 }
 
 void Record_Order::insert(index_t first, index_t size, Writable_Journal& journal) const {
-  if (size == 1)
-    journal.append(Insert{table_, Record_Id(first)});
-  else if (size > 1)
-    journal.append(Insert_Vector{table_, Record_Id(first), size});
+  if (size > 0) append_insertion(table_, first, size, journal);
 }
 
 void Record_Order::erase(index_t first, index_t size, Writable_Journal& journal) const {

@@ -165,20 +165,11 @@ class Writer {
   }
 
   void value(const Value& value) {
-    std::visit(
-        [&]<class T>(const T& typed) {
-          if constexpr (std::is_same_v<T, std::string_view>)
-            text(typed);
-          else
-            append_value(out_, typed);
-        },
-        value);
-  }
-  // Cuts a long text between characters.
-  void text(std::string_view text) {
-    if (style_.is_complete || text.size() <= max_text_size) return append_shown(out_, text);
-    append_shown(out_, text.substr(0, cut(text, 0)));
-    size(text);
+    const auto* const text = std::get_if<std::string_view>(&value);
+    if (style_.is_complete || text == nullptr || text->size() <= max_text_size)
+      return append_cut_value(out_, value, std::string_view::npos);
+    append_shown(out_, text->substr(0, cut(*text, 0)));
+    size(*text);
   }
   // Returns the end of the part of a text that is shown from `first` on.
   std::size_t cut(std::string_view text, std::size_t first) const {
@@ -251,6 +242,13 @@ void append_change(std::string& out, const Change& change, const Change_Style& s
     writer.records(change);
   else
     writer.schema(change);
+}
+
+const char* name_of(Change::Kind kind) {
+  static constexpr const char* names[] = {
+      "inserted",      "updated",     "deleted",       "table_created", "table_renamed",
+      "table_dropped", "field_added", "field_renamed", "field_dropped", "custom"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::string summary_text(const Transaction_Summary& summary, bool has_colours) {
@@ -328,6 +326,21 @@ void append_shown(std::string& out, std::string_view text) {
     if (size == 0) out += rest.front();
     rest.remove_prefix(std::max<std::size_t>(size, 1));
   }
+}
+
+void append_cut_value(std::string& out, const Value& value, std::size_t max_size) {
+  std::visit(
+      [&]<class T>(const T& typed) {
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          const std::size_t size =
+              typed.size() > max_size ? character_before(typed, max_size) : typed.size();
+          append_shown(out, typed.substr(0, size));
+          if (size < typed.size()) out += "…";
+        } else {
+          append_value(out, typed);
+        }
+      },
+      value);
 }
 
 }  // namespace joedb::inline v1

@@ -11,6 +11,9 @@
 
 namespace joedb::inline v1 {
 
+// Returns "inserted", "table_created" and so on: the name of the enumerator.
+const char* name_of(Change::Kind kind);
+
 struct Change_Style {
   bool has_colours = false;
   // If false, only the first records of a large change are shown, and the beginning of a long text.
@@ -37,6 +40,9 @@ std::string summary_text(const Transaction_Summary& summary, bool has_colours);
 void append_plain(std::string& out, std::string_view text);
 // Appends the same in quotes, like append_quoted (kernel/schema/value_text.h).
 void append_shown(std::string& out, std::string_view text);
+// Appends a value. A text of more than `max_size` bytes is cut between characters, and an ellipsis
+// follows its closing quote.
+void append_cut_value(std::string& out, const Value& value, std::size_t max_size);
 
 }  // namespace joedb::inline v1
 

@@ -1,24 +1,9 @@
 #include "text/conflict_text.h"
 
 #include "kernel/base/counted.h"
-#include "kernel/schema/value_text.h"
 #include "text/change_text.h"
 
 namespace joedb::inline v1 {
-
-static void append(std::string& out, const Values& values) {
-  constexpr std::size_t max_text_size = 120;
-  std::visit(
-      [&]<class T>(const T& typed) {
-        if constexpr (std::is_same_v<T, std::string_view>) {
-          append_shown(out, typed.substr(0, max_text_size));
-          if (typed.size() > max_text_size) out += "…";
-        } else {
-          append_value(out, typed);
-        }
-      },
-      values[0]);
-}
 
 std::string conflict_text(const Change_Conflict& conflict) {
   using Kind = Change_Conflict::Kind;
@@ -30,17 +15,21 @@ std::string conflict_text(const Change_Conflict& conflict) {
     append_plain(text, conflict.field);
   }
   const auto add_name = [&] { append_plain(text, conflict.name); };
+  const auto add_value = [&](const Values& value) {
+    constexpr std::size_t max_text_size = 120;
+    append_cut_value(text, value[0], max_text_size);
+  };
   switch (conflict.kind) {
     case Kind::value_changed:
       text += " is ";
-      append(text, conflict.found);
+      add_value(conflict.found);
       text += ", not ";
-      append(text, conflict.expected);
+      add_value(conflict.expected);
       if (conflict.wanted.is_empty()) {
         text += "; the record was to be deleted";
       } else {
         text += "; it was to become ";
-        append(text, conflict.wanted);
+        add_value(conflict.wanted);
       }
       break;
     case Kind::record_present:

@@ -20,6 +20,16 @@ inline std::vector<const Table*> live_tables(const Database& database) {
   return result;
 }
 
+// Calls f(id, field) for each field that was not dropped.
+template <class F>
+void for_each_field(const Table& table, F&& f) {
+  std::uint16_t id = 0;
+  for (const Field& field : table.fields()) {
+    ++id;
+    if (field.column) f(Field_Id(id), field);
+  }
+}
+
 // Calls f(new_id, field) for each field that was not dropped. New ids are consecutive from 1.
 template <class F>
 void for_each_live_field(const Table& table, F&& f) {

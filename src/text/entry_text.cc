@@ -21,161 +21,132 @@ std::string_view Entry_Names::field(Table_Id table_id, Field_Id id) const {
   return field == nullptr ? std::string_view("__unknown_field__") : field->name;
 }
 
-namespace {
-
-// Appends the name in an entry. It may be invalid, because it is printed before it is checked.
-void append_name(std::string& out, std::string_view name) {
-  if (std::none_of(name.begin(), name.end(), is_control))
-    out += name;
-  else
-    append_quoted(out, name);
-}
-
-// True if joedbi reads the text as one word.
-bool is_word(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return is_control(c) || c == ' '; });
-}
-
-}  // namespace
-
 // ---- joedbi -------------------------------------------------------------------------------------
 
-void Command_Writer::print(const Create_Table& e) {
-  out_.add("create_table ");
-  append_name(out_.text(), e.name);
+void Command_Writer::add_table(Table_Id id) {
+  if (is_raw_)
+    out_.add(' ', id.value());
+  else
+    out_.add(' ', names_.table(id));
 }
 
-void Command_Writer::print(const Drop_Table& e) { out_.add("drop_table ", names_.table(e.table)); }
+void Command_Writer::add_field(Table_Id table, Field_Id id) {
+  if (is_raw_)
+    out_.add(' ', id.value());
+  else
+    out_.add(' ', names_.field(table, id));
+}
+
+void Command_Writer::add_new_name(std::string_view name) {
+  out_.add(' ');
+  if (is_raw_ || std::any_of(name.begin(), name.end(), is_control))
+    append_quoted(out_.text(), name);
+  else
+    out_.add(name);
+}
+
+void Command_Writer::add_update(std::string_view command, Type_Code code, Table_Id table,
+                                Record_Id record, Field_Id field) {
+  out_.add(command);
+  if (is_raw_) out_.add('_', code == Type_Code::reference ? "reference" : type_name(code));
+  add_table(table);
+  out_.add(' ', record.value());
+  add_field(table, field);
+}
+
+void Command_Writer::add_quoted(std::string_view command, std::string_view text) {
+  out_.add(command, ' ');
+  append_quoted(out_.text(), text);
+}
+
+void Command_Writer::print(const Create_Table& e) {
+  out_.add("create_table");
+  add_new_name(e.name);
+}
+
+void Command_Writer::print(const Drop_Table& e) {
+  out_.add("drop_table");
+  add_table(e.table);
+}
 
 void Command_Writer::print(const Rename_Table& e) {
-  out_.add("rename_table ", names_.table(e.table), ' ');
-  append_name(out_.text(), e.name);
+  out_.add("rename_table");
+  add_table(e.table);
+  add_new_name(e.name);
 }
 
 void Command_Writer::print(const Add_Field& e) {
-  out_.add("add_field ", names_.table(e.table), ' ');
-  append_name(out_.text(), e.name);
+  out_.add("add_field");
+  add_table(e.table);
+  add_new_name(e.name);
   out_.add(' ', type_name(e.type.code));
-  if (e.type.code == Type_Code::reference) out_.add(' ', names_.table(e.type.referenced));
+  if (e.type.code == Type_Code::reference) add_table(e.type.referenced);
 }
 
 void Command_Writer::print(const Drop_Field& e) {
-  out_.add("drop_field ", names_.table(e.table), ' ', names_.field(e.table, e.field));
+  out_.add("drop_field");
+  add_table(e.table);
+  add_field(e.table, e.field);
 }
 
 void Command_Writer::print(const Rename_Field& e) {
-  out_.add("rename_field ", names_.table(e.table), ' ', names_.field(e.table, e.field), ' ');
-  append_name(out_.text(), e.name);
+  out_.add("rename_field");
+  add_table(e.table);
+  add_field(e.table, e.field);
+  add_new_name(e.name);
 }
 
 // joedbi would read only the first word of the name, and take a second line of it for a command.
 void Command_Writer::print(const Custom& e) {
-  if (is_word(e.name)) {
+  const bool is_word =
+      std::none_of(e.name.begin(), e.name.end(), [](char c) { return is_control(c) || c == ' '; });
+  if (is_raw_ || !is_word)
+    add_quoted(is_raw_ ? "custom" : "# custom", e.name);
+  else
     out_.add("custom ", e.name);
-  } else {
-    out_.add("# custom ");
-    append_quoted(out_.text(), e.name);
-  }
 }
 
-void Command_Writer::print(const Comment& e) {
-  out_.add("comment ");
-  append_quoted(out_.text(), e.text);
-}
+void Command_Writer::print(const Comment& e) { add_quoted("comment", e.text); }
 
 void Command_Writer::print(const Timestamp& e) {
-  out_.add("timestamp ", e.seconds, ' ', time_text(e.seconds));
+  out_.add("timestamp ", e.seconds);
+  if (!is_raw_) out_.add(' ', time_text(e.seconds));
 }
 
 void Command_Writer::print(const Valid_Data&) { out_.add("valid_data"); }
 
 void Command_Writer::print(const Blob_Data& e) {
-  out_.add("# Blob: ");
-  append_value(out_.text(), e.blob);
-  if (blobs_ == nullptr) return;
-  out_.add("\nwrite_blob ");
-  append_quoted(out_.text(), blobs_->read_blob(e.blob));
+  if (!is_raw_) {
+    out_.add("# Blob: ");
+    append_value(out_.text(), e.blob);
+    if (blobs_ == nullptr) return;
+    out_.add('\n');
+  }
+  add_quoted("write_blob", blobs_->read_blob(e.blob));
 }
 
 void Command_Writer::print(const Insert& e) {
-  out_.add("insert_into ", names_.table(e.table), ' ', e.record.value());
+  out_.add("insert_into");
+  add_table(e.table);
+  out_.add(' ', e.record.value());
 }
 
 void Command_Writer::print(const Delete& e) {
-  out_.add("delete_from ", names_.table(e.table), ' ', e.record.value());
+  out_.add("delete_from");
+  add_table(e.table);
+  out_.add(' ', e.record.value());
 }
 
 void Command_Writer::print(const Insert_Vector& e) {
-  out_.add("insert_vector ", names_.table(e.table), ' ', e.record.value(), ' ', e.size);
+  out_.add("insert_vector");
+  add_table(e.table);
+  out_.add(' ', e.record.value(), ' ', e.size);
 }
 
 void Command_Writer::print(const Delete_Vector& e) {
-  out_.add("delete_vector ", names_.table(e.table), ' ', e.record.value(), ' ', e.size);
-}
-
-// ---- raw ----------------------------------------------------------------------------------------
-
-void Raw_Writer::print(const Create_Table& e) {
-  out_.add("create_table ");
-  append_quoted(out_.text(), e.name);
-}
-
-void Raw_Writer::print(const Drop_Table& e) { out_.add("drop_table ", e.table.value()); }
-
-void Raw_Writer::print(const Rename_Table& e) {
-  out_.add("rename_table ", e.table.value(), ' ');
-  append_quoted(out_.text(), e.name);
-}
-
-void Raw_Writer::print(const Add_Field& e) {
-  out_.add("add_field ", e.table.value(), ' ');
-  append_quoted(out_.text(), e.name);
-  out_.add(' ', type_name(e.type.code));
-  if (e.type.code == Type_Code::reference) out_.add(' ', e.type.referenced.value());
-}
-
-void Raw_Writer::print(const Drop_Field& e) {
-  out_.add("drop_field ", e.table.value(), ' ', e.field.value());
-}
-
-void Raw_Writer::print(const Rename_Field& e) {
-  out_.add("rename_field ", e.table.value(), ' ', e.field.value(), ' ');
-  append_quoted(out_.text(), e.name);
-}
-
-void Raw_Writer::print(const Custom& e) {
-  out_.add("custom ");
-  append_quoted(out_.text(), e.name);
-}
-
-void Raw_Writer::print(const Comment& e) {
-  out_.add("comment ");
-  append_quoted(out_.text(), e.text);
-}
-
-void Raw_Writer::print(const Timestamp& e) { out_.add("timestamp ", e.seconds); }
-
-void Raw_Writer::print(const Valid_Data&) { out_.add("valid_data"); }
-
-void Raw_Writer::print(const Blob_Data& e) {
-  out_.add("write_blob ");
-  append_quoted(out_.text(), blobs_.read_blob(e.blob));
-}
-
-void Raw_Writer::print(const Insert& e) {
-  out_.add("insert_into ", e.table.value(), ' ', e.record.value());
-}
-
-void Raw_Writer::print(const Delete& e) {
-  out_.add("delete_from ", e.table.value(), ' ', e.record.value());
-}
-
-void Raw_Writer::print(const Insert_Vector& e) {
-  out_.add("insert_vector ", e.table.value(), ' ', e.record.value(), ' ', e.size);
-}
-
-void Raw_Writer::print(const Delete_Vector& e) {
-  out_.add("delete_vector ", e.table.value(), ' ', e.record.value(), ' ', e.size);
+  out_.add("delete_vector");
+  add_table(e.table);
+  out_.add(' ', e.record.value(), ' ', e.size);
 }
 
 // ---- SQL ----------------------------------------------------------------------------------------

@@ -58,17 +58,23 @@ class Entry_Names {
 
 // ---- joedbi -------------------------------------------------------------------------------------
 
-// Prints entries as commands of joedbi.
+// Prints entries as commands of joedbi, or raw, as they are in the file: with ids instead of names,
+// and without any checks.
 class Command_Writer {
  public:
+  enum class Form { commands, raw };
+
   // `blobs`: the file of the journal. If given, the bytes of blobs are printed as well as their
-  // positions.
-  explicit Command_Writer(std::ostream& out, const Abstract_File* blobs = nullptr)
-      : out_(out), blobs_(blobs) {}
+  // positions. Form::raw prints only the bytes, and requires the file.
+  explicit Command_Writer(std::ostream& out, const Abstract_File* blobs = nullptr,
+                          Form form = Form::commands)
+      : out_(out), blobs_(blobs), is_raw_(form == Form::raw) {}
 
   void begin(Offset /*position*/) {}
-  // Prints an empty line.
-  void end(Offset /*position*/) { out_.end_line(); }
+  // Prints an empty line, unless raw.
+  void end(Offset /*position*/) {
+    if (!is_raw_) out_.end_line();
+  }
   void flush() { out_.flush(); }
 
   template <class Entry>
@@ -76,7 +82,8 @@ class Command_Writer {
     if (is_vector_without_values(entry)) return;
     print(entry);
     out_.end_line();
-    if constexpr (Schema_Entry<Entry>) names_(entry);
+    if constexpr (Schema_Entry<Entry>)
+      if (!is_raw_) names_(entry);
   }
 
   // Applies a schema entry without printing it.
@@ -101,87 +108,36 @@ class Command_Writer {
 
   template <Field_Value T>
   void print(const Update<T>& e) {
-    out_.add("update ", names_.table(e.table), ' ', e.record.value(), ' ',
-             names_.field(e.table, e.field), ' ');
+    add_update("update", code_of<T>, e.table, e.record, e.field);
+    out_.add(' ');
     append_value(out_.text(), e.value);
   }
 
   template <Field_Value T>
   void print(const Update_Vector<T>& e) {
-    out_.add("update_vector ", names_.table(e.table), ' ', e.record.value(), ' ',
-             names_.field(e.table, e.field), ' ', e.size);
+    add_update("update_vector", code_of<T>, e.table, e.record, e.field);
+    out_.add(' ', e.size);
     while (e.values.remaining() > 0) {
       out_.add(' ');
       append_value(out_.text(), e.values.next());
       out_.write_full_block();
     }
   }
+
+  // Append a blank, and the name or, if raw, the id.
+  void add_table(Table_Id id);
+  void add_field(Table_Id table, Field_Id id);
+  // Appends a blank and the name in an entry. It may be invalid, because it is printed before it is
+  // checked.
+  void add_new_name(std::string_view name);
+  void add_update(std::string_view command, Type_Code code, Table_Id table, Record_Id record,
+                  Field_Id field);
+  void add_quoted(std::string_view command, std::string_view text);
 
   Text_Buffer out_;
   const Abstract_File* const blobs_;
+  const bool is_raw_;
   Entry_Names names_;
-};
-
-// ---- raw ----------------------------------------------------------------------------------------
-
-// Prints entries as they are in the file: with ids instead of names, and without any checks.
-class Raw_Writer {
- public:
-  // `blobs`: the file of the journal.
-  Raw_Writer(std::ostream& out, const Abstract_File& blobs) : out_(out), blobs_(blobs) {}
-
-  void begin(Offset /*position*/) {}
-  void end(Offset /*position*/) {}
-  void flush() { out_.flush(); }
-
-  template <class Entry>
-  void operator()(const Entry& entry) {
-    if (is_vector_without_values(entry)) return;
-    print(entry);
-    out_.end_line();
-  }
-
- private:
-  void print(const Create_Table& e);
-  void print(const Drop_Table& e);
-  void print(const Rename_Table& e);
-  void print(const Add_Field& e);
-  void print(const Drop_Field& e);
-  void print(const Rename_Field& e);
-  void print(const Custom& e);
-  void print(const Comment& e);
-  void print(const Timestamp& e);
-  void print(const Valid_Data& e);
-  void print(const Blob_Data& e);
-  void print(const Insert& e);
-  void print(const Delete& e);
-  void print(const Insert_Vector& e);
-  void print(const Delete_Vector& e);
-
-  template <Field_Value T>
-  void print(const Update<T>& e) {
-    out_.add("update_", type_word(code_of<T>), ' ', e.table.value(), ' ', e.record.value(), ' ',
-             e.field.value(), ' ');
-    append_value(out_.text(), e.value);
-  }
-
-  template <Field_Value T>
-  void print(const Update_Vector<T>& e) {
-    out_.add("update_vector_", type_word(code_of<T>), ' ', e.table.value(), ' ', e.record.value(),
-             ' ', e.field.value(), ' ', e.size);
-    while (e.values.remaining() > 0) {
-      out_.add(' ');
-      append_value(out_.text(), e.values.next());
-      out_.write_full_block();
-    }
-  }
-
-  static std::string_view type_word(Type_Code code) {
-    return code == Type_Code::reference ? "reference" : type_name(code);
-  }
-
-  Text_Buffer out_;
-  const Abstract_File& blobs_;
 };
 
 // ---- SQL ----------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ std::string as_commands(const std::vector<Any_Entry>& entries, bool with_blobs =
 std::string as_raw(const std::vector<Any_Entry>& entries) {
   Journal_Of journal(entries);
   std::ostringstream out;
-  return printed(journal, Raw_Writer(out, journal.file()), out);
+  return printed(journal, Command_Writer(out, &journal.file(), Command_Writer::Form::raw), out);
 }
 
 std::string as_sql(const std::vector<Any_Entry>& entries, bool with_blobs = false) {

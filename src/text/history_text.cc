@@ -88,6 +88,27 @@ void History_Text::print(const Transaction& transaction) {
   print_changes(transaction.changes, "  ");
 }
 
+void History_Text::print_plan(const Plan& plan, const Transaction_Info* written) {
+  if (plan.changes.empty()) {
+    out_ << "nothing to change\n";
+    return;
+  }
+  if (written == nullptr) return print_changes(plan.changes, "");
+  out_ << line(*written) << '\n';
+  print_changes(plan.changes, "  ");
+}
+
+void History_Text::print(const Blame_Line& blame_line, bool has_record) {
+  constexpr std::size_t max_text_size = 40;
+  std::string text = has_record ? std::to_string(blame_line.record.value()) : "";
+  if (blame_line.field != nullptr) {
+    text.append(has_record ? " " : "").append(blame_line.field->name) += ' ';
+    append_cut_value(text, blame_line.value[0],
+                     style_.is_complete ? std::string::npos : max_text_size);
+  }
+  out_ << text << "  " << (blame_line.writer == nullptr ? "" : line(*blame_line.writer)) << '\n';
+}
+
 std::string History_Text::headings(const Transaction_Info& info) const {
   std::string text;
   const auto add = [&](std::string_view heading, std::string_view value) {

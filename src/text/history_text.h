@@ -6,13 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "history/tags.h"
+#include "history/log_view.h"
+#include "history/requests.h"
 #include "text/change_text.h"
 
 namespace joedb::inline v1 {
 
 // Transactions as text for people.
-class History_Text {
+class History_Text : public Transaction_Output {
  public:
   struct Style {
     bool has_colours = false;
@@ -25,15 +26,21 @@ class History_Text {
   History_Text(std::ostream& out, const Style& style) : out_(out), style_(style) {}
 
   // Prints one line.
-  void print(const Transaction_Summary& summary);
+  void print(const Transaction_Summary& summary) override;
   // Prints one line, then the changes.
-  void print(const Transaction& transaction);
+  void print(const Transaction& transaction) override;
   // Prints all properties of the transaction, one per line, then the changes.
   void print_all(const Transaction& transaction);
   // Prints only the changes.
   void print_changes(const std::vector<Change>& changes, std::string_view indentation);
+  // Prints the changes of a plan that is possible, after the line of the transaction that has
+  // written them. `written`: null if they were not written.
+  void print_plan(const Plan& plan, const Transaction_Info* written);
   // Prints the difference of two states: the changes if has_changes, then one line per table.
   void print_difference(const std::vector<Change>& changes, bool has_changes);
+
+  // Prints the line: the record id if has_record, the field and its value, the transaction.
+  void print(const Blame_Line& blame_line, bool has_record);
 
   // Returns the beginning of the line of print(): the position, the time, the tags, the author, and
   // the first line of the first comment.

@@ -150,7 +150,9 @@ void print_entries(std::string_view file, Recovery recovery) {
   std::ostream out(&nowhere);
   try_to([&] { print_journal(memory, recovery, Command_Writer(out)); });
   try_to([&] { print_journal(memory, recovery, Command_Writer(out, &memory)); });
-  try_to([&] { print_journal(memory, recovery, Raw_Writer(out, memory)); });
+  try_to([&] {
+    print_journal(memory, recovery, Command_Writer(out, &memory, Command_Writer::Form::raw));
+  });
   try_to([&] { print_journal(memory, recovery, Sql_Writer(out)); });
   try_to([&] { print_journal(memory, recovery, Sql_Writer(out, &memory)); });
 }

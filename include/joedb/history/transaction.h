@@ -193,14 +193,14 @@ struct Change {
 
 // The details of a change of the schema, in addition to its table.
 struct Schema_Change {
-  Field_Description field;  // the added, renamed or dropped field, with its new name
-  std::string old_name;     // of a renamed table or field
-  std::string mark;         // name of a mark
+  Field_Description field = {};  // the added, renamed or dropped field, with its new name
+  std::string old_name = {};     // of a renamed table or field
+  std::string mark = {};         // name of a mark
   // For a drop: the number of records that the table had, and the values that became unreachable.
   // These are changes with only old values, of kind deleted for a table and updated for a field. If
   // !has_lost, the values were not kept (Change_Options::kept_values).
   index_t rows = 0;
-  std::vector<Change> lost;
+  std::vector<Change> lost = {};
   bool has_lost = true;
 };
 

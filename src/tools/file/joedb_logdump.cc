@@ -119,7 +119,7 @@ void print_journal(Abstract_File& file, Writer writer, const Logdump_Options& op
 void print_journal_as(Abstract_File& file, const Logdump_Options& options) {
   const Abstract_File* const blobs = options.blob ? &file : nullptr;
   if (options.raw)
-    print_journal(file, Raw_Writer(std::cout, file), options);
+    print_journal(file, Command_Writer(std::cout, &file, Command_Writer::Form::raw), options);
   else if (options.sql)
     print_journal(file, Sql_Writer(std::cout, blobs), options);
   else

@@ -43,10 +43,7 @@ namespace {
 class Changer {
  public:
   Changer(const File_Argument& file, const History_Change& command, const Find_Changes& find)
-      : file_(file), command_(command), find_(find) {
-    // Undoing a drop needs all values that the drop made unreachable.
-    options_.kept_values = index_t{1} << 20;
-  }
+      : file_(file), command_(command), find_(find) {}
 
   void run() {
     if (command_.is_dry_run)
@@ -64,14 +61,13 @@ class Changer {
     readable.mode = Open_Mode::read_existing;
     Tool_Log log(Log_Options{});
     const auto file = open_file(readable, log);
-    options_.recovery = command_.transaction.recovery;
+    const Recovery recovery = command_.transaction.recovery;
     Database database;
-    for (auto& index :
-         read_indexes(command_.transaction.options_file, *file, command_.transaction.recovery))
+    for (auto& index : read_indexes(command_.transaction.options_file, *file, recovery))
       database.add_index(std::move(index));
-    Readonly_Journal journal(*file, options_.recovery);
+    Readonly_Journal journal(*file, recovery);
     load(database, journal);
-    make_plan(*file, database);
+    make_plan(*file, database, recovery);
     make_text();
   }
 
@@ -80,7 +76,7 @@ class Changer {
     change_existing_file(file_, transaction, [&](Writable_Database& database) {
       Abstract_File& file = std::as_const(database).get_journal().get_file();
       const Database& content = std::as_const(database).get_database();
-      make_plan(file, content);
+      make_plan(file, content, Recovery::none);
       if (!command_.may_drop) require_no_drops(plan_);
       if (command_.asks && is_interactive()) ask_before_large_deletions(plan_.changes, content);
       if (!plan_.changes.empty()) write_to(database);
@@ -94,8 +90,8 @@ class Changer {
     info_.end = std::as_const(database).get_journal().get_position();
   }
 
-  void make_plan(Abstract_File& file, const Database& database) {
-    wanted_ = find_(file, database, options_);
+  void make_plan(Abstract_File& file, const Database& database, Recovery recovery) {
+    wanted_ = find_(file, database, recovery);
     if (!command_.message.empty()) wanted_.comment = command_.message;
     info_.comments = {wanted_.comment};
     info_.author = command_.author;
@@ -136,19 +132,9 @@ class Changer {
       print_json(result(), text_);
       return;
     }
-    if (plan_.changes.empty()) {
-      text_ << "nothing to change\n";
-      return;
-    }
-    History_Text printer(
-        text_, {.has_colours = has_colours(command_.colour), .is_complete = command_.is_complete});
-    Transaction transaction;
-    static_cast<Transaction_Info&>(transaction) = info_;
-    transaction.changes = plan_.changes;
-    if (command_.is_dry_run)
-      printer.print_changes(transaction.changes, "");
-    else
-      printer.print(transaction);
+    History_Text(text_,
+                 {.has_colours = has_colours(command_.colour), .is_complete = command_.is_complete})
+        .print_plan(plan_, command_.is_dry_run ? nullptr : &info_);
   }
 
   static Json json_of(const Change_Conflict& conflict) {
@@ -185,7 +171,6 @@ class Changer {
   const File_Argument& file_;
   const History_Change& command_;
   const Find_Changes& find_;
-  Change_Options options_;
   Transaction_Content wanted_;
   Plan plan_;
   Transaction_Info info_;    // of the written transaction

@@ -39,8 +39,7 @@ inline constexpr File_Grammar history_change_grammar{.default_mode = Open_Mode::
                                                      .has_sources = false};
 
 // Arguments: the file, its current content, and how to read the file.
-using Find_Changes =
-    std::function<Transaction_Content(Abstract_File&, const Database&, const Change_Options&)>;
+using Find_Changes = std::function<Transaction_Content(Abstract_File&, const Database&, Recovery)>;
 
 // Opens the file, appends the changes that find() returns, and prints them. Returns the exit code.
 // Prints conflicts; throws Exception, and writes nothing, if they are not resolved by --ours or

@@ -1,5 +1,8 @@
 #include "tools/history/history_output.h"
 
+#include "tools/frame/pager.h"
+#include "tools/frame/standard_input.h"
+
 namespace joedb {
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -28,13 +31,6 @@ static Json json_of(const Field_Description& field) {
   if (field.type.code == Type_Code::reference)
     json["references"] = field.referenced.empty() ? Json(nullptr) : Json(field.referenced);
   return json;
-}
-
-static const char* name_of(Change::Kind kind) {
-  static constexpr const char* names[] = {
-      "inserted",      "updated",     "deleted",       "table_created", "table_renamed",
-      "table_dropped", "field_added", "field_renamed", "field_dropped", "custom"};
-  return names[static_cast<std::size_t>(kind)];
 }
 
 Json json_of(const Change& change, Record_Id record) {
@@ -91,42 +87,50 @@ static Json json_of(const std::vector<Table_Summary>& tables) {
   return json;
 }
 
-static Json json_of(const Transaction_Summary& summary) {
-  Json json = json_of(static_cast<const Transaction_Info&>(summary));
-  json["tables"] = json_of(summary.tables);
-  json["marks"] = summary.marks;
-  return json;
-}
-
 void History_Output::print_json(const Transaction& transaction) {
   Json json = json_of(static_cast<const Transaction_Info&>(transaction));
-  if (settings_.style.tags != nullptr) json["tags"] = text_.tags_of(transaction);
+  if (style_.tags != nullptr) json["tags"] = text_.tags_of(transaction);
   json["changes"] = Json::array();
   for (const Change& change : transaction.changes)
-    json["changes"].push_back(json_of(change, settings_.style.record));
+    json["changes"].push_back(json_of(change, style_.record));
   joedb::print_json(json, out_);
 }
 
 // ---- JSON or text -------------------------------------------------------------------------------
 
+static History_Text::Style with_options(History_Text::Style style, const History_Options& options) {
+  style.has_colours = has_colours(options.colour);
+  style.is_complete = options.is_complete;
+  return style;
+}
+
+History_Output::History_Output(std::ostream& out, const History_Options& options,
+                               History_Text::Style style)
+    : out_(out),
+      is_json_(options.is_json),
+      style_(with_options(style, options)),
+      text_(out, style_) {}
+
 void History_Output::print(const Transaction_Summary& summary) {
-  if (!settings_.is_json) return text_.print(summary);
-  Json json = json_of(summary);
-  if (settings_.style.tags != nullptr) json["tags"] = text_.tags_of(summary);
+  if (!is_json_) return text_.print(summary);
+  Json json = json_of(static_cast<const Transaction_Info&>(summary));
+  json["tables"] = json_of(summary.tables);
+  json["marks"] = summary.marks;
+  if (style_.tags != nullptr) json["tags"] = text_.tags_of(summary);
   joedb::print_json(json, out_);
 }
 
 void History_Output::print(const Transaction& transaction) {
-  settings_.is_json ? print_json(transaction) : text_.print(transaction);
+  is_json_ ? print_json(transaction) : text_.print(transaction);
 }
 
 void History_Output::print_all(const Transaction& transaction) {
-  settings_.is_json ? print_json(transaction) : text_.print_all(transaction);
+  is_json_ ? print_json(transaction) : text_.print_all(transaction);
 }
 
 void History_Output::print_difference(const State& from, const State& to,
                                       const std::vector<Change>& changes, bool has_changes) {
-  if (!settings_.is_json) return text_.print_difference(changes, has_changes);
+  if (!is_json_) return text_.print_difference(changes, has_changes);
   const auto json_of_state = [](const State& state) {
     return Json{{"file", state.file}, {"position", state.position}};
   };
@@ -134,10 +138,18 @@ void History_Output::print_difference(const State& from, const State& to,
   json["tables"] = json_of(summaries_of(changes));
   if (has_changes) {
     json["changes"] = Json::array();
-    for (const Change& change : changes)
-      json["changes"].push_back(json_of(change, settings_.style.record));
+    for (const Change& change : changes) json["changes"].push_back(json_of(change, style_.record));
   }
   joedb::print_json(json, out_);
+}
+
+void print_paged(bool may_page, const std::function<void(std::ostream&)>& print) {
+  Paged_Output out(may_page && is_interactive() && has_pager_program());
+  try {
+    print(out.stream());
+  } catch (const Display_Stopped&) {
+  }
+  out.finish();
 }
 
 }  // namespace joedb

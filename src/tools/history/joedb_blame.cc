@@ -1,13 +1,7 @@
-#include <iostream>
-
 #include "joedb/table/load.h"
-#include "text/blame_text.h"
-#include "text/history_text.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/history_options.h"
-#include "tools/frame/output.h"
-#include "tools/frame/pager.h"
 #include "tools/frame/standard_input.h"
 #include "tools/history/history_output.h"
 
@@ -41,12 +35,12 @@ void print_blame(Abstract_File& file, const Blame_Command& command, std::ostream
   Database database;
   load(database, journal, end);
   require_entry_end(journal, end);
-  const History_Text text(out, {.has_colours = has_colours(command.colour)});
+  History_Text text(
+      out, {.has_colours = has_colours(command.colour), .is_complete = command.is_complete});
   for_each_blame_line(file, database, end, command.blamed, command.recovery,
                       [&](const Blame_Line& line) {
                         if (command.is_json) return print_json_line(out, line);
-                        out << blame_text(line, !command.blamed.record, command.is_complete) << "  "
-                            << (line.writer == nullptr ? "" : text.line(*line.writer)) << '\n';
+                        text.print(line, !command.blamed.record);
                       });
 }
 
@@ -92,12 +86,7 @@ int run_blame(std::vector<std::string> arguments) {
   if (ignore_header) command.recovery = Recovery::ignore_header;
   const auto file = open_source(name, source);
   name_file_in_errors(file->get_name(), [&] {
-    Paged_Output out(!command.is_json && is_interactive() && has_pager_program());
-    try {
-      print_blame(*file, command, out.stream());
-    } catch (const Display_Stopped&) {
-    }
-    out.finish();
+    print_paged(!command.is_json, [&](std::ostream& out) { print_blame(*file, command, out); });
   });
   return 0;
 }

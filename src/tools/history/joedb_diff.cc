@@ -2,14 +2,12 @@
 #include <ctime>
 #include <filesystem>
 
+#include "history/change_parts.h"
 #include "joedb/history/differences.h"
 #include "text/patch_text.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/history_options.h"
-#include "tools/frame/output.h"
-#include "tools/frame/pager.h"
-#include "tools/frame/standard_input.h"
 #include "tools/history/history_output.h"
 
 namespace joedb {
@@ -122,12 +120,8 @@ void select(std::vector<Change>& changes, Record_Id record) {
   for (Change& change : changes) {
     const index_t i = record.value() - change.record.value();
     for (Field_Change& field : change.fields)
-      for (Values* const values : {&field.old_values, &field.new_values}) {
-        if (values->is_empty()) continue;
-        Values one(values->type());
-        one.append(*values, i, 1);
-        *values = std::move(one);
-      }
+      for (Values* const values : {&field.old_values, &field.new_values})
+        if (!values->is_empty()) *values = part_of(*values, i, 1);
     change.record = record;
     change.size = 1;
   }
@@ -137,20 +131,14 @@ void select(std::vector<Change>& changes, Record_Id record) {
 
 void print(const Difference& difference, const Diff_Command& command) {
   const History_Options& history = command.history;
-  const bool is_text = !history.is_json && !command.is_patch;
-  Paged_Output out(is_text && is_interactive() && has_pager_program());
-  try {
+  print_paged(!history.is_json && !command.is_patch, [&](std::ostream& out) {
     if (command.is_patch)
-      write_patch(out.stream(), difference.changes, difference.blobs_end, difference.names);
+      write_patch(out, difference.changes, difference.blobs_end, difference.names);
     else
-      History_Output(out.stream(), {.is_json = history.is_json,
-                                    .style = {.has_colours = has_colours(history.colour),
-                                              .is_complete = history.is_complete}})
+      History_Output(out, history)
           .print_difference(difference.from, difference.to, difference.changes,
                             !command.has_only_summary);
-  } catch (const Display_Stopped&) {
-  }
-  out.finish();
+  });
 }
 
 const char* const diff_details =

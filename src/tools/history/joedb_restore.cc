@@ -32,11 +32,10 @@ int run_restore(std::vector<std::string> arguments) {
   restored.record = parse_record(words->take_last_name());
   if (!when) words->fail("--at is missing");
   restored.when = parse_when(*when, "--at");
-  return change_by_history(
-      file, command,
-      [&](Abstract_File& opened, const Database& present, const Change_Options& change_options) {
-        return restore_changes(opened, present, restored, change_options);
-      });
+  return change_by_history(file, command,
+                           [&](Abstract_File& opened, const Database& present, Recovery recovery) {
+                             return restore_changes(opened, present, restored, recovery);
+                           });
 }
 
 }  // namespace joedb

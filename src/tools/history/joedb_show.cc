@@ -1,12 +1,6 @@
-#include <iostream>
-
-#include "history/requests.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/history_options.h"
-#include "tools/frame/output.h"
-#include "tools/frame/pager.h"
-#include "tools/frame/standard_input.h"
 #include "tools/history/history_output.h"
 
 namespace joedb {
@@ -14,27 +8,12 @@ namespace joedb {
 namespace {
 
 void show(Abstract_File& file, const std::optional<When>& when, const History_Options& history) {
-  const Change_Options wanted = history.for_file(file);
-  const Transaction_Summary place = find_transaction_at(file, when, wanted.recovery);
-  Changes changes(file, place.begin, place.end, wanted);
-  // With --table, the transaction may have no changes.
-  Transaction transaction;
-  if (const Transaction* const found = changes.next()) transaction = *found;
-  static_cast<Transaction_Info&>(transaction) = place;
-
-  const Tags tags = read_tags(file, wanted.recovery);
-  Paged_Output out(!history.is_json && is_interactive() && has_pager_program());
-  try {
-    History_Output(out.stream(), {.is_json = history.is_json,
-                                  .style = {.has_colours = has_colours(history.colour),
-                                            .is_complete = history.is_complete,
-                                            .record = wanted.record,
-                                            .position_width = 0,
-                                            .tags = &tags}})
-        .print_all(transaction);
-  } catch (const Display_Stopped&) {
-  }
-  out.finish();
+  const Change_Options options = history.for_file(file);
+  const Transaction transaction = read_transaction(file, when, options);
+  const Tags tags = read_tags(file, options.recovery);
+  print_paged(!history.is_json, [&](std::ostream& out) {
+    History_Output(out, history, {.record = options.record, .tags = &tags}).print_all(transaction);
+  });
 }
 
 const char* const show_details =

@@ -55,11 +55,10 @@ int run_undo(std::vector<std::string> arguments) {
       throw Usage_Error("POSITION: " + when->text +
                         ": expected a number, as joedb_log shows it, or a tag");
   }
-  return change_by_history(
-      file, command,
-      [&](Abstract_File& opened, const Database&, const Change_Options& change_options) {
-        return undo_changes(opened, when, change_options);
-      });
+  return change_by_history(file, command,
+                           [&](Abstract_File& opened, const Database&, Recovery recovery) {
+                             return undo_changes(opened, when, recovery);
+                           });
 }
 
 int run_revert(std::vector<std::string> arguments) {
@@ -83,11 +82,10 @@ int run_revert(std::vector<std::string> arguments) {
   const File_Argument file = take_file(*words, history_change_grammar);
   const Moment_Range range =
       usage([&] { return parse_range(words->take_last_name(), std::time(nullptr)); });
-  return change_by_history(
-      file, command,
-      [&](Abstract_File& opened, const Database&, const Change_Options& change_options) {
-        return revert_changes(opened, range, change_options);
-      });
+  return change_by_history(file, command,
+                           [&](Abstract_File& opened, const Database&, Recovery recovery) {
+                             return revert_changes(opened, range, recovery);
+                           });
 }
 
 }  // namespace joedb

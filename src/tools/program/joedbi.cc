@@ -1,6 +1,5 @@
 #include <iostream>
 
-#include "commands/history_commands.h"
 #include "commands/interpreter.h"
 #include "joedb/table/load.h"
 #include "tools/exchange/sql_command.h"
