@@ -8,11 +8,11 @@
 #include <fstream>
 #include <functional>
 
+#include "joedb/io/file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/log.h"
 #include "joedb/wal/writer.h"
-#include "kernel/io/source_file.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/simulated_system.h"
 #include "sim/testing/temporary_directory.h"
@@ -456,10 +456,10 @@ TEST_F(Wal_Later, OfCWalAreALogOfTheirOwn) {
 
 // A writer begins the log just after the reader has looked for the header.
 TEST_F(Wal_Reader, ThatStartsTogetherWithItsWriterFindsNoDamage) {
-  class Begun_Meanwhile final : public Source_File {
+  class Begun_Meanwhile final : public Readonly_File {
    public:
     Begun_Meanwhile(Memory_File& file, int reads, std::function<void()> begin)
-        : Source_File("a log"), file_(file), reads_(reads), begin_(std::move(begin)) {}
+        : Readonly_File("a log"), file_(file), reads_(reads), begin_(std::move(begin)) {}
     Offset get_size() const override { return file_.get_size(); }
     std::size_t pread(char* data, std::size_t size, Offset offset) const override {
       const std::size_t read = file_.pread(data, size, offset);

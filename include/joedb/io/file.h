@@ -187,6 +187,23 @@ class Abstract_File {
   Open_Mode mode_;
 };
 
+// A file that can only be read: derive from it, and define get_size and pread. pwrite throws
+// Exception. Syncs and locks do nothing, because there is nothing to sync or to protect.
+class Readonly_File : public Abstract_File {
+ public:
+  explicit Readonly_File(std::string name)
+      : Abstract_File(std::move(name), Open_Mode::read_existing) {}
+
+  void pwrite(const char*, std::size_t, Offset) override {
+    throw Exception(get_name() + " can only be read");
+  }
+  void sync() override {}
+  void datasync() override {}
+  void shared_lock(Offset, Offset) override {}
+  void exclusive_lock(Offset, Offset) override {}
+  void unlock(Offset, Offset) noexcept override {}
+};
+
 // The locks of a journal file. A process that may append holds the tail lock: an exclusive writer
 // from opening to closing, a shared writer during a transaction. The head lock is held while
 // checkpoints are read, and while a writer opens the file. Each open file holds the presence lock,

@@ -188,26 +188,16 @@ class File : public Named_File {
 };
 
 // A read-only part of an open file, such as a database that is packed into another file. Its name
-// in messages is "slice". Locks do nothing. Several threads may read.
-class File_Slice : public Abstract_File {
+// in messages is "slice". Several threads may read.
+class File_Slice : public Readonly_File {
  public:
   // The bytes [start, start + size) of a file descriptor, which must stay open for the lifetime of
   // this object. This object does not close it.
   File_Slice(int descriptor, Offset start, Offset size)
-      : Abstract_File("slice", Open_Mode::read_existing),
-        descriptor_(descriptor),
-        start_(start),
-        size_(size) {}
+      : Readonly_File("slice"), descriptor_(descriptor), start_(start), size_(size) {}
 
   Offset get_size() const override { return size_; }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  // Throws Exception.
-  void pwrite(const char* data, std::size_t size, Offset offset) override;
-  void sync() override {}
-  void datasync() override {}
-  void shared_lock(Offset, Offset) override {}
-  void exclusive_lock(Offset, Offset) override {}
-  void unlock(Offset, Offset) noexcept override {}
 
  private:
   const int descriptor_;

@@ -369,10 +369,6 @@ std::size_t File_Slice::pread(char* data, std::size_t size, Offset offset) const
   return read_all(descriptor_, get_name(), data, std::min(size, left), start_ + offset);
 }
 
-void File_Slice::pwrite(const char*, std::size_t, Offset) {
-  throw Exception("a slice of a file can only be read");
-}
-
 bool File::map(Offset start, Offset end) {
   unmap();
   if (size_to_map(descriptor_) < end) return false;
