@@ -415,20 +415,13 @@ TEST_F(Wal_Later, AreSavedOnceIfTheFirstAttemptWasCutOff) {
   EXPECT_THAT(later(saved()), ElementsAre(4, 5, 6));
 }
 
-class Lonely_File : public Memory_File {
- public:
-  std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {
-    return nullptr;
-  }
-};
-
 TEST_F(Wal_Later, AreNotRemovedWhereTheyCannotBeSaved) {
   Memory_File file;
   {
     Writer log(file);
     for (int i = 1; i <= 6; ++i) log.append(std::to_string(i));
     log.flush();
-    Lonely_File killed;
+    Memory_File killed;
     file.copy_end_to(killed, 0);
     killed.get_data()[static_cast<std::size_t>(log_start) + 32 + 24] ^= 1;
     const std::vector<char> before = killed.get_data();

@@ -266,16 +266,16 @@ static std::unique_ptr<Abstract_File> create_saved(const Abstract_File& file,
                                                    const Saved_Part& part) {
   const auto create = [&]() -> std::unique_ptr<Abstract_File> {
     try {
-      return file.open_beside(suffix, Open_Mode::create_new);
+      return file.beside()->open(suffix, Open_Mode::create_new);
     } catch (const Io_Error& error) {
       if (error.code != EEXIST) throw;
       return nullptr;
     }
   };
   if (auto created = create()) return created;
-  const auto found = file.open_beside(suffix, Open_Mode::write_existing);
+  const auto found = file.beside()->open(suffix, Open_Mode::write_existing);
   if (!found || (!is_free(*found) && !part.is_in(*found))) return nullptr;
-  file.remove_beside(suffix);
+  file.beside()->remove_durably(suffix);
   return create();
 }
 

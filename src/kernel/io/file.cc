@@ -72,13 +72,30 @@ bool Abstract_File::is_zero(Offset start, Offset end) const {
   return true;
 }
 
-std::unique_ptr<Abstract_File> Abstract_File::open_beside(const std::string&, Open_Mode) const {
-  return nullptr;
+namespace {
+
+class No_Directory final : public Abstract_Directory {
+ public:
+  const std::string& get_name() const override { return name_; }
+  std::vector<std::string> list() const override { return {}; }
+  std::unique_ptr<Abstract_File> open(const std::string&, Open_Mode) override { return nullptr; }
+  void remove(const std::string&) override {}
+  void rename(const std::string&, const std::string&) override {}
+  void remove_durably(const std::string&) override {}
+
+ private:
+  const std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Abstract_Directory> Abstract_File::beside() const {
+  return std::make_unique<No_Directory>();
 }
 
-void Abstract_File::rename_beside(const std::string&, const std::string&) const {}
-void Abstract_File::remove_beside(const std::string&) const {}
-std::vector<std::string> Abstract_File::list_beside(const std::string&) const { return {}; }
+std::unique_ptr<Abstract_File> Abstract_File::reopen(Open_Mode mode) const {
+  return beside()->open("", mode);
+}
 
 // Words in a file are little-endian, like the machine (base/types.h).
 void Abstract_File::store_words(std::span<const std::int64_t> words, Offset offset) {

@@ -157,7 +157,7 @@ void Journal_Recovery::keep_tail(Offset file_size) {
     const std::string name = number == 1 ? suffix : suffix + "-" + std::to_string(number);
     try {
       // Never an existing file: it may be a link to another one.
-      tail = file_.open_beside(name, Open_Mode::create_new);
+      tail = file_.beside()->open(name, Open_Mode::create_new);
     } catch (const Io_Error& error) {
       if (error.code != EEXIST) throw;
       continue;
@@ -168,7 +168,7 @@ void Journal_Recovery::keep_tail(Offset file_size) {
       tail->sync();
     } catch (...) {  // on a full disk, each attempt would leave another file
       try {
-        file_.remove_beside(name);
+        file_.beside()->remove_durably(name);
       } catch (const std::exception&) {
       }
       throw;

@@ -26,16 +26,10 @@ class Past_File : public Readonly_File, public Has_Identity {
   std::optional<File_Identity> identity() const override { return identity_of(*file_); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   bool pread_cached(char* data, std::size_t size, Offset offset) const override;
-  // Opens existing files beside this one, for reading. Does not open the file itself again: that
-  // would show the present state, and a tool that writes would write to it.
-  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                             Open_Mode mode) const override {
-    if (suffix.empty() || mode != Open_Mode::read_existing) return nullptr;
-    return file_->open_beside(suffix, mode);
-  }
-  std::vector<std::string> list_beside(const std::string& prefix) const override {
-    return file_->list_beside(prefix);
-  }
+  std::unique_ptr<Abstract_Directory> beside() const override { return file_->beside(); }
+  // Returns null: the file itself would show the present state, and a tool that writes would write
+  // to it.
+  std::unique_ptr<Abstract_File> reopen(Open_Mode) const override { return nullptr; }
 
  private:
   const std::shared_ptr<Abstract_File> file_;

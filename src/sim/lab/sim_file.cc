@@ -252,23 +252,31 @@ bool Sim_File::try_exclusive_lock(Offset start, Offset) {
   return true;
 }
 
-std::unique_ptr<Abstract_File> Sim_File::open_beside(const std::string& suffix,
-                                                     Open_Mode mode) const {
-  process_->require_alive();
-  if (suffix.empty()) return std::unique_ptr<Sim_File>(new Sim_File(disk_, mode, process_));
-  return disk_.folder_.open(suffix, get_name() + suffix, mode, process_);
-}
+class Sim_File::Beside final : public Abstract_Directory {
+ public:
+  explicit Beside(const Sim_File& file) : file_(file), folder_(file.disk_.folder_) {}
 
-void Sim_File::rename_beside(const std::string& from, const std::string& to) const {
-  disk_.folder_.rename(from, to, *process_);
-}
+  const std::string& get_name() const override { return file_.get_name(); }
+  std::vector<std::string> list() const override { return folder_.list(*file_.process_); }
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    file_.process_->require_alive();
+    if (name.empty())
+      return std::unique_ptr<Sim_File>(new Sim_File(file_.disk_, mode, file_.process_));
+    return folder_.open(name, get_name() + name, mode, file_.process_);
+  }
+  void remove(const std::string& name) override { remove_durably(name); }
+  void rename(const std::string& from, const std::string& to) override {
+    folder_.rename(from, to, *file_.process_);
+  }
+  void remove_durably(const std::string& name) override { folder_.remove(name, *file_.process_); }
 
-void Sim_File::remove_beside(const std::string& suffix) const {
-  disk_.folder_.remove(suffix, *process_);
-}
+ private:
+  const Sim_File& file_;
+  Sim_Folder& folder_;
+};
 
-std::vector<std::string> Sim_File::list_beside(const std::string& prefix) const {
-  return disk_.folder_.list(prefix, *process_);
+std::unique_ptr<Abstract_Directory> Sim_File::beside() const {
+  return std::make_unique<Beside>(*this);
 }
 
 std::string words_text(std::string_view file) {

@@ -136,11 +136,7 @@ class Sim_File : public Named_File, public Has_Identity {
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
   bool try_exclusive_lock(Offset start, Offset size) override;
-  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                             Open_Mode mode) const override;
-  void rename_beside(const std::string& from, const std::string& to) const override;
-  void remove_beside(const std::string& suffix) const override;
-  std::vector<std::string> list_beside(const std::string& prefix) const override;
+  std::unique_ptr<Abstract_Directory> beside() const override;
 
  protected:
   void sync_content() override;
@@ -155,6 +151,7 @@ class Sim_File : public Named_File, public Has_Identity {
   void store(const char* data, std::size_t size, Offset offset);
 
  private:
+  class Beside;
   Sim_File(Sim_Disk& disk, Open_Mode mode, std::shared_ptr<Sim_Process> process);
   void lock(Offset start, bool is_exclusive);
   void require_tail_lock() const;

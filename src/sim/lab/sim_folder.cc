@@ -182,12 +182,11 @@ void Sim_Folder::remove(const std::string& name, Sim_Process& process) {
   sync_names(name);
 }
 
-std::vector<std::string> Sim_Folder::list(const std::string& prefix, Sim_Process& process) {
+std::vector<std::string> Sim_Folder::list(Sim_Process& process) {
   process.require_alive();
-  if (faults_.fails(Calls::names)) fail("listing files with", prefix);
+  if (faults_.fails(Calls::names)) fail("listing files", "beside a file");
   std::vector<std::string> found;
-  for (const auto& [name, node] : names_)
-    if (name.starts_with(prefix)) found.push_back(name);
+  for (const auto& [name, node] : names_) found.push_back(name);
   return found;
 }
 

@@ -35,13 +35,13 @@ class Sim_Folder {
   // Replaces the content of a file from outside; the new content is durable.
   void put(const std::string& name, std::string content);
 
-  // Calls of processes, with the contracts of Abstract_File. They throw Io_Error and Sim_Killed.
-  // `title` is the name for messages.
+  // Calls of processes, with the contracts of Abstract_Directory; remove is durable. They throw
+  // Io_Error and Sim_Killed. `title` is the name for messages.
   std::unique_ptr<Abstract_File> open(const std::string& name, const std::string& title,
                                       Open_Mode mode, std::shared_ptr<Sim_Process> process);
   void rename(const std::string& from, const std::string& to, Sim_Process& process);
   void remove(const std::string& name, Sim_Process& process);
-  std::vector<std::string> list(const std::string& prefix, Sim_Process& process);
+  std::vector<std::string> list(Sim_Process& process);
 
  private:
   class Open_File;

@@ -143,10 +143,7 @@ class World {
       const Note note{*this};
       return Sim_File::truncate(size);
     }
-    std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                               Open_Mode mode) const override {
-      return world_.open(world_.files_[index_]->name + suffix, mode);
-    }
+    std::unique_ptr<Abstract_Directory> beside() const override;
     void require_not_replaced() const override {
       if (world_.files_[index_]->removed <= world_.time())
         throw File_Replaced(world_.files_[index_]->name, "was removed");
@@ -196,18 +193,31 @@ Image kill_image(const World& world) {
 
 class World_Directory : public Abstract_Directory {
  public:
-  explicit World_Directory(World& world) : world_(world) {}
+  // The files whose names begin with `prefix`, which is not part of their names here.
+  explicit World_Directory(World& world, std::string prefix = "")
+      : world_(world), prefix_(std::move(prefix)) {}
   const std::string& get_name() const override { return name_; }
-  std::vector<std::string> list() const override { return world_.list(); }
-  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
-    return world_.open(name, mode);
+  std::vector<std::string> list() const override {
+    std::vector<std::string> names;
+    for (const std::string& name : world_.list())
+      if (name.starts_with(prefix_)) names.push_back(name.substr(prefix_.size()));
+    return names;
   }
-  void remove(const std::string& name) override { world_.remove(name); }
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    return world_.open(prefix_ + name, mode);
+  }
+  void remove(const std::string& name) override { world_.remove(prefix_ + name); }
+  void remove_durably(const std::string& name) override { remove(name); }
 
  private:
   World& world_;
+  const std::string prefix_;
   const std::string name_ = "world";
 };
+
+std::unique_ptr<Abstract_Directory> World::Open_File::beside() const {
+  return std::make_unique<World_Directory>(world_, world_.files_[index_]->name);
+}
 
 // ---- promises -----------------------------------------------------------------------------------
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <iostream>
@@ -119,8 +120,9 @@ class Forgetting {
     bool is_current = true;  // true if all snapshots fit the current content
     for (const Snapshot_Beside& beside : snapshots_beside(file_))
       is_current = is_current && beside.snapshot && beside.snapshot->fits_wholly(file_);
+    const std::vector<std::string> beside = file_.beside()->list();
     const std::string unfinished = snapshot_suffix() + ".tmp";
-    if (!is_current || !file_.list_beside(unfinished).empty())
+    if (!is_current || std::find(beside.begin(), beside.end(), unfinished) != beside.end())
       for (const std::string& suffix : remove_snapshots(file_))
         std::cout << file_.get_name() << suffix << ": removed\n";
     std::cout << "nothing to forget\n";
@@ -134,7 +136,8 @@ class Forgetting {
     bool has_any = false;
     for (const std::string& prefix :
          {std::string(".tail-"), std::string(".tmp-"), snapshot_suffix()})
-      for (const std::string& suffix : file_.list_beside(prefix)) has_any |= print_other(suffix);
+      for (const std::string& suffix : file_.beside()->list())
+        if (suffix.starts_with(prefix)) has_any |= print_other(suffix);
     return has_any;
   }
 
@@ -147,7 +150,7 @@ class Forgetting {
       return true;
     }
     try {
-      const auto other = file_.open_beside(suffix, Open_Mode::read_existing);
+      const auto other = file_.beside()->open(suffix, Open_Mode::read_existing);
       const index_t count = forgetter_.count_matches(*other);
       if (count > 0) std::cout << "still in " << name << ", in " << counted(count, "place") << '\n';
       return count > 0;
