@@ -13,6 +13,7 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/log.h"
 #include "joedb/wal/writer.h"
+#include "kernel/io/file_pieces.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/simulated_system.h"
 #include "sim/testing/temporary_directory.h"
@@ -351,7 +352,7 @@ class Wal_Later : public ::testing::Test {
     log.sync();
     File file(name_, Open_Mode::write_existing_or_create_new);
     file.truncate(0);
-    memory.copy_end_to(file, 0);
+    copy_end(memory, 0, file);
   }
   void damage(int entry) {
     File(name_, Open_Mode::write_existing).pwrite("X", 1, log_start + 32 * (entry - 1) + 24);
@@ -422,7 +423,7 @@ TEST_F(Wal_Later, AreNotRemovedWhereTheyCannotBeSaved) {
     for (int i = 1; i <= 6; ++i) log.append(std::to_string(i));
     log.flush();
     Memory_File killed;
-    file.copy_end_to(killed, 0);
+    copy_end(file, 0, killed);
     killed.get_data()[static_cast<std::size_t>(log_start) + 32 + 24] ^= 1;
     const std::vector<char> before = killed.get_data();
     EXPECT_THROW(Writer(killed, {}), Corruption_Error);

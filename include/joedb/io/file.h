@@ -118,18 +118,15 @@ class Abstract_File {
   std::string read_blob(Blob blob, std::int64_t max_size = -1) const;
 
   // Copies the whole file. Does not truncate `destination`: its bytes past the end of the copy
-  // stay.
-  void copy_to(Abstract_File& destination) const { copy_end_to(destination, 0); }
+  // stay. If a copy throws, any part may have been written.
+  void copy_to(Abstract_File& destination) const;
   // Copies [start, start + size) to the same offsets of `destination`. Throws Corruption_Error if
   // this file ends before start + size.
   void copy_to(Abstract_File& destination, Offset start, Offset size) const;
 
-  // Copies the bytes from `start` to the end of this file to offset 0 of `destination`. Returns
-  // their number. If a copy throws, any part may have been written to `destination`.
-  Offset copy_end_to(Abstract_File& destination, Offset start) const;
-
-  // True if the file contains all of [start, end), and every byte there is zero.
-  bool is_zero(Offset start, Offset end) const;
+  // True if [start, end) holds the same bytes in both files. Throws Corruption_Error if one of them
+  // ends before `end`.
+  bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
 
   // Writes zeros to [start, end). If it throws, any part may have been written.
   virtual void write_zeros(Offset start, Offset end);
@@ -160,10 +157,6 @@ class Abstract_File {
     if (is_inherited()) [[unlikely]]
       throw Inherited_Object(name_);
   }
-
-  // True if [start, end) holds the same bytes in both files. Throws Corruption_Error if one of them
-  // ends before `end`.
-  bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
 
  protected:
   // Changes the mode, for derived classes that use the file differently from how it was opened.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "joedb/base/log.h"
+#include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
@@ -91,7 +92,7 @@ bool Journal_Recovery::is_blank(Offset file_size) const {
 
 // True if the file ends with zeros from `start` on that a preallocating writer may have left.
 bool Journal_Recovery::is_preallocated(Offset start, Offset file_size) const {
-  return file_size - start <= 2 * Preallocator::max_step && file_.is_zero(start, file_size);
+  return file_size - start <= 2 * Preallocator::max_step && is_zero(file_, start, file_size);
 }
 
 void Journal_Recovery::require_no_tail(Offset file_size) const {
@@ -164,7 +165,7 @@ void Journal_Recovery::keep_tail(Offset file_size) {
     }
     if (!tail) break;
     try {
-      file_.copy_end_to(*tail, start);
+      copy_end(file_, start, *tail);
       tail->sync();
     } catch (...) {  // on a full disk, each attempt would leave another file
       try {
@@ -234,7 +235,7 @@ void Journal_Recovery::require_adopted_tail() {
   const Offset checkpoint = header_.checkpoint();
   const Offset size = file_.get_size();
   const Checkpoints in_header = read_checkpoints(size, checkpoint);
-  const bool has_zeros = !is_finished_ && size > checkpoint && file_.is_zero(checkpoint, size);
+  const bool has_zeros = !is_finished_ && size > checkpoint && is_zero(file_, checkpoint, size);
   if (in_header.checkpoint != *header_checkpoint_ || (size != checkpoint && !has_zeros))
     throw Exception(
         file_.get_name() +

@@ -9,6 +9,7 @@
 #include "kernel/base/counted.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
+#include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
 #include "rewrite/forget.h"
 #include "text/history_text.h"
@@ -67,24 +68,13 @@ void take_request(Words& words, Forget_Request& request) {
 
 // ---- forgetting ---------------------------------------------------------------------------------
 
-// Returns true if there are bytes past the checkpoint that are not preallocated zeros.
-bool has_tail(const Abstract_File& file, Offset checkpoint) {
-  std::string piece(std::size_t{1} << 16, '\0');
-  for (Offset position = checkpoint;;) {
-    const std::size_t n = file.pread(piece.data(), piece.size(), position);
-    if (n == 0) return false;
-    if (piece.find_first_not_of('\0') < n) return true;
-    position += static_cast<Offset>(n);
-  }
-}
-
 class Forgetting {
  public:
   Forgetting(Abstract_File& file, const Forget_Command& command)
       : file_(file),
         command_(command),
         checkpoint_(Readonly_Journal(file).get_checkpoint()),
-        has_tail_(joedb::has_tail(file, checkpoint_)),
+        has_tail_(!is_zero(file, checkpoint_, file.get_size())),
         forgetter_(file, command.request) {}
 
   bool has_anything() const { return forgetter_.value_count() > 0 || has_tail_; }
@@ -221,7 +211,7 @@ class Forgetting {
   Abstract_File& file_;
   const Forget_Command& command_;
   const Offset checkpoint_;
-  const bool has_tail_;
+  const bool has_tail_;  // bytes past the checkpoint that are not preallocated zeros
   const Forgetter forgetter_;
   Forgetter::Proof proof_;
   std::vector<std::string> texts_;  // of the matches
