@@ -1,10 +1,12 @@
 #include "joedb/io/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -48,6 +50,34 @@ std::shared_ptr<const Descriptor> Directory::descriptor(const char* action,
   auto directory = directory_ ? directory_ : open_directory(path_);
   if (!directory) throw_io_error(action, name, -1, errno);
   return directory;
+}
+
+// Returns the names in an open directory, without "." and "..". `name` is for errors.
+static std::vector<std::string> list_directory(int directory, const std::string& name) {
+  const int descriptor = open_descriptor(directory, ".", O_RDONLY | O_DIRECTORY);
+  DIR* const stream = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
+  if (stream == nullptr) {
+    const int error = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    throw_io_error("reading the directory", name, -1, error);
+  }
+  std::vector<std::string> names;
+  int error = 0;
+  try {
+    errno = 0;
+    while (const dirent* const entry = ::readdir(stream)) {
+      if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
+        names.emplace_back(entry->d_name);
+      errno = 0;
+    }
+    error = errno;
+  } catch (...) {
+    ::closedir(stream);
+    throw;
+  }
+  ::closedir(stream);
+  if (error != 0) throw_io_error("reading the directory", name, -1, error);
+  return names;
 }
 
 std::vector<std::string> Directory::list() const {

@@ -5,7 +5,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/table/load.h"
-#include "kernel/io/process_memory.h"
+#include "kernel/io/process.h"
 #include "kernel/table/snapshot_source.h"
 
 namespace joedb::inline v1 {
