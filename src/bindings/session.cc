@@ -264,8 +264,7 @@ Offset Session::checkpoint() const {
 std::shared_ptr<Abstract_File> Session::open_reader() const {
   if (is_past()) return std::make_shared<Past_File>(past_source_, past_end_);
   if (file_->is_replaced()) throw Exception(name_ + " was replaced by another file: open it again");
-  if (std::shared_ptr<Abstract_File> file = file_->open_beside("", Open_Mode::read_existing))
-    return file;
+  if (std::shared_ptr<Abstract_File> file = file_->reopen(Open_Mode::read_existing)) return file;
   // A file in memory cannot be opened again.
   auto copy = std::make_shared<Memory_File>();
   file_->copy_to(*copy);

@@ -140,7 +140,7 @@ void Shared_File::load_with(State& state, std::vector<Index_Definition> indexes)
 void Shared_File::load_new() {
   must_load_ = true;
   if (cursors_ == 0 && file_->is_replaced()) {
-    if (auto file = file_->open_beside("", Open_Mode::read_existing)) {
+    if (auto file = file_->reopen(Open_Mode::read_existing)) {
       past_.clear();
       journal_.reset();
       file_ = std::move(file);

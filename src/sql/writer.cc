@@ -36,7 +36,7 @@ std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
   require_not_replaced(file);
   std::unique_ptr<Abstract_File> result;
   try {
-    result = file.open_beside("", Open_Mode::shared_write);
+    result = file.reopen(Open_Mode::shared_write);
   } catch (const Io_Error& error) {
     if (error.code == EACCES || error.code == EROFS || error.code == EPERM)
       throw Sql_Error(SQLITE_READONLY, error.what());

@@ -471,9 +471,7 @@ TEST_F(Sql_Writing_Test, ATableThatIsMadeInATransactionIsNotWrittenInIt) {
 class Named_Sim_File : public testing::Sim_File {
  public:
   Named_Sim_File(testing::Sim_Disk& disk, Open_Mode mode) : Sim_File(disk, mode), disk_(disk) {}
-  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                             Open_Mode mode) const override {
-    if (!suffix.empty()) return Sim_File::open_beside(suffix, mode);
+  std::unique_ptr<Abstract_File> reopen(Open_Mode mode) const override {
     return std::make_unique<Named_Sim_File>(disk_, mode);
   }
 

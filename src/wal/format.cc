@@ -5,6 +5,7 @@
 
 #include "joedb/base/types.h"
 #include "kernel/base/zeros.h"
+#include "kernel/io/file_pieces.h"
 #include "wal/checksum.h"
 
 namespace joedb::inline v1::wal {
@@ -119,7 +120,7 @@ Headers read_headers(const Abstract_File& file) {
 std::optional<Found_Header> read_header(const Abstract_File& file) {
   Headers found = read_headers(file);
   const auto has_entries = [&] {
-    return !found.best && found.may_be_begun && !file.is_zero(log_start, file.get_size());
+    return !found.best && found.may_be_begun && !is_zero(file, log_start, file.get_size());
   };
   if (has_entries()) {
     found = read_headers(file);

@@ -8,11 +8,12 @@
 #include <fstream>
 #include <functional>
 
+#include "joedb/io/file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/log.h"
 #include "joedb/wal/writer.h"
-#include "kernel/io/source_file.h"
+#include "kernel/io/file_pieces.h"
 #include "support/error_of.h"
 #include "support/simulated_system.h"
 #include "support/temporary_directory.h"
@@ -351,7 +352,7 @@ class Wal_Later : public ::testing::Test {
     log.sync();
     File file(name_, Open_Mode::write_existing_or_create_new);
     file.truncate(0);
-    memory.copy_end_to(file, 0);
+    copy_end(memory, 0, file);
   }
   void damage(int entry) {
     File(name_, Open_Mode::write_existing).pwrite("X", 1, log_start + 32 * (entry - 1) + 24);
@@ -415,21 +416,14 @@ TEST_F(Wal_Later, AreSavedOnceIfTheFirstAttemptWasCutOff) {
   EXPECT_THAT(later(saved()), ElementsAre(4, 5, 6));
 }
 
-class Lonely_File : public Memory_File {
- public:
-  std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {
-    return nullptr;
-  }
-};
-
 TEST_F(Wal_Later, AreNotRemovedWhereTheyCannotBeSaved) {
   Memory_File file;
   {
     Writer log(file);
     for (int i = 1; i <= 6; ++i) log.append(std::to_string(i));
     log.flush();
-    Lonely_File killed;
-    file.copy_end_to(killed, 0);
+    Memory_File killed;
+    copy_end(file, 0, killed);
     killed.get_data()[static_cast<std::size_t>(log_start) + 32 + 24] ^= 1;
     const std::vector<char> before = killed.get_data();
     EXPECT_THROW(Writer(killed, {}), Corruption_Error);
@@ -456,10 +450,10 @@ TEST_F(Wal_Later, OfCWalAreALogOfTheirOwn) {
 
 // A writer begins the log just after the reader has looked for the header.
 TEST_F(Wal_Reader, ThatStartsTogetherWithItsWriterFindsNoDamage) {
-  class Begun_Meanwhile final : public Source_File {
+  class Begun_Meanwhile final : public Readonly_File {
    public:
     Begun_Meanwhile(Memory_File& file, int reads, std::function<void()> begin)
-        : Source_File("a log"), file_(file), reads_(reads), begin_(std::move(begin)) {}
+        : Readonly_File("a log"), file_(file), reads_(reads), begin_(std::move(begin)) {}
     Offset get_size() const override { return file_.get_size(); }
     std::size_t pread(char* data, std::size_t size, Offset offset) const override {
       const std::size_t read = file_.pread(data, size, offset);

@@ -9,6 +9,7 @@
 #include "joedb/wal/reader.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/zeros.h"
+#include "kernel/io/file_pieces.h"
 #include "wal/recovery.h"
 
 namespace joedb::inline v1::wal {
@@ -178,7 +179,7 @@ void clear_tail(Abstract_File& file, const Header& header, Position end, bool ma
   bool is_clear = false;
   if (file_size < end.offset)  // truncated in its header or in padding
     file.write_zeros(file_size, end.offset);
-  else if (!file.is_zero(end.offset, std::min(end.offset + size, file_size)))
+  else if (!is_zero(file, end.offset, std::min(end.offset + size, file_size)))
     file.write_zeros(end.offset, end.offset + size);
   else
     is_clear = true;
@@ -204,13 +205,8 @@ struct Saved_Part {
   // Calls f(bytes, offset in the file where they are saved).
   template <class F>
   void for_each_block(F f) const {
-    std::vector<char> block(std::size_t{1} << 16);
-    for (Offset offset = start; offset < end;) {
-      const auto size = std::min(block.size(), static_cast<std::size_t>(end - offset));
-      log.read_exactly(block.data(), size, offset);
-      f(std::string_view(block.data(), size), offset + shift());
-      offset += static_cast<Offset>(size);
-    }
+    for_each_piece(log, start, end, std::size_t{1} << 16,
+                   [&](std::string_view bytes, Offset offset) { f(bytes, offset + shift()); });
   }
 
   bool is_in(const Abstract_File& file) const {
@@ -266,16 +262,16 @@ static std::unique_ptr<Abstract_File> create_saved(const Abstract_File& file,
                                                    const Saved_Part& part) {
   const auto create = [&]() -> std::unique_ptr<Abstract_File> {
     try {
-      return file.open_beside(suffix, Open_Mode::create_new);
+      return file.beside()->open(suffix, Open_Mode::create_new);
     } catch (const Io_Error& error) {
       if (error.code != EEXIST) throw;
       return nullptr;
     }
   };
   if (auto created = create()) return created;
-  const auto found = file.open_beside(suffix, Open_Mode::write_existing);
+  const auto found = file.beside()->open(suffix, Open_Mode::write_existing);
   if (!found || (!is_free(*found) && !part.is_in(*found))) return nullptr;
-  file.remove_beside(suffix);
+  file.beside()->remove_durably(suffix);
   return create();
 }
 

@@ -10,6 +10,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/wal/reader.h"
+#include "kernel/io/file_pieces.h"
 #include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"
 #include "support/error_of.h"
@@ -243,7 +244,7 @@ TEST_F(Wal_Writer, ClearsAHeaderThatAPowerCutHasTorn) {
   torn[24] = 0;  // part of the epoch
   file_.pwrite(torn.data(), torn.size(), slot_size);
   open();
-  EXPECT_TRUE(file_.is_zero(slot_size, 2 * slot_size));
+  EXPECT_TRUE(is_zero(file_, slot_size, 2 * slot_size));
   append({"two"});
   close();
   EXPECT_THAT(entries(), ElementsAre("one", "two"));

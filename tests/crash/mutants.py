@@ -139,7 +139,7 @@ MUTANTS = [
     Mutant('opened to overwrite, the tail not cut', RECOVERY,
            '    if (size > checkpoint) drop_tail(size);\n', ''),
     Mutant('a tail is kept without its last byte', RECOVERY,
-           '    file_.copy_end_to(*tail, start);\n',
+           '    copy_end(file_, start, *tail);\n',
            '    file_.copy_to(*tail, start, file_size - start - 1);\n'),
     Mutant('a header without a hard checkpoint stays so', RECOVERY, '    checkpoints_.create_hard_slot();\n', ''),
     Mutant('tail of a dead writer not cut', RECOVERY,

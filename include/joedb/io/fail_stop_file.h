@@ -17,7 +17,7 @@ namespace joedb::inline v1 {
 // first. Reads, sizes and locks continue to work. The failed state is permanent; open the file
 // again.
 //
-// has_slow_growth() returns false and open_beside() returns null, whatever the other file returns.
+// has_slow_growth() returns false and beside() is empty, whatever the other file returns.
 //
 // One thread may be in sync or datasync while another one calls the other functions. has_failed and
 // require_no_failure are thread-safe.

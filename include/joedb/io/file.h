@@ -26,6 +26,8 @@ enum class Open_Mode {
   write_lock                     // exclusive: waits until no other writer has the file open
 };
 
+class Abstract_Directory;
+
 // One open file. Offsets are absolute: there is no cursor, so readers never disturb the writer.
 //
 // Only one thread at a time may use an object, except for sync() and datasync(). To implement
@@ -33,7 +35,7 @@ enum class Open_Mode {
 // the locks are required.
 class Abstract_File {
  public:
-  // `name` is used in messages and by open_beside. The default mode is that of a writer.
+  // `name` is for messages. The default mode is that of a writer.
   explicit Abstract_File(std::string name = "file", Open_Mode mode = Open_Mode::create_new)
       : name_(std::move(name)), mode_(mode) {}
   virtual ~Abstract_File() = default;
@@ -116,27 +118,27 @@ class Abstract_File {
   std::string read_blob(Blob blob, std::int64_t max_size = -1) const;
 
   // Copies the whole file. Does not truncate `destination`: its bytes past the end of the copy
-  // stay.
-  void copy_to(Abstract_File& destination) const { copy_end_to(destination, 0); }
+  // stay. If a copy throws, any part may have been written.
+  void copy_to(Abstract_File& destination) const;
   // Copies [start, start + size) to the same offsets of `destination`. Throws Corruption_Error if
   // this file ends before start + size.
   void copy_to(Abstract_File& destination, Offset start, Offset size) const;
 
-  // Copies the bytes from `start` to the end of this file to offset 0 of `destination`. Returns
-  // their number. If a copy throws, any part may have been written to `destination`.
-  Offset copy_end_to(Abstract_File& destination, Offset start) const;
-
-  // True if the file contains all of [start, end), and every byte there is zero.
-  bool is_zero(Offset start, Offset end) const;
+  // True if [start, end) holds the same bytes in both files. Throws Corruption_Error if one of them
+  // ends before `end`.
+  bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
 
   // Writes zeros to [start, end). If it throws, any part may have been written.
   virtual void write_zeros(Offset start, Offset end);
 
-  // Opens the file whose name is this file's name followed by `suffix`. A new file gets the
-  // permissions of this one. Returns null if this kind of file does not support files beside it.
-  // Throws Io_Error.
-  virtual std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                                     Open_Mode mode) const;
+  // Returns the files whose names begin with the name of this one. In that directory, a file is
+  // named by the rest of its name, such as ".snapshot", and a new file gets the permissions of this
+  // one. This file must outlive the directory. A kind of file that has no others beside it returns
+  // a directory that is empty: its open returns null, other functions do nothing.
+  virtual std::unique_ptr<Abstract_Directory> beside() const;
+  // Opens the file that has this file's name now. Returns null if this kind of file cannot be
+  // opened again. Throws Io_Error.
+  virtual std::unique_ptr<Abstract_File> reopen(Open_Mode mode) const;
 
   // True if the name of this file now refers to another file, such as the new file of joedb_pack
   // --in-place. False if this is unknown.
@@ -156,28 +158,6 @@ class Abstract_File {
       throw Inherited_Object(name_);
   }
 
-  // Operations on files beside this one (see open_beside). They throw Io_Error, and are no-ops for
-  // kinds of files that do not support this.
-  //
-  // rename_beside atomically renames the file with suffix `from` to suffix `to`, replacing any file
-  // of that name; sync the file first. remove_beside removes a file, or does nothing if there is
-  // none. Both are durable when they return. list_beside returns the suffixes that begin with
-  // `prefix`, in any order; it does not find a suffix that contains "/".
-  virtual void rename_beside(const std::string& from, const std::string& to) const;
-  virtual void remove_beside(const std::string& suffix) const;
-  virtual std::vector<std::string> list_beside(const std::string& prefix) const;
-
-  // Maps [offset, offset + size) privately (copy-on-write) at `address`, where the caller has
-  // reserved addresses up to the next multiple of 4096. `address` and `offset` are multiples of
-  // 4096. Returns false if this kind of file cannot be mapped.
-  virtual bool map_privately(char* /*address*/, std::size_t /*size*/, Offset /*offset*/) const {
-    return false;
-  }
-
-  // True if [start, end) holds the same bytes in both files. Throws Corruption_Error if one of them
-  // ends before `end`.
-  bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
-
  protected:
   // Changes the mode, for derived classes that use the file differently from how it was opened.
   void set_mode(Open_Mode mode) { mode_ = mode; }
@@ -185,6 +165,23 @@ class Abstract_File {
  private:
   const std::string name_;
   Open_Mode mode_;
+};
+
+// A file that can only be read: derive from it, and define get_size and pread. pwrite throws
+// Exception. Syncs and locks do nothing, because there is nothing to sync or to protect.
+class Readonly_File : public Abstract_File {
+ public:
+  explicit Readonly_File(std::string name)
+      : Abstract_File(std::move(name), Open_Mode::read_existing) {}
+
+  void pwrite(const char*, std::size_t, Offset) override {
+    throw Exception(get_name() + " can only be read");
+  }
+  void sync() override {}
+  void datasync() override {}
+  void shared_lock(Offset, Offset) override {}
+  void exclusive_lock(Offset, Offset) override {}
+  void unlock(Offset, Offset) noexcept override {}
 };
 
 // The locks of a journal file. A process that may append holds the tail lock: an exclusive writer
@@ -275,17 +272,17 @@ class Upgradable_File : public Parent {
   }
 };
 
-// A directory, for code that creates and removes files, such as a segmented log. Derive from this
-// class to simulate a directory. Not thread-safe.
+// A directory, or the files beside one (Abstract_File::beside). Derive from this class to simulate
+// a directory; a segmented log needs neither rename nor remove_durably. Not thread-safe. Functions
+// throw Io_Error.
 class Abstract_Directory {
  public:
   virtual ~Abstract_Directory() = default;
   virtual const std::string& get_name() const = 0;
-  // Returns the names of the files in the directory, without its path, in any order. Throws
-  // Io_Error.
+  // Returns the names of the files in the directory, without its path, in any order.
   virtual std::vector<std::string> list() const = 0;
   // Opens a file in the directory. The name of a new file is durable after the first sync of the
-  // file. Throws Io_Error.
+  // file.
   virtual std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) = 0;
   // Like open, but a new file gets the owner and permissions of the file `model`, if this kind of
   // directory has them and the system allows it.
@@ -297,11 +294,17 @@ class Abstract_Directory {
   // directory. Does nothing for kinds of directories that cannot detect this.
   virtual void require_not_replaced() const {}
   // Removes a file; does nothing if there is none. The removal is not durable: a power cut may undo
-  // it. Throws Io_Error.
+  // it.
   virtual void remove(const std::string& name) = 0;
+
+  // These are durable when they return. rename is atomic, and replaces a file of the name `to`;
+  // sync the renamed file first. The default implementations throw Exception.
+  virtual void rename(const std::string& from, const std::string& to);
+  virtual void remove_durably(const std::string& name);
 };
 
 class Descriptor;
+class File;
 
 // A directory of the operating system. It is kept open: renaming it, or changing the current
 // directory of the process, does not affect this object.
@@ -320,15 +323,29 @@ class Directory : public Abstract_Directory {
                                            Open_Mode mode) override;
   void require_not_replaced() const override;
   void remove(const std::string& name) override;
+  void rename(const std::string& from, const std::string& to) override;
+  void remove_durably(const std::string& name) override;
 
  private:
+  friend class File;
+  explicit Directory(const File& file);  // the files beside it
+
   // Throws Io_Error, "ACTION NAME: …", if the directory does not exist.
   std::shared_ptr<const Descriptor> descriptor(const char* action, const std::string& name) const;
-  std::string path_of(const std::string& name) const;
+  std::string path_of(const std::string& name) const { return path_prefix_ + name; }
+  std::string entry_of(const std::string& name) const { return entry_prefix_ + name; }
+  std::unique_ptr<Abstract_File> open_with(const std::string& name, Open_Mode mode, int model);
+  void require_own_process() const;
+  bool remove_entry(const std::string& name);
+  Descriptor open_to_sync() const;
+  void sync(const Descriptor& opened) const;
 
   std::string path_;
-  std::string absolute_path_;                    // for require_not_replaced
+  std::string path_prefix_;                      // of all names in messages
+  std::string entry_prefix_;                     // of all names in the directory
+  std::string absolute_path_;                    // for require_not_replaced; empty if unknown
   std::shared_ptr<const Descriptor> directory_;  // null: it did not exist
+  const File* owner_ = nullptr;                  // not null: the files beside this one
 };
 
 }  // namespace joedb::inline v1

@@ -48,7 +48,7 @@ class Memory_File : public Abstract_File {
 // A read-only file (mode read_existing) whose bytes are in memory of the caller, such as a database
 // that is compiled into the program. They are not copied; they must outlive this object and not
 // change. Several threads may read.
-class Readonly_Memory_File : public Abstract_File {
+class Readonly_Memory_File : public Readonly_File {
  public:
   Readonly_Memory_File(const void* data, std::size_t size);
   explicit Readonly_Memory_File(std::string_view data);
@@ -58,13 +58,6 @@ class Readonly_Memory_File : public Abstract_File {
 
   Offset get_size() const override { return start_ + static_cast<Offset>(data_.size()); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  // Throws Exception.
-  void pwrite(const char* data, std::size_t size, Offset offset) override;
-  void sync() override {}
-  void datasync() override {}
-  void shared_lock(Offset, Offset) override {}
-  void exclusive_lock(Offset, Offset) override {}
-  void unlock(Offset, Offset) noexcept override {}
 
  private:
   const std::string_view data_;

@@ -97,13 +97,13 @@ class File : public Named_File {
   bool is_being_written() const;
   bool is_replaced() const override;
   void require_not_replaced() const override;
-  // Operations on files beside this one: its name followed by a suffix.
-  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                             Open_Mode mode) const override;
-  void rename_beside(const std::string& from, const std::string& to) const override;
-  void remove_beside(const std::string& suffix) const override;
-  std::vector<std::string> list_beside(const std::string& prefix) const override;
-  bool map_privately(char* address, std::size_t size, Offset offset) const override;
+  // Renaming and removing throw Inherited_Object in a child process.
+  std::unique_ptr<Abstract_Directory> beside() const override;
+
+  // Maps [offset, offset + size) privately (copy-on-write) at `address`, where the caller has
+  // reserved addresses up to the next multiple of 4096. `address` and `offset` are multiples of
+  // 4096. Returns false if the file cannot be mapped.
+  bool map_privately(char* address, std::size_t size, Offset offset) const;
   // Like map_privately, but shared: changes reach the file and all its other maps. From then on
   // this object no longer checks whether others change its bytes.
   bool map_shared(char* address, std::size_t size, Offset offset);
@@ -122,7 +122,6 @@ class File : public Named_File {
   void set_own_name();
   // Call this when the file has no name any more.
   void forget_name() { own_name_.clear(); }
-  int directory() const { return directory_; }
   int descriptor() const { return descriptor_; }
   friend struct File_Access;  // internal to module io
 
@@ -154,7 +153,8 @@ class File : public Named_File {
   void close() noexcept;
   void open_directory_of(int directory, const std::string& path);
   bool open(unsigned permissions);
-  std::string beside(const std::string& suffix) const;
+  // Derived from get_name(): it differs from own_name_ until a New_File is published.
+  std::string base_name() const { return get_name().substr(get_name().rfind('/') + 1); }
   void note_written(const char* data, std::size_t size, Offset offset);
   void forget_written(Offset start, Offset end);
   void sync_by(int (*call)(int));
@@ -167,7 +167,7 @@ class File : public Named_File {
   void unmap_words();
 
   int descriptor_ = -1;
-  int directory_ = -1;
+  std::shared_ptr<const Descriptor> directory_;
   std::string own_name_;  // name in the directory; empty if it has none
   bool can_sync_directory_ = false;
   bool may_map_words_ = true;  // try to map words past words_end_
@@ -188,26 +188,16 @@ class File : public Named_File {
 };
 
 // A read-only part of an open file, such as a database that is packed into another file. Its name
-// in messages is "slice". Locks do nothing. Several threads may read.
-class File_Slice : public Abstract_File {
+// in messages is "slice". Several threads may read.
+class File_Slice : public Readonly_File {
  public:
   // The bytes [start, start + size) of a file descriptor, which must stay open for the lifetime of
   // this object. This object does not close it.
   File_Slice(int descriptor, Offset start, Offset size)
-      : Abstract_File("slice", Open_Mode::read_existing),
-        descriptor_(descriptor),
-        start_(start),
-        size_(size) {}
+      : Readonly_File("slice"), descriptor_(descriptor), start_(start), size_(size) {}
 
   Offset get_size() const override { return size_; }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  // Throws Exception.
-  void pwrite(const char* data, std::size_t size, Offset offset) override;
-  void sync() override {}
-  void datasync() override {}
-  void shared_lock(Offset, Offset) override {}
-  void exclusive_lock(Offset, Offset) override {}
-  void unlock(Offset, Offset) noexcept override {}
 
  private:
   const int descriptor_;
@@ -227,12 +217,7 @@ class Device_File : public File {
   // A write past the end of the device throws Disk_Full before anything is written.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   bool truncate(Offset) override { return false; }
-  std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {
-    return nullptr;
-  }
-  void rename_beside(const std::string&, const std::string&) const override {}
-  void remove_beside(const std::string&) const override {}
-  std::vector<std::string> list_beside(const std::string&) const override { return {}; }
+  std::unique_ptr<Abstract_Directory> beside() const override { return Abstract_File::beside(); }
 
  private:
   const Offset capacity_;

@@ -42,7 +42,7 @@ class Zeroed_Memory {
 
   // Fills an empty block with [offset, offset + size) of `file`; `offset` is a multiple of 4096.
   // The part is mapped if it has at least 64 KiB and the file can be mapped
-  // (Abstract_File::map_privately); otherwise it is read. A mapped block reserves address space for
+  // (File::map_privately); otherwise it is read. A mapped block reserves address space for
   // 16 times its size (twice its size if RLIMIT_AS is set), at least `reserved`, or just its size
   // if there is not that much. The bytes of the file must not change from then on; the file may be
   // closed. Changes of the block do not reach it. Throws Corruption_Error if the file ends before

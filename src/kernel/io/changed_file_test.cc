@@ -98,8 +98,8 @@ TEST_F(Changed_File, AChildCannotChangeTheFileOfItsParent) {
       [&] { file.shared_lock(0, 1); },
       [&] { file.try_exclusive_lock(0, 1); },
       [&] { file.touch(); },
-      [&] { file.rename_beside("", "-other"); },
-      [&] { file.remove_beside(""); },
+      [&] { file.beside()->rename("", "-other"); },
+      [&] { file.beside()->remove_durably(""); },
   };
   for (const auto& change : changes)
     EXPECT_EQ(inherited, in_child([&] { return error_of<Inherited_Object>(change); }));
@@ -240,16 +240,16 @@ TEST_F(Changed_File, FilesBesideAreInTheDirectoryOfTheFile) {
               File file("a.joedb", Open_Mode::create_new);
               Directory names(".");
               std::filesystem::current_path(directory.file("away"));
-              file.open_beside(".b", Open_Mode::create_new)->sync();
-              file.rename_beside(".b", ".c");
-              file.open_beside(".d", Open_Mode::create_new);
-              file.remove_beside(".d");
+              file.beside()->open(".b", Open_Mode::create_new)->sync();
+              file.beside()->rename(".b", ".c");
+              file.beside()->open(".d", Open_Mode::create_new);
+              file.beside()->remove_durably(".d");
               names.open("e", Open_Mode::create_new)->sync();
               names.open("f", Open_Mode::create_new);
               names.remove("f");
               file.require_not_replaced();
               names.require_not_replaced();
-              EXPECT_THAT(file.list_beside("."), ::testing::ElementsAre(".c"));
+              EXPECT_THAT(file.beside()->list(), ::testing::UnorderedElementsAre("", ".c"));
               return file.is_replaced() ? "replaced" : "";
             }));
   EXPECT_THAT(Directory(directory.path()).list(),
@@ -281,7 +281,7 @@ TEST_F(Changed_File, NewFilesKeepThePermissionsOfWhatTheyReplaceOrBelongTo) {
       file.publish();
     }
     EXPECT_EQ(mode, permissions(path));
-    File(path, Open_Mode::read_existing).open_beside("-tail", Open_Mode::create_new);
+    File(path, Open_Mode::read_existing).beside()->open("-tail", Open_Mode::create_new);
     EXPECT_EQ(mode, permissions(path + "-tail"));
     Directory(directory.path()).open_like("b", "c", Open_Mode::create_new);
     EXPECT_EQ(mode, permissions(directory.file("c")));

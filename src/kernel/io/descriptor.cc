@@ -1,6 +1,5 @@
 #include "kernel/io/descriptor.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -8,11 +7,24 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 #include "joedb/base/error.h"
 
 namespace joedb::inline v1 {
+
+// Race: another thread may take or release a number between these calls; open_descriptor then moves
+// the file to another number.
+void reserve_standard_descriptors() noexcept {
+  const int error = errno;
+  for (int number = 0; number <= STDERR_FILENO; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
+    const int mode = number == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    // Without O_CLOEXEC: programs that this one starts inherit it.
+    const int opened = ::open("/dev/null", mode | O_NOCTTY);
+    if (opened > STDERR_FILENO) ::close(opened);
+  }
+  errno = error;
+}
 
 static constexpr int first_usable = 3;
 
@@ -69,33 +81,6 @@ void copy_permissions(int from, int to, const std::string& name, Ownership owner
   if (size > 0 && ::fsetxattr(to, access_list, list.data(), static_cast<size_t>(size), 0) != 0 &&
       is_required)
     throw_io_error("setting the access list of", name, -1, errno);
-}
-
-std::vector<std::string> list_directory(int directory, const std::string& name) {
-  const int descriptor = open_descriptor(directory, ".", O_RDONLY | O_DIRECTORY);
-  DIR* const stream = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
-  if (stream == nullptr) {
-    const int error = errno;
-    if (descriptor >= 0) ::close(descriptor);
-    throw_io_error("reading the directory", name, -1, error);
-  }
-  std::vector<std::string> names;
-  int error = 0;
-  try {
-    errno = 0;
-    while (const dirent* const entry = ::readdir(stream)) {
-      if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
-        names.emplace_back(entry->d_name);
-      errno = 0;
-    }
-    error = errno;
-  } catch (...) {
-    ::closedir(stream);
-    throw;
-  }
-  ::closedir(stream);
-  if (error != 0) throw_io_error("reading the directory", name, -1, error);
-  return names;
 }
 
 }  // namespace joedb::inline v1

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "kernel/base/standard_descriptors.h"
 
@@ -36,10 +35,6 @@ enum class Ownership {
   best_effort  // if the group cannot be set, it gets the permissions of others
 };
 void copy_permissions(int from, int to, const std::string& name, Ownership ownership);
-
-// Returns the names in an open directory, in any order, without "." and "..". `name` is for errors.
-// Throws Io_Error.
-std::vector<std::string> list_directory(int directory, const std::string& name);
 
 }  // namespace joedb::inline v1
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernel/base/zeros.h"
+#include "kernel/io/file_pieces.h"
 
 namespace joedb::inline v1 {
 
@@ -41,44 +42,60 @@ std::string Abstract_File::read_blob(Blob blob, std::int64_t max_size) const {
   return result;
 }
 
+void Abstract_File::copy_to(Abstract_File& destination) const { copy_end(*this, 0, destination); }
+
 void Abstract_File::copy_to(Abstract_File& destination, Offset start, Offset size) const {
-  const auto buffer = std::make_unique<char[]>(copy_buffer_size);
-  for (const Offset end = start + size; start < end;) {
-    const auto n = std::min(copy_buffer_size, static_cast<std::size_t>(end - start));
-    read_exactly(buffer.get(), n, start);
-    destination.pwrite(buffer.get(), n, start);
-    start += static_cast<Offset>(n);
-  }
+  for_each_piece(*this, start, start + size, copy_buffer_size,
+                 [&](std::string_view bytes, Offset offset) {
+                   destination.pwrite(bytes.data(), bytes.size(), offset);
+                 });
 }
 
-Offset Abstract_File::copy_end_to(Abstract_File& destination, Offset start) const {
+Offset copy_end(const Abstract_File& file, Offset start, Abstract_File& destination) {
   const auto buffer = std::make_unique<char[]>(copy_buffer_size);
   Offset offset = start;
-  while (const std::size_t n = pread(buffer.get(), copy_buffer_size, offset)) {
+  while (const std::size_t n = file.pread(buffer.get(), copy_buffer_size, offset)) {
     destination.pwrite(buffer.get(), n, offset - start);
     offset += static_cast<Offset>(n);
   }
   return offset - start;
 }
 
-bool Abstract_File::is_zero(Offset start, Offset end) const {
+bool is_zero(const Abstract_File& file, Offset start, Offset end) {
   const auto buffer = std::make_unique<char[]>(copy_buffer_size);
   while (start < end) {
     const auto wanted = std::min(copy_buffer_size, static_cast<std::size_t>(end - start));
-    const std::size_t n = pread(buffer.get(), wanted, start);
+    const std::size_t n = file.pread(buffer.get(), wanted, start);
     if (n < wanted || !are_zeros({buffer.get(), n})) return false;
     start += static_cast<Offset>(n);
   }
   return true;
 }
 
-std::unique_ptr<Abstract_File> Abstract_File::open_beside(const std::string&, Open_Mode) const {
-  return nullptr;
+namespace {
+
+class No_Directory final : public Abstract_Directory {
+ public:
+  const std::string& get_name() const override { return name_; }
+  std::vector<std::string> list() const override { return {}; }
+  std::unique_ptr<Abstract_File> open(const std::string&, Open_Mode) override { return nullptr; }
+  void remove(const std::string&) override {}
+  void rename(const std::string&, const std::string&) override {}
+  void remove_durably(const std::string&) override {}
+
+ private:
+  const std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Abstract_Directory> Abstract_File::beside() const {
+  return std::make_unique<No_Directory>();
 }
 
-void Abstract_File::rename_beside(const std::string&, const std::string&) const {}
-void Abstract_File::remove_beside(const std::string&) const {}
-std::vector<std::string> Abstract_File::list_beside(const std::string&) const { return {}; }
+std::unique_ptr<Abstract_File> Abstract_File::reopen(Open_Mode mode) const {
+  return beside()->open("", mode);
+}
 
 // Words in a file are little-endian, like the machine (base/types.h).
 void Abstract_File::store_words(std::span<const std::int64_t> words, Offset offset) {
@@ -110,6 +127,14 @@ bool Abstract_File::equal_to(const Abstract_File& other, Offset start, Offset en
     start += static_cast<Offset>(n);
   }
   return true;
+}
+
+std::size_t Blob_Reader::read(char* data, std::size_t size) {
+  const auto n = static_cast<std::size_t>(
+      std::min(static_cast<std::int64_t>(std::min(size, std::size_t{1} << 30)), remaining()));
+  file_.read_exactly(data, n, position_);
+  position_ += static_cast<Offset>(n);
+  return n;
 }
 
 }  // namespace joedb::inline v1

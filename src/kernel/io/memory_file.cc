@@ -33,21 +33,16 @@ bool Memory_File::truncate(Offset size) {
 Readonly_Memory_File::Readonly_Memory_File(const void* data, std::size_t size)
     : Readonly_Memory_File(std::string_view(static_cast<const char*>(data), size)) {}
 
-Readonly_Memory_File::Readonly_Memory_File(std::string_view data)
-    : Abstract_File("memory", Open_Mode::read_existing), data_(data) {}
+Readonly_Memory_File::Readonly_Memory_File(std::string_view data) : Readonly_Memory_File(data, 0) {}
 
 Readonly_Memory_File::Readonly_Memory_File(const std::vector<char>& data)
     : Readonly_Memory_File(std::string_view(data.data(), data.size())) {}
 
 Readonly_Memory_File::Readonly_Memory_File(std::string_view data, Offset start)
-    : Abstract_File("memory", Open_Mode::read_existing), data_(data), start_(start) {}
+    : Readonly_File("memory"), data_(data), start_(start) {}
 
 std::size_t Readonly_Memory_File::pread(char* data, std::size_t size, Offset offset) const {
   return read_from(data_, data, size, offset - start_);
-}
-
-void Readonly_Memory_File::pwrite(const char*, std::size_t, Offset) {
-  throw Exception("writing to a read-only memory file");
 }
 
 }  // namespace joedb::inline v1

@@ -135,7 +135,6 @@ void File::watch() {
 }
 
 void File::close() noexcept {
-  if (directory_ >= 0) ::close(directory_);
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -148,37 +147,39 @@ void File::open_directory_of(int directory, const std::string& path) {
       slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
   own_name_ = slash == std::string::npos ? path : path.substr(slash + 1);
   if (own_name_.empty() && !path.empty()) own_name_ = ".";  // "NAME/" names a directory
-  if (!is_readonly())
-    directory_ = open_descriptor(directory, parent.c_str(), O_RDONLY | O_DIRECTORY);
-  can_sync_directory_ = directory_ >= 0;
-  if (directory_ < 0) directory_ = open_descriptor(directory, parent.c_str(), O_PATH | O_DIRECTORY);
-  if (directory_ < 0) throw_io_error("opening", get_name(), -1, errno);
+  int opened = -1;
+  if (!is_readonly()) opened = open_descriptor(directory, parent.c_str(), O_RDONLY | O_DIRECTORY);
+  can_sync_directory_ = opened >= 0;
+  if (opened < 0) opened = open_descriptor(directory, parent.c_str(), O_PATH | O_DIRECTORY);
+  if (opened < 0) throw_io_error("opening", get_name(), -1, errno);
+  directory_ = std::make_shared<const Descriptor>(opened);
 }
 
 // Returns true if the file is new.
 bool File::open(unsigned permissions) {
   const char* const name = own_name_.c_str();
+  const int directory = directory_->number();
   constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
   bool is_new = false;
   switch (get_mode()) {
     case Open_Mode::read_existing:
       descriptor_ =
-          open_descriptor(directory_, name, O_RDONLY | O_NONBLOCK);  // does not block on a pipe
+          open_descriptor(directory, name, O_RDONLY | O_NONBLOCK);  // does not block on a pipe
       break;
     case Open_Mode::write_existing:
-      descriptor_ = open_descriptor(directory_, name, O_RDWR);
+      descriptor_ = open_descriptor(directory, name, O_RDWR);
       break;
     case Open_Mode::create_new:
-      descriptor_ = open_descriptor(directory_, name, create_flags, permissions);
+      descriptor_ = open_descriptor(directory, name, create_flags, permissions);
       is_new = true;
       break;
     case Open_Mode::write_existing_or_create_new:
     case Open_Mode::shared_write:
     case Open_Mode::write_lock:
-      descriptor_ = open_descriptor(directory_, name, create_flags, permissions);
+      descriptor_ = open_descriptor(directory, name, create_flags, permissions);
       is_new = descriptor_ >= 0;
       if (descriptor_ < 0 && errno == EEXIST)
-        descriptor_ = open_descriptor(directory_, name, O_RDWR);
+        descriptor_ = open_descriptor(directory, name, O_RDWR);
       break;
   }
   if (descriptor_ < 0) throw_io_error("opening", get_name(), -1, errno);
@@ -200,12 +201,13 @@ void File::lock_at_opening() {
 
 // Bytes written to a file that was replaced during the wait for a lock would be lost.
 bool File::has_name() const {
-  const Name name = look_up(directory_, own_name_, status_of(descriptor_, get_name()));
+  const Name name = look_up(directory_->number(), own_name_, status_of(descriptor_, get_name()));
   return name == Name::own || name == Name::unknown;
 }
 
 bool File::is_replaced() const {
-  return look_up(directory_, own_name_, status_of(descriptor_, get_name())) == Name::others;
+  return look_up(directory_->number(), own_name_, status_of(descriptor_, get_name())) ==
+         Name::others;
 }
 
 // ---- changes by others --------------------------------------------------------------------------
@@ -250,7 +252,7 @@ void File::require_not_replaced() const {
   }
   const struct statx status = status_of(descriptor_, get_name());
   const Offset size = size_in(status);
-  const Name name = look_up(directory_, own_name_, status);
+  const Name name = look_up(directory_->number(), own_name_, status);
   if (name == Name::others) throw File_Replaced(get_name(), "was replaced by another file");
   if (name == Name::missing) throw File_Replaced(get_name(), "was removed");
   std::array<char, 8> found = expected.bytes;
@@ -277,55 +279,8 @@ File::~File() {
 
 Offset File::get_size() const { return size_in(status_of(descriptor_, get_name())); }
 
-// Derived from get_name(), not from own_name_, which differs until a New_File is published.
-std::string File::beside(const std::string& suffix) const {
-  return get_name().substr(get_name().rfind('/') + 1) + suffix;
-}
-
-std::unique_ptr<Abstract_File> File::open_beside(const std::string& suffix, Open_Mode mode) const {
-  return std::unique_ptr<File>(
-      new File(get_name() + suffix, mode, directory_, beside(suffix), 0, descriptor_));
-}
-
-namespace {
-
-// Makes a change of names durable. A directory without read permission cannot be synced by this
-// process.
-void sync_names(const Descriptor& directory, const std::string& file) {
-  if (directory.is_open() && ::fsync(directory.number()) != 0)
-    throw_io_error("syncing the directory of", file, -1, errno);
-}
-
-}  // namespace
-
-void File::rename_beside(const std::string& from, const std::string& to) const {
-  require_own_process();
-  // Opened before the change, so that an error of a concurrent sync by another process is reported
-  // here, too.
-  const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
-  if (::renameat(directory_, beside(from).c_str(), directory_, beside(to).c_str()) != 0)
-    throw_io_error("renaming", get_name() + from, -1, errno);
-  sync_names(directory, get_name());
-}
-
-void File::remove_beside(const std::string& suffix) const {
-  require_own_process();
-  // Opened before the change, so that an error of a concurrent sync by another process is reported
-  // here, too.
-  const Descriptor directory(open_descriptor(directory_, ".", O_RDONLY | O_DIRECTORY));
-  if (::unlinkat(directory_, beside(suffix).c_str(), 0) != 0) {
-    if (errno == ENOENT) return;
-    throw_io_error("removing", get_name() + suffix, -1, errno);
-  }
-  sync_names(directory, get_name());
-}
-
-std::vector<std::string> File::list_beside(const std::string& prefix) const {
-  const std::string own_name = beside("");
-  std::vector<std::string> suffixes;
-  for (const std::string& name : list_directory(directory_, get_name()))
-    if (name.starts_with(own_name + prefix)) suffixes.push_back(name.substr(own_name.size()));
-  return suffixes;
+std::unique_ptr<Abstract_Directory> File::beside() const {
+  return std::unique_ptr<Directory>(new Directory(*this));
 }
 
 static bool map_at(char* address, std::size_t size, int flags, int descriptor, Offset offset) {
@@ -367,10 +322,6 @@ std::size_t File_Slice::pread(char* data, std::size_t size, Offset offset) const
   if (offset < 0 || offset >= size_) return 0;
   const auto left = static_cast<std::size_t>(size_ - offset);
   return read_all(descriptor_, get_name(), data, std::min(size, left), start_ + offset);
-}
-
-void File_Slice::pwrite(const char*, std::size_t, Offset) {
-  throw Exception("a slice of a file can only be read");
 }
 
 bool File::map(Offset start, Offset end) {
@@ -472,12 +423,13 @@ void File::sync_content() { sync_by(::fsync); }
 void File::datasync_content() { sync_by(::fdatasync); }
 
 void File::set_own_name() {
-  own_name_ = beside("");
+  own_name_ = base_name();
   if (can_sync_directory_) set_new_name();
 }
 
 void File::sync_directory() {
-  if (::fsync(directory_) != 0) throw_io_error("syncing the directory of", get_name(), -1, errno);
+  if (::fsync(directory_->number()) != 0)
+    throw_io_error("syncing the directory of", get_name(), -1, errno);
 }
 
 bool File::truncate(Offset size) {

@@ -7,20 +7,20 @@
 #include <string_view>
 #include <utility>
 
-#include "kernel/io/source_file.h"
+#include "joedb/io/file.h"
 
 namespace joedb::inline v1 {
 
 // Collects bytes that arrive in pieces, such as from a connection, and makes them readable as a
 // file that contains only [start, end). A few bytes are kept in memory, more in a file.
-class Staged_File final : public Source_File {
+class Staged_File final : public Readonly_File {
  public:
   using Make_File = std::function<std::unique_ptr<Abstract_File>()>;
 
   // When there are more than `max_in_memory` bytes, make_file() is called for a new file. Its
   // exceptions pass through append.
   Staged_File(const std::string& name, Offset start, std::size_t max_in_memory, Make_File make_file)
-      : Source_File(name),
+      : Readonly_File(name),
         start_(start),
         max_in_memory_(max_in_memory),
         make_file_(std::move(make_file)),

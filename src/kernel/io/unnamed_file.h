@@ -21,9 +21,7 @@ class Unnamed_File final : public File {
   static std::unique_ptr<Unnamed_File> make_at(const std::string& path);
 
   bool has_slow_growth() const override { return false; }  // never needed after a crash
-  std::unique_ptr<Abstract_File> open_beside(const std::string&, Open_Mode) const override {
-    return nullptr;
-  }
+  std::unique_ptr<Abstract_Directory> beside() const override { return Abstract_File::beside(); }
 
  private:
   struct Path;

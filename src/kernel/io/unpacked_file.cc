@@ -6,7 +6,7 @@ namespace joedb::inline v1 {
 
 Unpacked_File::Unpacked_File(std::unique_ptr<Abstract_File> packed,
                              std::unique_ptr<Unpacker> unpacker, Settings settings)
-    : Source_File(packed->get_name()),
+    : Readonly_File(packed->get_name()),
       packed_(std::move(packed)),
       unpacker_(std::move(unpacker)),
       settings_(std::move(settings)),

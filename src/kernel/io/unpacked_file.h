@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/io/source_file.h"
+#include "joedb/io/file.h"
 #include "kernel/io/unnamed_file.h"
 
 namespace joedb::inline v1 {
@@ -37,7 +37,7 @@ class Unpacker {
 // shown (as far as that can be detected). Then bytes are unpacked again on demand, sequentially,
 // with a few megabytes of memory. If they are read in another order, they are unpacked to a
 // temporary file.
-class Unpacked_File final : public Source_File {
+class Unpacked_File final : public Readonly_File {
  public:
   struct Settings {
     // Limit on the unpacked bytes. 0: 1 GiB, or 1000 times the size of the archive if that is more.

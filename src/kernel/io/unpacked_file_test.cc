@@ -62,9 +62,9 @@ class Runs final : public Unpacker {
   bool is_at_end_ = false;
 };
 
-class Counted_File final : public Source_File {
+class Counted_File final : public Readonly_File {
  public:
-  explicit Counted_File(std::string bytes) : Source_File("archive"), bytes_(std::move(bytes)) {}
+  explicit Counted_File(std::string bytes) : Readonly_File("archive"), bytes_(std::move(bytes)) {}
   Offset get_size() const override { return static_cast<Offset>(bytes_.size()); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     if (offset >= get_size()) return 0;

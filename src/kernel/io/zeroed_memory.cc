@@ -111,7 +111,8 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
     if (size >= min_map_size &&
         (reserve(std::max(room_to_grow(size), reserved)) || reserve(size))) {
       const std::size_t mapped = rounded(size, page_size);
-      if (file.map_privately(data_, size, offset)) {
+      const auto* const mappable = dynamic_cast<const File*>(&file);
+      if (mappable != nullptr && mappable->map_privately(data_, size, offset)) {
         guard_ = Guarded_Map::add(data_, mapped, PROT_READ | PROT_WRITE);
         size_ = size;
         usable_ = mapped;

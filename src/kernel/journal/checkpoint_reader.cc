@@ -10,6 +10,7 @@
 
 #include "joedb/io/fail_stop_file.h"
 #include "kernel/format/seal.h"
+#include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
@@ -130,7 +131,7 @@ void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Off
     const auto missing = missing_soft_checkpoint(words, file_size);
     if (found == journal_start && has_checkpoint && missing) fail("soft", *missing);
   }
-  if (found > journal_start || has_checkpoint || file_.is_zero(journal_start, file_size)) return;
+  if (found > journal_start || has_checkpoint || is_zero(file_, journal_start, file_size)) return;
   fail_as_damaged(
       "its header has no checkpoint, and the file has " + std::to_string(file_size) + " bytes",
       file_size);
@@ -270,9 +271,9 @@ void Checkpoint_Reader::resume(Offset position, Offset covered) {
 // Zeros after the last entry are not entries: no entry begins with a zero. Errors in the entries
 // are left to the replay.
 Offset Checkpoint_Reader::end_of_entries(Offset file_size) const {
-  if (file_size <= journal_start || !file_.is_zero(file_size - 1, file_size)) return file_size;
+  if (file_size <= journal_start || !is_zero(file_, file_size - 1, file_size)) return file_size;
   const Offset end = end_of_whole_entries(file_size);
-  return file_.is_zero(end, file_size) ? end : file_size;
+  return is_zero(file_, end, file_size) ? end : file_size;
 }
 
 Offset Checkpoint_Reader::end_of_whole_entries(Offset file_size) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel/format/seal.h"
+#include "kernel/io/file_pieces.h"
 
 // The header has two slots of two words. These invariants hold at every instant between two writes:
 //
@@ -210,14 +211,10 @@ void Checkpoint_Writer::sync() {
 // lost: it takes their pages for clean, so no later sync would write them. Once the same bytes have
 // been written again, the next sync writes them, or fails.
 void Checkpoint_Writer::rewrite(Offset start, Offset end) {
-  constexpr Offset most = Offset{1} << 18;
-  std::vector<char> bytes(static_cast<std::size_t>(std::clamp<Offset>(end - start, 0, most)));
-  while (start < end) {
-    const auto size = std::min(bytes.size(), static_cast<std::size_t>(end - start));
-    out_.read_exactly(bytes.data(), size, start);
-    out_.pwrite(bytes.data(), size, start);
-    start += static_cast<Offset>(size);
-  }
+  for_each_piece(out_, start, end, std::size_t{1} << 18,
+                 [&](std::string_view bytes, Offset offset) {
+                   out_.pwrite(bytes.data(), bytes.size(), offset);
+                 });
 }
 
 // Called before a sync that a hard checkpoint at or after `end` relies on.

@@ -7,6 +7,7 @@
 
 #include "joedb/base/log.h"
 #include "kernel/base/shell_word.h"
+#include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
@@ -104,7 +105,7 @@ bool Journal_Recovery::is_blank(Offset file_size) const {
 
 // True if the file ends with zeros from `start` on that a preallocating writer may have left.
 bool Journal_Recovery::is_preallocated(Offset start, Offset file_size) const {
-  return file_size - start <= 2 * Preallocator::max_step && file_.is_zero(start, file_size);
+  return file_size - start <= 2 * Preallocator::max_step && is_zero(file_, start, file_size);
 }
 
 void Journal_Recovery::require_no_tail(Offset file_size) const {
@@ -170,18 +171,18 @@ void Journal_Recovery::keep_tail(Offset file_size) {
     const std::string name = number == 1 ? suffix : suffix + "-" + std::to_string(number);
     try {
       // Never an existing file: it may be a link to another one.
-      tail = file_.open_beside(name, Open_Mode::create_new);
+      tail = file_.beside()->open(name, Open_Mode::create_new);
     } catch (const Io_Error& error) {
       if (error.code != EEXIST) throw;
       continue;
     }
     if (!tail) break;
     try {
-      file_.copy_end_to(*tail, start);
+      copy_end(file_, start, *tail);
       tail->sync();
     } catch (...) {  // on a full disk, each attempt would leave another file
       try {
-        file_.remove_beside(name);
+        file_.beside()->remove_durably(name);
       } catch (const std::exception&) {
       }
       throw;
@@ -247,7 +248,7 @@ void Journal_Recovery::require_adopted_tail() {
   const Offset checkpoint = header_.checkpoint();
   const Offset size = file_.get_size();
   const Checkpoints in_header = read_checkpoints(size, checkpoint);
-  const bool has_zeros = !is_finished_ && size > checkpoint && file_.is_zero(checkpoint, size);
+  const bool has_zeros = !is_finished_ && size > checkpoint && is_zero(file_, checkpoint, size);
   if (in_header.checkpoint != *header_checkpoint_ || (size != checkpoint && !has_zeros))
     throw Exception(
         file_.get_name() +

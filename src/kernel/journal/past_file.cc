@@ -12,10 +12,7 @@ static std::array<char, header_size> header_at(Offset end) {
 }
 
 Past_File::Past_File(std::shared_ptr<Abstract_File> file, Offset end)
-    : Abstract_File(file->get_name(), Open_Mode::read_existing),
-      file_(std::move(file)),
-      end_(end),
-      header_(header_at(end)) {}
+    : Readonly_File(file->get_name()), file_(std::move(file)), end_(end), header_(header_at(end)) {}
 
 std::size_t Past_File::pread(char* data, std::size_t size, Offset offset) const {
   if (offset >= end_) return 0;
@@ -34,10 +31,6 @@ std::size_t Past_File::pread(char* data, std::size_t size, Offset offset) const 
 bool Past_File::pread_cached(char* data, std::size_t size, Offset offset) const {
   if (offset < journal_start) return pread(data, size, offset) == size;
   return static_cast<Offset>(size) <= end_ - offset && file_->pread_cached(data, size, offset);
-}
-
-void Past_File::pwrite(const char*, std::size_t, Offset) {
-  throw Exception(get_name() + ": a past state cannot be written");
 }
 
 }  // namespace joedb::inline v1

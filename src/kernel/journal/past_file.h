@@ -12,8 +12,9 @@
 namespace joedb::inline v1 {
 
 // A journal as it was when it had `end` bytes, for reading: the file ends there, and its header has
-// a hard checkpoint there. Nothing is copied. Snapshots beside the file are found.
-class Past_File : public Abstract_File, public Has_Identity {
+// a hard checkpoint there. Nothing is copied, nor locked: bytes before a checkpoint do not change.
+// Snapshots beside the file are found.
+class Past_File : public Readonly_File, public Has_Identity {
  public:
   // `end` is between two entries, and at most the size of the file; it may be past the checkpoint.
   Past_File(std::shared_ptr<Abstract_File> file, Offset end);
@@ -25,24 +26,10 @@ class Past_File : public Abstract_File, public Has_Identity {
   std::optional<File_Identity> identity() const override { return identity_of(*file_); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   bool pread_cached(char* data, std::size_t size, Offset offset) const override;
-  // Throws Exception.
-  void pwrite(const char* data, std::size_t size, Offset offset) override;
-  void sync() override {}
-  void datasync() override {}
-  // No locks are needed: bytes before a checkpoint do not change.
-  void shared_lock(Offset, Offset) override {}
-  void exclusive_lock(Offset, Offset) override {}
-  void unlock(Offset, Offset) noexcept override {}
-  // Opens existing files beside this one, for reading. Does not open the file itself again: that
-  // would show the present state, and a tool that writes would write to it.
-  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                             Open_Mode mode) const override {
-    if (suffix.empty() || mode != Open_Mode::read_existing) return nullptr;
-    return file_->open_beside(suffix, mode);
-  }
-  std::vector<std::string> list_beside(const std::string& prefix) const override {
-    return file_->list_beside(prefix);
-  }
+  std::unique_ptr<Abstract_Directory> beside() const override { return file_->beside(); }
+  // Returns null: the file itself would show the present state, and a tool that writes would write
+  // to it.
+  std::unique_ptr<Abstract_File> reopen(Open_Mode) const override { return nullptr; }
 
  private:
   const std::shared_ptr<Abstract_File> file_;

@@ -1,5 +1,7 @@
 #include "joedb/journal/readonly_journal.h"
 
+#include "kernel/io/file_pieces.h"
+
 namespace joedb::inline v1 {
 
 Readonly_Journal::Readonly_Journal(Abstract_File& file, Recovery recovery, bool checks_integrity)
@@ -24,7 +26,7 @@ Offset Readonly_Journal::pull() {
 
 Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail) {
   const Offset start = Readonly_Journal(file, recovery).get_checkpoint();
-  return file.copy_end_to(tail, start);
+  return copy_end(file, start, tail);
 }
 
 }  // namespace joedb::inline v1

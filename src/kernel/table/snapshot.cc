@@ -19,8 +19,10 @@ std::string snapshot_suffix(Offset position) {
 
 std::vector<Offset> kept_snapshots(const Abstract_File& journal) {
   std::vector<Offset> positions;
-  for (const std::string& name : journal.list_beside(snapshot_suffix() + "-")) {
-    const std::string_view number = std::string_view(name).substr(snapshot_suffix().size() + 1);
+  const std::string prefix = snapshot_suffix() + "-";
+  for (const std::string& name : journal.beside()->list()) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view number = std::string_view(name).substr(prefix.size());
     if (const auto position = parse_number<Offset>(number)) positions.push_back(*position);
   }
   std::sort(positions.begin(), positions.end());
@@ -30,7 +32,7 @@ std::vector<Offset> kept_snapshots(const Abstract_File& journal) {
 // Returns null if there is no such file.
 static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal, Offset position) {
   try {
-    auto file = journal.open_beside(snapshot_suffix(position), Open_Mode::read_existing);
+    auto file = journal.beside()->open(snapshot_suffix(position), Open_Mode::read_existing);
     return file && file->get_size() > 0 ? std::move(file) : nullptr;
   } catch (const Io_Error& error) {
     if (error.code == ENOENT) return nullptr;
@@ -140,7 +142,7 @@ Snapshot_Form snapshot_form(const Snapshot_File& snapshot) {
 // the file that a killed process has left. Returns null if another process is writing one, or if
 // there is no place for it.
 static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& journal) {
-  const auto create = [&] { return journal.open_beside(unfinished, Open_Mode::create_new); };
+  const auto create = [&] { return journal.beside()->open(unfinished, Open_Mode::create_new); };
   try {
     return create();
   } catch (const Io_Error& error) {
@@ -150,12 +152,12 @@ static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& jou
   }
   std::unique_ptr<Abstract_File> left;  // its lock keeps others from removing it
   try {
-    left = journal.open_beside(unfinished, Open_Mode::write_existing);
+    left = journal.beside()->open(unfinished, Open_Mode::write_existing);
   } catch (const Io_Error& error) {
     if (error.code == EAGAIN) return nullptr;
     if (error.code == EACCES || error.code == EPERM) throw;  // another user may be writing it
   }
-  journal.remove_beside(unfinished);
+  journal.beside()->remove_durably(unfinished);
   try {
     return create();
   } catch (const Io_Error& error) {
@@ -193,10 +195,10 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
     file->sync();
     // Checks again, because save() has read the mapped tables since the first check.
     database.require_intact();
-    journal.rename_beside(unfinished, snapshot_suffix(is_kept ? place.position : 0));
+    journal.beside()->rename(unfinished, snapshot_suffix(is_kept ? place.position : 0));
   } catch (...) {
     try {
-      journal.remove_beside(unfinished);
+      journal.beside()->remove_durably(unfinished);
     } catch (const Io_Error&) {  // the first error counts
     }
     throw;
@@ -208,19 +210,19 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
 static bool remove_snapshot(const Abstract_File& journal, const std::string& name) {
   std::unique_ptr<Abstract_File> lock;
   try {
-    if (name == unfinished) lock = journal.open_beside(unfinished, Open_Mode::write_existing);
+    if (name == unfinished) lock = journal.beside()->open(unfinished, Open_Mode::write_existing);
   } catch (const Io_Error& error) {
     if (error.code == EAGAIN) return false;  // another process is writing it
     // Otherwise it is a dangling link, or not a regular file: it can be removed.
   }
-  journal.remove_beside(name);
+  journal.beside()->remove_durably(name);
   return true;
 }
 
 std::vector<std::string> remove_snapshots(const Abstract_File& journal) {
   std::vector<std::string> names;
   for (const Offset position : kept_snapshots(journal)) names.push_back(snapshot_suffix(position));
-  for (const std::string& name : journal.list_beside(suffix))
+  for (const std::string& name : journal.beside()->list())
     if (name == suffix || name == unfinished) names.push_back(name);
   std::vector<std::string> removed;
   for (const std::string& name : names)

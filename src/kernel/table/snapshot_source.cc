@@ -62,7 +62,7 @@ void Snapshot_Source::require_good() {
 void Snapshot_Source::verify_in_background(const Abstract_File& journal) {
   if (thread_.joinable() || dynamic_cast<const File*>(&file_->file()) == nullptr) return;
   try {
-    if (!file_->is_unchanged(journal)) journal_ = journal.open_beside("", Open_Mode::read_existing);
+    if (!file_->is_unchanged(journal)) journal_ = journal.reopen(Open_Mode::read_existing);
     if (!journal_ && file_->size_of_sections() <= verified_at_opening) return;
     thread_ = std::thread([this] { run(); });
   } catch (const Io_Error&) {           // the journal file was removed or renamed

@@ -5,7 +5,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/table/load.h"
-#include "kernel/io/process_memory.h"
+#include "kernel/io/process.h"
 #include "kernel/table/snapshot_source.h"
 
 namespace joedb::inline v1 {
@@ -193,7 +193,7 @@ void Writable_Database::write_snapshot_in_background() {
     journal_.recover();
     journal_.sync_hard_checkpoint();
   }
-  auto file = journal_.get_file().open_beside("", Open_Mode::read_existing);
+  auto file = journal_.get_file().reopen(Open_Mode::read_existing);
   if (file)
     background_ =
         std::make_unique<Background_Snapshot>(std::move(file), journal_.is_shared(),

@@ -10,7 +10,7 @@
 
 #include "joedb/io/posix_file.h"
 #include "kernel/base/backoff.h"
-#include "kernel/io/process_name.h"
+#include "kernel/io/process.h"
 #include "share/cluster/log_reader.h"
 #include "share/cluster/messages.h"
 

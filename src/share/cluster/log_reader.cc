@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "joedb/base/error.h"
+#include "kernel/io/file_pieces.h"
 #include "kernel/io/unnamed_file.h"
 
 namespace joedb::inline v1 {
@@ -98,13 +99,8 @@ void Log_Reader::skip(const Log_State& state, Prefix_Hash hash) {
 void Log_Reader::drop_bytes() {
   if (!has_bytes()) return;
   auto rest = stage();
-  std::string piece;
-  constexpr Offset most = Offset{1} << 20;
-  while (rest->end() < bytes_->end()) {
-    piece.resize(static_cast<std::size_t>(std::min(most, bytes_->end() - rest->end())));
-    bytes_->read_exactly(piece.data(), piece.size(), rest->end());
-    rest->append(piece);
-  }
+  for_each_piece(*bytes_, rest->end(), bytes_->end(), std::size_t{1} << 20,
+                 [&](std::string_view bytes, Offset) { rest->append(bytes); });
   bytes_ = std::move(rest);
   first_writer_.reset();
 }

@@ -4,6 +4,7 @@
 
 #include "joedb/replica/connection.h"
 #include "kernel/format/hash.h"
+#include "kernel/io/file_pieces.h"
 
 namespace joedb::inline v1 {
 
@@ -29,12 +30,8 @@ void Prefix_Hash::append(std::string_view bytes) {
 }
 
 void Prefix_Hash::append(const Abstract_File& file, Offset end) {
-  std::string bytes;
-  while (this->end() < end) {
-    bytes.resize(std::min(block_bytes, static_cast<std::size_t>(end - this->end())));
-    file.read_exactly(bytes.data(), bytes.size(), this->end());
-    append(bytes);
-  }
+  for_each_piece(file, this->end(), end, block_bytes,
+                 [&](std::string_view bytes, Offset) { append(bytes); });
 }
 
 Journal_State Prefix_Hash::state() const {

@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "kernel/io/source_file.h"
+#include "joedb/io/file.h"
 
 namespace joedb::inline v1 {
 
 // A remote file, with some pieces cached in memory. The pieces get longer while the file is read
 // sequentially.
-class Remote_File : public Source_File {
+class Remote_File : public Readonly_File {
  public:
   std::size_t pread(char* data, std::size_t size, Offset offset) const final;
 
  protected:
-  using Source_File::Source_File;
+  using Readonly_File::Readonly_File;
 
   // Reads from the remote file as pread does. Fewer bytes than `size` do not imply the end of the
   // file; no bytes do.

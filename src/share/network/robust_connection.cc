@@ -5,10 +5,11 @@
 
 #include "joedb/format/header.h"
 #include "kernel/base/backoff.h"
+#include "kernel/io/file_pieces.h"
 
 namespace joedb::inline v1 {
 
-static constexpr Offset compared_at_once = Offset{1} << 20;
+static constexpr std::size_t compared_at_once = std::size_t{1} << 20;
 
 Robust_Connection::Robust_Connection(Connector& connector, Logger& log, System& system)
     : connector_(connector), log_(log), system_(system) {
@@ -181,17 +182,15 @@ bool Robust_Connection::has_arrived(const Abstract_File& local, Offset from, Off
   if (now == from) return false;
   if (now < from || end <= from) throw Conflict(from);
   const Offset common = std::min(now, end);
-  std::vector<char> here, there;
-  for (Offset position = from; position < common;) {
-    const auto size = static_cast<std::size_t>(std::min(common - position, compared_at_once));
-    here.resize(size);
-    there.resize(size);
-    local.read_exactly(here.data(), size, position);
-    there.resize(connection_->read(there.data(), size, position));
-    const auto parted = std::mismatch(here.begin(), here.end(), there.begin(), there.end()).first;
-    if (parted != here.end()) throw Conflict(position + (parted - here.begin()));
-    position += static_cast<Offset>(size);
-  }
+  std::vector<char> there;
+  for_each_piece(local, from, common, compared_at_once,
+                 [&](std::string_view here, Offset position) {
+                   there.resize(here.size());
+                   there.resize(connection_->read(there.data(), there.size(), position));
+                   const auto parted =
+                       std::mismatch(here.begin(), here.end(), there.begin(), there.end()).first;
+                   if (parted != here.end()) throw Conflict(position + (parted - here.begin()));
+                 });
   log_.log(now < end ? "a part of the push had arrived" : "the push had arrived");
   return now >= end;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/io/source_file.h"
+#include "joedb/io/file.h"
 #include "share/network/content_hash.h"
 #include "share/network/protocol.h"
 #include "share/network/request_runner.h"
@@ -27,10 +27,10 @@ std::string pull_request(const Connection::Pull& pull, bool has_data) {
 }  // namespace
 
 // The bytes of a reply, as a file that can be read once, in order, while they arrive.
-class Server_Connection::Incoming final : public Source_File {
+class Server_Connection::Incoming final : public Readonly_File {
  public:
   Incoming(Server_Connection& connection, Offset start, Offset end)
-      : Source_File("what the server sends"),
+      : Readonly_File("what the server sends"),
         connection_(connection),
         position_(start),
         end_(end) {}

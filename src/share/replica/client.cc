@@ -6,8 +6,8 @@
 
 #include "history/explanation.h"
 #include "joedb/base/log.h"
+#include "joedb/io/file.h"
 #include "kernel/base/backoff.h"
-#include "kernel/io/source_file.h"
 
 namespace joedb::inline v1 {
 
@@ -41,10 +41,10 @@ class Client::Transaction {
 };
 
 // The entries to push, some of which are not in the local file yet.
-class Client::New_Entries final : public Source_File {
+class Client::New_Entries final : public Readonly_File {
  public:
   New_Entries(const Local_Copy& local, Offset end)
-      : Source_File(local.file().get_name()), local_(local), end_(end) {}
+      : Readonly_File(local.file().get_name()), local_(local), end_(end) {}
   Offset get_size() const override { return end_; }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     if (offset >= end_) return 0;

@@ -164,13 +164,11 @@ void Sim_Directory::remove(const std::string& name) {
   if (names_.contains(name)) change_names({name, {}, no_file});
 }
 
-std::vector<std::string> Sim_Directory::list(const std::string& prefix,
-                                             Sim_Process& process) const {
+std::vector<std::string> Sim_Directory::list(Sim_Process& process) const {
   process.begin_call();
-  if (faults_.fails(Calls::names)) fail("listing files with", prefix);
+  if (faults_.fails(Calls::names)) fail("listing files", "beside a file");
   std::vector<std::string> found;
-  for (const auto& [name, file] : names_)
-    if (name.starts_with(prefix)) found.push_back(name);
+  for (const auto& [name, file] : names_) found.push_back(name);
   return found;
 }
 

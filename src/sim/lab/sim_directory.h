@@ -140,11 +140,12 @@ class Sim_Directory : public Abstract_Directory {
   void fill();
 
   const std::string& get_name() const override;
-  std::vector<std::string> list() const override { return list({}, *process_); }
+  std::vector<std::string> list() const override { return list(*process_); }
   std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
     return open(name, name, mode, process_);
   }
   void remove(const std::string& name) override;
+  void remove_durably(const std::string& name) override { remove(name); }
 
   // ---- Kind::beside
 
@@ -161,7 +162,7 @@ class Sim_Directory : public Abstract_Directory {
                                       Open_Mode mode, std::shared_ptr<Sim_Process> process);
   void rename(const std::string& from, const std::string& to, Sim_Process& process);
   void remove(const std::string& name, Sim_Process& process);
-  std::vector<std::string> list(const std::string& prefix, Sim_Process& process) const;
+  std::vector<std::string> list(Sim_Process& process) const;
 
  private:
   friend class Sim_File;

@@ -297,27 +297,40 @@ std::string Sim_File::name_beside(const std::string& suffix) const {
   return file_ == Sim_Directory::no_file ? suffix : directory_.files_[file_].name + suffix;
 }
 
-std::unique_ptr<Abstract_File> Sim_File::open_beside(const std::string& suffix,
-                                                     Open_Mode mode) const {
-  process_->require_alive();
-  if (suffix.empty() && file_ == Sim_Directory::no_file)
-    return std::unique_ptr<Sim_File>(
-        new Sim_File(directory_, file_, owned_, get_name(), mode, process_));
-  return directory_.open(name_beside(suffix), get_name() + suffix, mode, process_);
-}
+class Sim_File::Beside final : public Abstract_Directory {
+ public:
+  explicit Beside(const Sim_File& file) : file_(file), directory_(file.directory_) {}
 
-void Sim_File::rename_beside(const std::string& from, const std::string& to) const {
-  directory_.rename(name_beside(from), name_beside(to), *process_);
-}
+  const std::string& get_name() const override { return file_.get_name(); }
+  std::vector<std::string> list() const override {
+    const std::string prefix = file_.name_beside({});
+    std::vector<std::string> names;
+    for (const std::string& name : directory_.list(*file_.process_))
+      if (name.starts_with(prefix)) names.push_back(name.substr(prefix.size()));
+    return names;
+  }
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    file_.process_->require_alive();
+    if (name.empty() && file_.file_ == Sim_Directory::no_file)
+      return std::unique_ptr<Sim_File>(
+          new Sim_File(directory_, file_.file_, file_.owned_, get_name(), mode, file_.process_));
+    return directory_.open(file_.name_beside(name), get_name() + name, mode, file_.process_);
+  }
+  void remove(const std::string& name) override { remove_durably(name); }
+  void rename(const std::string& from, const std::string& to) override {
+    directory_.rename(file_.name_beside(from), file_.name_beside(to), *file_.process_);
+  }
+  void remove_durably(const std::string& name) override {
+    directory_.remove(file_.name_beside(name), *file_.process_);
+  }
 
-void Sim_File::remove_beside(const std::string& suffix) const {
-  directory_.remove(name_beside(suffix), *process_);
-}
+ private:
+  const Sim_File& file_;
+  Sim_Directory& directory_;
+};
 
-std::vector<std::string> Sim_File::list_beside(const std::string& prefix) const {
-  std::vector<std::string> names = directory_.list(name_beside(prefix), *process_);
-  for (std::string& name : names) name.erase(0, name_beside({}).size());
-  return names;
+std::unique_ptr<Abstract_Directory> Sim_File::beside() const {
+  return std::make_unique<Beside>(*this);
 }
 
 std::string words_text(std::string_view file) {

@@ -75,11 +75,7 @@ class Sim_File : public Named_File, public Has_Identity {
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
   bool try_exclusive_lock(Offset start, Offset size) override;
-  std::unique_ptr<Abstract_File> open_beside(const std::string& suffix,
-                                             Open_Mode mode) const override;
-  void rename_beside(const std::string& from, const std::string& to) const override;
-  void remove_beside(const std::string& suffix) const override;
-  std::vector<std::string> list_beside(const std::string& prefix) const override;
+  std::unique_ptr<Abstract_Directory> beside() const override;
 
  protected:
   void sync_content() override;
@@ -95,6 +91,7 @@ class Sim_File : public Named_File, public Has_Identity {
 
  private:
   friend class Sim_Directory;
+  class Beside;
 
   // `file`: its index in the directory; Sim_Directory::no_file for the file of a Sim_Disk.
   Sim_File(Sim_Directory& directory, std::size_t file, std::shared_ptr<Sim_Node> node,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <iostream>
@@ -8,6 +9,7 @@
 #include "kernel/base/counted.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
+#include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
 #include "rewrite/forget.h"
 #include "text/history_text.h"
@@ -66,24 +68,13 @@ void take_request(Words& words, Forget_Request& request) {
 
 // ---- forgetting ---------------------------------------------------------------------------------
 
-// Returns true if there are bytes past the checkpoint that are not preallocated zeros.
-bool has_tail(const Abstract_File& file, Offset checkpoint) {
-  std::string piece(std::size_t{1} << 16, '\0');
-  for (Offset position = checkpoint;;) {
-    const std::size_t n = file.pread(piece.data(), piece.size(), position);
-    if (n == 0) return false;
-    if (piece.find_first_not_of('\0') < n) return true;
-    position += static_cast<Offset>(n);
-  }
-}
-
 class Forgetting {
  public:
   Forgetting(Abstract_File& file, const Forget_Command& command)
       : file_(file),
         command_(command),
         checkpoint_(Readonly_Journal(file).get_checkpoint()),
-        has_tail_(joedb::has_tail(file, checkpoint_)),
+        has_tail_(!is_zero(file, checkpoint_, file.get_size())),
         forgetter_(file, command.request) {}
 
   bool has_anything() const { return forgetter_.value_count() > 0 || has_tail_; }
@@ -119,8 +110,9 @@ class Forgetting {
     bool is_current = true;  // true if all snapshots fit the current content
     for (const Snapshot_Beside& beside : snapshots_beside(file_))
       is_current = is_current && beside.snapshot && beside.snapshot->fits_wholly(file_);
+    const std::vector<std::string> beside = file_.beside()->list();
     const std::string unfinished = snapshot_suffix() + ".tmp";
-    if (!is_current || !file_.list_beside(unfinished).empty())
+    if (!is_current || std::find(beside.begin(), beside.end(), unfinished) != beside.end())
       for (const std::string& suffix : remove_snapshots(file_))
         std::cout << file_.get_name() << suffix << ": removed\n";
     std::cout << "nothing to forget\n";
@@ -134,7 +126,8 @@ class Forgetting {
     bool has_any = false;
     for (const std::string& prefix :
          {std::string(".tail-"), std::string(".tmp-"), snapshot_suffix()})
-      for (const std::string& suffix : file_.list_beside(prefix)) has_any |= print_other(suffix);
+      for (const std::string& suffix : file_.beside()->list())
+        if (suffix.starts_with(prefix)) has_any |= print_other(suffix);
     return has_any;
   }
 
@@ -147,7 +140,7 @@ class Forgetting {
       return true;
     }
     try {
-      const auto other = file_.open_beside(suffix, Open_Mode::read_existing);
+      const auto other = file_.beside()->open(suffix, Open_Mode::read_existing);
       const index_t count = forgetter_.count_matches(*other);
       if (count > 0) std::cout << "still in " << name << ", in " << counted(count, "place") << '\n';
       return count > 0;
@@ -218,7 +211,7 @@ class Forgetting {
   Abstract_File& file_;
   const Forget_Command& command_;
   const Offset checkpoint_;
-  const bool has_tail_;
+  const bool has_tail_;  // bytes past the checkpoint that are not preallocated zeros
   const Forgetter forgetter_;
   Forgetter::Proof proof_;
   std::vector<std::string> texts_;  // of the matches

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "kernel/io/process_memory.h"
+#include "kernel/io/process.h"
 #include "rewrite/pack.h"
 #include "rewrite/pack_in_parts.h"
 #include "rewrite/pack_since.h"

@@ -129,7 +129,7 @@ class Snapshot_Maker {
       throw Exception("another process is writing a snapshot of it");
     const std::string suffix = snapshot_suffix(is_kept ? place.position : 0);
     return {file_.get_name() + suffix, place.position,
-            file_.open_beside(suffix, Open_Mode::read_existing)->get_size()};
+            file_.beside()->open(suffix, Open_Mode::read_existing)->get_size()};
   }
 
   // Returns true if the newest snapshot is of this position and file, and was used.
@@ -147,13 +147,13 @@ class Snapshot_Maker {
     if (position == 0) return;
     const std::vector<Offset> kept = kept_snapshots(file_);
     if (std::find(kept.begin(), kept.end(), position) == kept.end())
-      file_.rename_beside(snapshot_suffix(), snapshot_suffix(position));
+      file_.beside()->rename(snapshot_suffix(), snapshot_suffix(position));
   }
 
   void remove_oldest(std::int64_t most) const {
     const std::vector<Offset> kept = kept_snapshots(file_);
     for (std::size_t i = 0; i + static_cast<std::size_t>(most) < kept.size(); ++i)
-      file_.remove_beside(snapshot_suffix(kept[i]));
+      file_.beside()->remove_durably(snapshot_suffix(kept[i]));
   }
 
   File& file_;

@@ -10,6 +10,7 @@
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/base/shell_word.h"
+#include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
 #include "kernel/table/content_difference.h"
 #include "tools/frame/arguments.h"
@@ -280,7 +281,7 @@ Tail find_tail(const Abstract_File& file, Offset checkpoint) {
   const auto* const plain = dynamic_cast<const File*>(&file);
   const bool is_being_written = plain != nullptr && plain->is_being_written();
   const Offset size = file.get_size();
-  if (size <= checkpoint || file.is_zero(checkpoint, size)) return {};
+  if (size <= checkpoint || is_zero(file, checkpoint, size)) return {};
   return {size - checkpoint, is_being_written};
 }
 

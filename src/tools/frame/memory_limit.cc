@@ -1,6 +1,6 @@
 #include "tools/frame/memory_limit.h"
 
-#include "kernel/io/process_memory.h"
+#include "kernel/io/process.h"
 
 namespace joedb {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "joedb/io/file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/table/database.h"
-#include "kernel/io/source_file.h"
 
 namespace joedb {
 
@@ -47,11 +47,11 @@ class Progress {
 };
 
 // Wraps a file that is read sequentially, and shows progress.
-class Progress_File : public Source_File {
+class Progress_File : public Readonly_File {
  public:
   // Both must outlive this object.
   Progress_File(const Abstract_File& file, Progress& progress)
-      : Source_File(file.get_name()), file_(file), progress_(progress) {}
+      : Readonly_File(file.get_name()), file_(file), progress_(progress) {}
   Offset get_size() const override { return file_.get_size(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     progress_.update(offset);

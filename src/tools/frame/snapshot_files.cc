@@ -15,7 +15,7 @@ std::vector<Snapshot_Beside> snapshots_beside(const Abstract_File& journal) {
     Snapshot_Beside found;
     found.name = journal.get_name() + suffix;
     try {
-      auto file = journal.open_beside(suffix, Open_Mode::read_existing);
+      auto file = journal.beside()->open(suffix, Open_Mode::read_existing);
       if (!file) continue;
       found.size = file->get_size();
       auto snapshot = std::make_shared<const Snapshot_File>(std::move(file));

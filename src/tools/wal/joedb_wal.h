@@ -59,7 +59,7 @@ inline void require_new(const std::string& name) {
 }
 
 // A read-only wrapper of another file; it calls f(offset, size) before each read.
-class Watched_File : public Abstract_File {
+class Watched_File : public Readonly_File {
  public:
   using Watch = std::function<void(Offset offset, std::size_t size)>;
 
@@ -71,7 +71,7 @@ class Watched_File : public Abstract_File {
                                                             file.get_size(), output)](
                          Offset offset, std::size_t) { progress->update(offset); }) {}
   Watched_File(std::unique_ptr<Abstract_File> owned, const Abstract_File& file, Watch watch)
-      : Abstract_File(file.get_name(), Open_Mode::read_existing),
+      : Readonly_File(file.get_name()),
         owned_(std::move(owned)),
         file_(file),
         watch_(std::move(watch)) {}
@@ -81,17 +81,9 @@ class Watched_File : public Abstract_File {
     watch_(offset, size);
     return file_.pread(data, size, offset);
   }
-  [[noreturn]] void pwrite(const char*, std::size_t, Offset) override { refuse(); }
-  [[noreturn]] void sync() override { refuse(); }
-  [[noreturn]] void datasync() override { refuse(); }
   void require_not_replaced() const override { file_.require_not_replaced(); }
-  void shared_lock(Offset, Offset) override {}
-  void exclusive_lock(Offset, Offset) override {}
-  void unlock(Offset, Offset) noexcept override {}
 
  private:
-  [[noreturn]] void refuse() const { throw Exception(get_name() + " is only read"); }
-
   const std::unique_ptr<Abstract_File> owned_;
   const Abstract_File& file_;
   const Watch watch_;

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "kernel/io/file_pieces.h"
 #include "kernel/io/new_file.h"
 #include "tools/frame/output.h"
 #include "tools/wal/joedb_wal.h"
@@ -138,7 +139,7 @@ end. For a directory with segments, also if segments are missing. Nothing is cha
 void save_end(const File& file, Offset start, const std::string& name) {
   fill_new_file(name, New_File::Existing::refuse, [&](New_File& copy) {
     copy.take_permissions(file);
-    file.copy_end_to(copy, start);
+    copy_end(file, start, copy);
   });
 }
 

@@ -1,10 +1,14 @@
-#ifndef JOEDB_SRC_KERNEL_IO_PROCESS_MEMORY_H
-#define JOEDB_SRC_KERNEL_IO_PROCESS_MEMORY_H
+#ifndef JOEDB_SRC_KERNEL_IO_PROCESS_H
+#define JOEDB_SRC_KERNEL_IO_PROCESS_H
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace joedb::inline v1 {
+
+// Returns "process 1234 on HOST", which names the holder of a lock to people who wait for it.
+std::string process_name();
 
 // Returns the private memory of this process, in bytes: of mapped files, only changed pages count.
 // Returns 0 if the system does not say.

@@ -1,0 +1,49 @@
+#include "kernel/io/process.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "joedb/base/error.h"
+#include "joedb/base/threads.h"
+
+namespace joedb::inline v1 {
+
+std::string process_name() {
+  std::string name = "process " + std::to_string(::getpid());
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) name += " on " + std::string(host.data());
+  return name;
+}
+
+// proc(5), /proc/PID/statm: numbers of pages: total size, resident, resident file pages. Kernels
+// with per-CPU counters may be off by some hundred kB.
+std::size_t private_memory() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t size = 0, resident = 0, file_backed = 0;
+  if (!(statm >> size >> resident >> file_backed) || file_backed > resident) return 0;
+  return (resident - file_backed) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// ---- child processes (joedb/base/threads.h) ----------------------------------------------------
+
+constinit std::atomic<unsigned> Process_Mark::forks = 0;
+
+// Runs in each child, before fork() returns there.
+[[maybe_unused]] const int Process_Mark::is_counting =
+    ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+
+void Process_Mark::refuse(std::string_view name) { throw Inherited_Object(name); }
+
+// Allocated and never destroyed: a static object would be destroyed at exit. No mutex: a child of
+// fork() has one thread.
+void keep_until_exit(std::shared_ptr<void> object) {
+  static auto* const kept = new std::vector<std::shared_ptr<void>>;
+  kept->push_back(std::move(object));
+}
+
+}  // namespace joedb::inline v1
