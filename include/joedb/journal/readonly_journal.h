@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "joedb/base/error.h"
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/format/header.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/journal_options.h"

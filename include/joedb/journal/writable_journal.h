@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "joedb/base/threads.h"
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/io/fail_stop_file.h"
 #include "joedb/journal/journal_options.h"
 #include "joedb/journal/readonly_journal.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "joedb/base/types.h"
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/format/entry.h"
 #include "joedb/table/table.h"
 

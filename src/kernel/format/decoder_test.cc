@@ -1,11 +1,10 @@
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
-#include "joedb/format/encoder.h"
 #include "joedb/format/header.h"
 #include "sim/testing/entries.h"
 #include "sim/testing/property.h"

@@ -5,8 +5,7 @@
 #include <limits>
 #include <sstream>
 
-#include "joedb/format/decoder.h"
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/format/header.h"
 #include "sim/testing/entries.h"
 #include "sim/testing/golden.h"
