@@ -55,8 +55,8 @@ constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
 }
 
 // The entries of a journal, file format version 5. Each is a plain struct. A handler, which
-// consumes a journal, is called with one of them at a time (decoder.h); a writer passes them to
-// encode (encoder.h), or to Writable_Database::write. Strings are views. In a handler they point to
+// consumes a journal, is called with one of them at a time (codec.h); a writer passes them to
+// encode (codec.h), or to Writable_Database::write. Strings are views. In a handler they point to
 // the bytes of the journal, and are valid during the call.
 //
 // A struct holds the content of an entry. Database::prepare (table/database.h) checks whether it
@@ -177,7 +177,7 @@ struct Update {
   friend bool operator==(const Update&, const Update&) = default;
 };
 
-// The values of a vector while it is decoded (decoder.h).
+// The values of a vector while it is decoded (codec.h).
 template <Field_Value T>
 class Vector_Values;
 

@@ -13,7 +13,6 @@
 #include "joedb/base/threads.h"
 #include "joedb/format/codec.h"
 #include "joedb/io/fail_stop_file.h"
-#include "joedb/journal/journal_options.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writer_parts.h"
 

@@ -13,7 +13,6 @@
 #include "joedb/base/threads.h"
 #include "joedb/format/header.h"
 #include "joedb/io/fail_stop_file.h"
-#include "joedb/journal/journal_options.h"
 #include "joedb/journal/readonly_journal.h"
 
 // The parts of Writable_Journal: each does one thing, and none knows the journal.

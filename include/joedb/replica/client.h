@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "joedb/base/threads.h"
-#include "joedb/journal/journal_options.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/replica/connection.h"
 
