@@ -10,7 +10,7 @@
 
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
-#include "joedb/table/record_ids.h"
+#include "joedb/table/column.h"
 
 namespace joedb::inline v1 {
 
