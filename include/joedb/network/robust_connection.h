@@ -9,7 +9,7 @@
 #include "joedb/base/log.h"
 #include "joedb/base/threads.h"
 #include "joedb/network/channel.h"
-#include "joedb/replica/connection.h"
+#include "joedb/replica/client.h"
 
 namespace joedb::inline v1 {
 

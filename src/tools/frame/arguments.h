@@ -11,7 +11,7 @@
 #include "joedb/io/file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/network/robust_connection.h"
-#include "joedb/replica/connection.h"
+#include "joedb/replica/client.h"
 #include "tools/frame/nats_arguments.h"
 #include "tools/frame/parser.h"
 #include "tools/frame/source.h"
