@@ -1,4 +1,4 @@
-#include "joedb/wal/reader.h"
+#include "joedb/wal/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,6 @@
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/wal/log.h"
-#include "joedb/wal/writer.h"
 #include "kernel/io/source_file.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/simulated_system.h"

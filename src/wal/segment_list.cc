@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "joedb/wal/reader.h"
+#include "joedb/wal/log.h"
 
 namespace joedb::inline v1::wal {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "joedb/wal/async_writer.h"
+#include "joedb/wal/log.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/temporary_directory.h"
 #include "wal/format.h"

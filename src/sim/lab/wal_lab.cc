@@ -10,8 +10,8 @@
 #include <set>
 
 #include "joedb/io/memory_file.h"
-#include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
+#include "joedb/wal/log.h"
 #include "joedb/wal/segments.h"
 #include "sim/lab/fiber.h"
 #include "sim/lab/random.h"

@@ -5,8 +5,6 @@
 #include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/wal/log.h"
-#include "joedb/wal/reader.h"
-#include "joedb/wal/writer.h"
 #include "sim/testing/file_uses.h"
 #include "sim/testing/fuzzers.h"
 
