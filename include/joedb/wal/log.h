@@ -17,7 +17,7 @@
 #include "joedb/base/types.h"
 #include "joedb/io/file.h"
 
-// Types shared by writers and readers of write-ahead logs, their entries as text, and recovery.
+// Readers and writers of write-ahead logs, entries as text, and recovery.
 // docs/wal_format.md describes the formats.
 
 namespace joedb::inline v1::wal {

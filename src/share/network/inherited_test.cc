@@ -5,8 +5,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/network/channel.h"
-#include "joedb/network/rpc_client.h"
-#include "joedb/network/rpc_server.h"
+#include "joedb/network/rpc.h"
 #include "sim/testing/child_process.h"
 #include "sim/testing/error_of.h"
 #include "sim/testing/temporary_directory.h"

@@ -1,4 +1,4 @@
-#include "joedb/network/rpc_server.h"
+#include "joedb/network/rpc.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <random>
 
 #include "joedb/base/loggers.h"
-#include "joedb/network/rpc_client.h"
 #include "share/network/protocol.h"
 #include "share/network/rpc_protocol.h"
 #include "sim/testing/error_of.h"
