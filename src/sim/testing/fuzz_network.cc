@@ -5,7 +5,7 @@
 
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"
 #include "joedb/replica/clients.h"
 #include "share/server/server_core.h"
 #include "sim/testing/file_uses.h"

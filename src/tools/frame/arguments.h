@@ -10,7 +10,7 @@
 #include "joedb/base/log.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/readonly_journal.h"
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"
 #include "joedb/replica/client.h"
 #include "tools/frame/nats_arguments.h"
 #include "tools/frame/parser.h"
