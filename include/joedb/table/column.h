@@ -315,7 +315,7 @@ class Column_Base {
   virtual bool was_cut() const = 0;
   virtual void expect_scan() const noexcept = 0;
 
-  // ---- values that stay as they are while the column changes (arrow/export.h)
+  // ---- values that stay as they are while the column changes (arrow/arrow.h)
 
   // Hands over its memory, and continues with a copy of rows 0 … rows - 1, followed by default
   // values. Addresses that were taken before stay readable, and their values do not change, as long
