@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/network/rpc.h"
 #include "shop/File_Client.h"
 #include "shop/rpc/Procedures.h"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <random>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "share/network/protocol.h"
 #include "share/network/rpc_protocol.h"
 #include "sim/testing/error_of.h"

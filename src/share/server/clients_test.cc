@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/network/server_connection.h"

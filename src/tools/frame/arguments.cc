@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/commands/interpreted_file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
