@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "joedb/arrow/arrow.h"
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 #include "joedb/history/undo.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/replica/client.h"

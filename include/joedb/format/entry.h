@@ -123,7 +123,7 @@ struct Timestamp {
   friend bool operator==(const Timestamp&, const Timestamp&) = default;
 };
 
-// A mark whose meaning is up to the program; it ends a transaction (history/transaction.h). A
+// A mark whose meaning is up to the program; it ends a transaction (history/changes.h). A
 // schema upgrade ends with one.
 struct Valid_Data {
   friend bool operator==(const Valid_Data&, const Valid_Data&) = default;
@@ -212,7 +212,7 @@ enum class Opcode : std::uint8_t {
   delete_vector = 0x14,
 };
 
-// True if this entry ends a transaction (history/transaction.h).
+// True if this entry ends a transaction (history/changes.h).
 template <class Entry>
 inline constexpr bool is_transaction_end =
     std::is_same_v<Entry, Timestamp> || std::is_same_v<Entry, Valid_Data>;

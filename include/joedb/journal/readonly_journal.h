@@ -84,7 +84,7 @@ struct Journal_Options {
   bool has_seals = true;
 
   // If another program has left a transaction without an end, the first append ends it with one
-  // Valid_Data, so that the new entries do not become part of it (history/transaction.h). Default:
+  // Valid_Data, so that the new entries do not become part of it (history/changes.h). Default:
   // true for clients and generated code, unless the schema option unmarked_transactions asks for
   // the bytes of joedb 10; false for others.
   std::optional<bool> ends_transactions;

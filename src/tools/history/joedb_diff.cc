@@ -2,7 +2,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "joedb/history/differences.h"
+#include "joedb/history/changes.h"
 #include "text/patch_text.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
