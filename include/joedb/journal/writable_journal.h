@@ -833,6 +833,49 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
   });
 }
 
+// The base of Bare_Journal and Writable_Database: a journal, and the functions that do not depend on
+// tables. They throw the exceptions of Writable_Journal.
+//
+// Not thread-safe.
+class Journal_Owner {
+ public:
+  Journal_Owner(const Journal_Owner&) = delete;
+  Journal_Owner& operator=(const Journal_Owner&) = delete;
+
+  const Writable_Journal& get_journal() const { return journal_; }
+  // Handles the bytes after the checkpoint as the recovery mode says, as the first change would
+  // (Writable_Journal::recover).
+  void recover() { journal_.recover(); }
+
+  // See Writable_Journal::append_blob and read_blob.
+  Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
+  template <class Read>
+  Blob write_blob(std::int64_t size, Read&& read) {
+    return journal_.append_blob(size, read);
+  }
+  std::string read_blob(Blob blob, std::int64_t max_size = -1) {
+    return journal_.read_blob(blob, max_size);
+  }
+
+  // Writes the buffer to the file, without a checkpoint.
+  void flush() { journal_.flush(); }
+  // Flushes and syncs the file, without a checkpoint.
+  void commit() { journal_.commit(); }
+  // See Writable_Journal::set_copy.
+  void set_copy() { journal_.set_copy(); }
+  // Number of bytes appended since the checkpoint.
+  Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
+  // Releases the write lock of a shared file. Entries after the checkpoint are kept: roll back
+  // first.
+  void unlock() noexcept { journal_.unlock(); }
+
+ protected:
+  Journal_Owner(Abstract_File& file, const Journal_Options& options) : journal_(file, options) {}
+  ~Journal_Owner() = default;
+
+  Writable_Journal journal_;
+};
+
 // A journal that is written without tables in memory, for comments, blobs, and bytes of another
 // copy. Its functions are those of Writable_Database, but entries are not checked against tables:
 // an entry that does not fit makes the journal unreadable for every program that has tables.
@@ -840,20 +883,18 @@ void Writable_Journal::append_vector(Table_Id table, Record_Id record, Field_Id 
 // Functions that write throw Io_Error if the file cannot be written, Write_Disabled after such a
 // failure, and Exception if a shared file is not locked. An entry is appended whole or not at all.
 // Not thread-safe.
-class Bare_Journal {
+class Bare_Journal : public Journal_Owner {
  public:
   // Reads all entries, then calls recover() unless the file is shared. `file` must outlive this
   // object. Throws what Writable_Journal and its replay throw; a file whose entries cannot be read
   // has not changed then.
   explicit Bare_Journal(Abstract_File& file, const Journal_Options& options = {})
-      : journal_(file, options) {
+      : Journal_Owner(file, options) {
     replay();
     if (!journal_.is_shared()) recover();
   }
-  // Writable_Journal::recover. The constructor has already called it, unless the file is shared.
-  void recover() { journal_.recover(); }
 
-  const Writable_Journal& get_journal() const { return journal_; }
+  using Journal_Owner::get_journal;
   Writable_Journal& get_journal() { return journal_; }
 
   // Appends any entry of format/entry.h except Blob_Data and Update_Vector.
@@ -861,23 +902,13 @@ class Bare_Journal {
   void write(const Entry& entry) {
     journal_.append(entry);
   }
-  // Appends the bytes and returns their position and size.
-  Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
-  std::string read_blob(Blob blob) { return journal_.read_blob(blob); }
-
-  // Writes the buffer to the file, without a checkpoint.
-  void flush() { journal_.flush(); }
   // Writable_Journal::prepare_checkpoint.
   void prepare_checkpoint(Checkpoint_Level level) { journal_.prepare_checkpoint(level); }
-  // Writable_Journal::set_copy.
-  void set_copy() { journal_.set_copy(); }
   // After a soft checkpoint, the appended entries survive a killed process; after a hard one, also
   // a power cut. If one throws, the previous checkpoint still counts.
   void checkpoint(Checkpoint_Level level) { journal_.checkpoint(level); }
   void soft_checkpoint() { journal_.soft_checkpoint(); }
   void hard_checkpoint() { journal_.hard_checkpoint(); }
-  // Number of bytes appended since the checkpoint.
-  Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
   // Drops everything after the checkpoint, in the file and in memory, and reads the journal again.
   void rollback() {
     journal_.rollback();
@@ -889,7 +920,6 @@ class Bare_Journal {
   Offset lock_pull() {
     return journal_.lock_pull([this] { replay(); });
   }
-  void unlock() noexcept { journal_.unlock(); }
   // Appends [checkpoint, end) of another journal that begins with the same bytes as this one, and
   // makes a soft checkpoint. Requires that no bytes follow the checkpoint. If the bytes are not
   // whole valid entries, throws Corruption_Error, and nothing has changed.
@@ -907,8 +937,6 @@ class Bare_Journal {
  private:
   // Called before anything is appended: short forms depend on the entries before them.
   void replay() { journal_.replay(Ignore_Entries()); }
-
-  Writable_Journal journal_;
 };
 
 }  // namespace joedb::inline v1
