@@ -6,8 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "joedb/arrow/export.h"
-#include "joedb/arrow/import.h"
+#include "joedb/arrow/arrow.h"
 #include "joedb/io/memory_file.h"
 
 static double milliseconds() {

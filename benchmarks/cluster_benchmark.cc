@@ -14,7 +14,6 @@
 #include "joedb/cluster/nats_connection.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
-#include "joedb/replica/group_client.h"
 
 namespace {
 

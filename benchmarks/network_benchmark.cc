@@ -37,7 +37,7 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/journal/writable_journal.h"
 #include "joedb/network/channel.h"
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"
 #include "joedb/replica/clients.h"
 
 namespace {

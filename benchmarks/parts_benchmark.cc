@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "bench/writable.h"
-#include "joedb/format/decoder.h"
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/format/entry.h"
 
 namespace {

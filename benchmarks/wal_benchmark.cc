@@ -5,8 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "joedb/wal/async_writer.h"
-#include "joedb/wal/writer.h"
+#include "joedb/wal/log.h"
 #include "log_entry.h"
 
 using joedb::wal::Async_Writer;

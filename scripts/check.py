@@ -519,7 +519,7 @@ def check_documents(tree):
 
 # --- numbers that may only fall ---
 
-PUBLIC_HEADERS = 64
+PUBLIC_HEADERS = 45
 LONG_FUNCTIONS = 10
 LONGEST_FUNCTION = 60  # lines, without the line of its closing brace
 SIZES = 'scripts/sizes.json'

@@ -1,2 +1,2 @@
 // joedb 10's path of Span.
-#include "joedb/table/typed_values.h"
+#include "joedb/table/typed.h"

@@ -3,8 +3,7 @@
 
 #include <iostream>
 
-#include "joedb/arrow/export.h"
-#include "joedb/arrow/import.h"
+#include "joedb/arrow/arrow.h"
 #include "joedb/io/memory_file.h"
 
 static const joedb::Field_Id name(1), population(2);

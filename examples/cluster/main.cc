@@ -7,7 +7,7 @@
 #include "city/writable.h"
 #include "joedb/cluster/nats_connection.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/replica/group_client.h"
+#include "joedb/replica/clients.h"
 
 int main(int argc, char** argv) try {
   const std::string url = argc > 1 ? argv[1] : "nats://127.0.0.1:4222/city";

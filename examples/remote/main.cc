@@ -6,8 +6,7 @@
 #include <string>
 
 #include "city/writable.h"
-#include "joedb/network/robust_connection.h"
-#include "joedb/network/server_file.h"
+#include "joedb/network/server_connection.h"
 
 static void print(const city::Database& db) {
   for (const auto& [name, id] : db.get_index_of_city_by_name()) std::cout << name << '\n';

@@ -2,8 +2,8 @@
 
 #include <iostream>
 
-#include "joedb/base/loggers.h"
-#include "joedb/network/rpc_server.h"
+#include "joedb/base/log.h"
+#include "joedb/network/rpc.h"
 #include "shop/File_Client.h"
 #include "shop/rpc/Procedures.h"
 #include "shop/rpc/Signatures.h"

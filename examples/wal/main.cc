@@ -11,11 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
-#include "joedb/wal/reader.h"
+#include "joedb/wal/log.h"
 #include "joedb/wal/segments.h"
-#include "joedb/wal/writer.h"
 
 // What was ordered before the program ended, in whatever way. The Writer that is opened next
 // removes what stands behind the last good entry.

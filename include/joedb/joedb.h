@@ -3,7 +3,7 @@
 
 // Everything a program may use beside the code that joedbc generates for its schema.
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/base/main_wrapper.h"
 #include "joedb/commands/interpreted_file.h"
 #include "joedb/compiled.h"

@@ -3,11 +3,8 @@
 
 // The write-ahead-log library: everything of it. Link joedb::wal; no database is needed.
 
-#include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
 #include "joedb/wal/log.h"
-#include "joedb/wal/reader.h"
 #include "joedb/wal/segments.h"
-#include "joedb/wal/writer.h"
 
 #endif

@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "history/tags.h"
-#include "joedb/arrow/import.h"
+#include "joedb/arrow/arrow.h"
 #include "kernel/base/suggestion.h"
 #include "objects.h"
 #include "stub_docs.h"

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "joedb/arrow/export.h"
-#include "joedb/arrow/import.h"
+#include "joedb/arrow/arrow.h"
 #include "objects.h"
 #include "stub_docs.h"
 #include "values.h"

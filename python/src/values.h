@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 #include "session.h"
 
 // Values between Python and the engine.

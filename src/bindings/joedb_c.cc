@@ -9,7 +9,7 @@
 
 #include "bindings/session.h"
 #include "history/tags.h"
-#include "joedb/arrow/export.h"
+#include "joedb/arrow/arrow.h"
 #include "joedb/base/version.h"
 
 struct joedb_db {

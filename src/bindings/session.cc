@@ -16,7 +16,7 @@
 
 #ifdef JOEDB_HAS_NETWORK
 #include "joedb/network/channel.h"
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"
 #endif
 
 namespace joedb {

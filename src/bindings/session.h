@@ -9,9 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "joedb/arrow/export.h"
-#include "joedb/arrow/import.h"
-#include "joedb/history/transaction.h"
+#include "joedb/arrow/arrow.h"
+#include "joedb/history/changes.h"
 #include "joedb/history/undo.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/replica/client.h"
@@ -197,7 +196,7 @@ class Session {
   // Sets all of the fields or none, except as store() says.
   void update(Table_Id table, Record_Id record, std::span<const Field_Input> inputs);
   void erase(Table_Id table, Record_Id record);
-  // Adds a record for each row of a stream (arrow/import.h), in a transaction of its own if there
+  // Adds a record for each row of a stream (arrow/arrow.h), in a transaction of its own if there
   // is none, and releases the stream in any case. The whole stream is read before anything is
   // added, so code that runs meanwhile may use, and change, this session.
   Arrow_Imported import(Table_Id table, ArrowArrayStream* in, const Arrow_Import_Options& options);

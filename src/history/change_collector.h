@@ -9,7 +9,7 @@
 
 #include "history/change_parts.h"
 #include "history/range_map.h"
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 #include "joedb/table/database.h"
 
 namespace joedb::inline v1 {

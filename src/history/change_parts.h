@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 #include "joedb/table/database.h"
 
-// Functions that build the parts of changes (joedb/history/transaction.h) from the present content
+// Functions that build the parts of changes (joedb/history/changes.h) from the present content
 // of a database. All throw std::bad_alloc.
 
 namespace joedb::inline v1 {

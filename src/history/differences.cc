@@ -1,4 +1,4 @@
-#include "joedb/history/differences.h"
+#include "joedb/history/changes.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "joedb/format/entry.h"
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 
 namespace joedb::inline v1 {
 

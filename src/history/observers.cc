@@ -1,4 +1,4 @@
-#include "joedb/history/observers.h"
+#include "joedb/history/typed_history.h"
 
 #include <algorithm>
 #include <deque>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 #include "joedb/journal/readonly_journal.h"
 
 // Names of positions. A tag is a comment in the journal, "tag: v1 = 137": it is copied with the

@@ -1,4 +1,4 @@
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 
 #include <algorithm>
 

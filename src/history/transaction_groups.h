@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 
 namespace joedb::inline v1 {
 

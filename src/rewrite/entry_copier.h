@@ -5,7 +5,7 @@
 #include <string>
 
 #include "history/tags.h"
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/journal/writable_journal.h"

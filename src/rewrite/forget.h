@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 #include "joedb/journal/writable_journal.h"
 #include "rewrite/blob_map.h"
 #include "rewrite/byte_search.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "joedb/journal/writable_journal.h"
-#include "joedb/table/record_ids.h"
+#include "joedb/table/column.h"
 
 namespace joedb::inline v1 {
 

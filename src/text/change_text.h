@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 
-// Changes (history/transaction.h) as text for people. Names, texts and comments may have any bytes:
+// Changes (history/changes.h) as text for people. Names, texts and comments may have any bytes:
 // none of them can end its line, or reach the terminal as a control character.
 
 namespace joedb::inline v1 {

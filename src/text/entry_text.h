@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/format/entry.h"
 #include "joedb/io/file.h"
 #include "joedb/table/database.h"

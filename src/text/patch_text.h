@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "joedb/history/transaction.h"
+#include "joedb/history/changes.h"
 #include "joedb/table/database.h"
 
 namespace joedb::inline v1 {

@@ -10,7 +10,6 @@
 
 #include "commands/interpreter.h"
 #include "joedb/history/changes.h"
-#include "joedb/history/differences.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/load.h"

@@ -1,4 +1,4 @@
-#include "joedb/wal/async_writer.h"
+#include "joedb/wal/log.h"
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,6 @@
 #include "joedb/base/log.h"
 #include "joedb/base/threads.h"
 #include "joedb/wal/segments.h"
-#include "joedb/wal/writer.h"
 #include "wal/format.h"
 
 namespace joedb::inline v1::wal {

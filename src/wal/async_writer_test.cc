@@ -1,4 +1,4 @@
-#include "joedb/wal/async_writer.h"
+#include "joedb/wal/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,6 @@
 #include <latch>
 #include <thread>
 
-#include "joedb/wal/reader.h"
-#include "joedb/wal/writer.h"
 #include "sim/lab/sim_file.h"
 #include "support/error_of.h"
 #include "support/simulated_system.h"

@@ -8,7 +8,7 @@
 #include "joedb/base/log.h"
 #include "joedb/base/types.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/wal/reader.h"
+#include "joedb/wal/log.h"
 #include "kernel/base/counted.h"
 #include "wal/copy_queues.h"
 #include "wal/recovery.h"

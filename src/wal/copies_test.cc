@@ -5,8 +5,7 @@
 
 #include <deque>
 
-#include "joedb/wal/reader.h"
-#include "joedb/wal/writer.h"
+#include "joedb/wal/log.h"
 #include "sim/lab/sim_file.h"
 #include "support/error_of.h"
 #include "wal/format.h"

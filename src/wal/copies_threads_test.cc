@@ -11,10 +11,8 @@
 #include <thread>
 
 #include "joedb/io/memory_file.h"
-#include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
-#include "joedb/wal/reader.h"
-#include "joedb/wal/writer.h"
+#include "joedb/wal/log.h"
 #include "support/error_of.h"
 #include "support/temporary_directory.h"
 

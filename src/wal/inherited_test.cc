@@ -5,11 +5,9 @@
 #include <optional>
 
 #include "joedb/io/posix_file.h"
-#include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
-#include "joedb/wal/reader.h"
+#include "joedb/wal/log.h"
 #include "joedb/wal/segments.h"
-#include "joedb/wal/writer.h"
 #include "support/child_process.h"
 #include "support/error_of.h"
 #include "support/journal_process.h"

@@ -1,4 +1,4 @@
-#include "joedb/wal/reader.h"
+#include "joedb/wal/log.h"
 
 #include <algorithm>
 

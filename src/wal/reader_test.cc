@@ -1,4 +1,4 @@
-#include "joedb/wal/reader.h"
+#include "joedb/wal/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,6 @@
 #include "joedb/io/file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/wal/log.h"
-#include "joedb/wal/writer.h"
 #include "kernel/io/file_pieces.h"
 #include "support/error_of.h"
 #include "support/simulated_system.h"

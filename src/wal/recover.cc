@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "joedb/base/types.h"
-#include "joedb/wal/reader.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/zeros.h"
 #include "kernel/io/file_pieces.h"

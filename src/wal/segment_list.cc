@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cerrno>
 
-#include "joedb/wal/reader.h"
+#include "joedb/wal/log.h"
 
 namespace joedb::inline v1::wal {
 

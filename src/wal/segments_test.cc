@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "joedb/wal/async_writer.h"
+#include "joedb/wal/log.h"
 #include "support/error_of.h"
 #include "support/temporary_directory.h"
 #include "wal/format.h"

@@ -1,4 +1,4 @@
-#include "joedb/wal/writer.h"
+#include "joedb/wal/log.h"
 
 #include <algorithm>
 #include <array>

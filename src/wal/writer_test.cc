@@ -1,4 +1,4 @@
-#include "joedb/wal/writer.h"
+#include "joedb/wal/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/wal/reader.h"
 #include "kernel/io/file_pieces.h"
 #include "sim/lab/random.h"
 #include "sim/lab/sim_file.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "joedb/arrow/abi.h"
+#include "joedb/arrow/arrow.h"
 #include "joedb_c.h"
 #include "support/temporary_directory.h"
 

@@ -25,7 +25,7 @@
 #include <string_view>
 #include <thread>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/base/main_wrapper.h"
 #include "joedb/cluster/nats_connection.h"
 #include "joedb/io/posix_file.h"

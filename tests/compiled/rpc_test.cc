@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "joedb/network/rpc_server.h"
+#include "joedb/network/rpc.h"
 #include "library/rpc/Client.h"
 #include "library/rpc/Procedures.h"
 #include "library/rpc/Signatures.h"

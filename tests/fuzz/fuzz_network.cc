@@ -6,7 +6,7 @@
 #include "fuzz/fuzzers.h"
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"
 #include "joedb/replica/clients.h"
 #include "share/server/server_core.h"
 #include "support/file_uses.h"

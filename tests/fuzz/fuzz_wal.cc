@@ -6,8 +6,6 @@
 #include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/wal/log.h"
-#include "joedb/wal/reader.h"
-#include "joedb/wal/writer.h"
 #include "support/file_uses.h"
 
 namespace joedb::testing {

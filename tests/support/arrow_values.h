@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/arrow/abi.h"
+#include "joedb/arrow/arrow.h"
 #include "joedb/base/error.h"
 #include "joedb/table/database.h"
 

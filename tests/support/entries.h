@@ -9,8 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "joedb/format/decoder.h"
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/format/entry.h"
 #include "joedb/journal/readonly_journal.h"
 #include "sim/lab/hex.h"

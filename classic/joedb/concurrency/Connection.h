@@ -1,2 +1,2 @@
 // joedb 10's path of Connection.
-#include "joedb/replica/connection.h"
+#include "joedb/replica/client.h"

@@ -1,2 +1,2 @@
 // joedb 10's path of File_Connection.
-#include "joedb/replica/connection.h"
+#include "joedb/replica/client.h"

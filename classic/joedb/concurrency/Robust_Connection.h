@@ -1,2 +1,2 @@
 // joedb 10's path of Robust_Connection.
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"

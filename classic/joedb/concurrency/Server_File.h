@@ -1,2 +1,2 @@
 // joedb 10's path of Server_File.
-#include "joedb/network/server_file.h"
+#include "joedb/network/server_connection.h"

@@ -1,2 +1,2 @@
 // joedb 10's path of CLog_Logger.
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"

@@ -1,2 +1,2 @@
 // joedb 10's path of rpc::Client.
-#include "joedb/network/rpc_client.h"
+#include "joedb/network/rpc.h"

@@ -1,2 +1,2 @@
 // joedb 10's path of rpc::Server.
-#include "joedb/network/rpc_server.h"
+#include "joedb/network/rpc.h"

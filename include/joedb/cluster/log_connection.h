@@ -13,7 +13,7 @@
 #include "joedb/base/error.h"
 #include "joedb/base/log.h"
 #include "joedb/base/threads.h"
-#include "joedb/replica/connection.h"
+#include "joedb/replica/client.h"
 
 namespace joedb::inline v1 {
 

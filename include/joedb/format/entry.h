@@ -57,8 +57,8 @@ constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
 }
 
 // The entries of a journal, file format version 5. Each is a plain struct. A handler, which
-// consumes a journal, is called with one of them at a time (decoder.h); a writer passes them to
-// encode (encoder.h), or to Writable_Database::write. Strings are views. In a handler they point to
+// consumes a journal, is called with one of them at a time (codec.h); a writer passes them to
+// encode (codec.h), or to Writable_Database::write. Strings are views. In a handler they point to
 // the bytes of the journal, and are valid during the call.
 //
 // A struct holds the content of an entry. Database::prepare (table/database.h) checks whether it
@@ -125,7 +125,7 @@ struct Timestamp {
   friend bool operator==(const Timestamp&, const Timestamp&) = default;
 };
 
-// A mark whose meaning is up to the program; it ends a transaction (history/transaction.h). A
+// A mark whose meaning is up to the program; it ends a transaction (history/changes.h). A
 // schema upgrade ends with one.
 struct Valid_Data {
   friend bool operator==(const Valid_Data&, const Valid_Data&) = default;
@@ -179,7 +179,7 @@ struct Update {
   friend bool operator==(const Update&, const Update&) = default;
 };
 
-// The values of a vector while it is decoded (decoder.h).
+// The values of a vector while it is decoded (codec.h).
 template <Field_Value T>
 class Vector_Values;
 
@@ -214,7 +214,7 @@ enum class Opcode : std::uint8_t {
   delete_vector = 0x14,
 };
 
-// True if this entry ends a transaction (history/transaction.h).
+// True if this entry ends a transaction (history/changes.h).
 template <class Entry>
 inline constexpr bool is_transaction_end =
     std::is_same_v<Entry, Timestamp> || std::is_same_v<Entry, Valid_Data>;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "joedb/history/changes.h"
-#include "joedb/history/transaction.h"
 #include "joedb/table/writable_database.h"
 
 // Applies a list of changes to a database, after comparing each of them with the present state. For

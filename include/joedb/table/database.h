@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "joedb/base/types.h"
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/format/entry.h"
 #include "joedb/table/table.h"
 
@@ -19,7 +19,7 @@ class Database;
 
 // Observes the changes of a Database (Database::set_observer). It is notified of each change before
 // the change is applied, and of the journal positions where a commit may end. The only
-// implementation is Observers (history/observers.h).
+// implementation is Observers (history/typed_history.h).
 //
 // Changes of tables that it does not observe need not be reported. A reported change may fail to
 // happen: an update, if a vector is not written after all.

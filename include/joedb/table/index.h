@@ -11,7 +11,7 @@
 #include "joedb/base/error.h"
 #include "joedb/io/zeroed_memory.h"
 #include "joedb/schema/type.h"
-#include "joedb/table/record_ids.h"
+#include "joedb/table/column.h"
 
 namespace joedb::inline v1 {
 

@@ -13,7 +13,6 @@
 #include "joedb/base/error.h"
 #include "joedb/table/column.h"
 #include "joedb/table/index.h"
-#include "joedb/table/record_ids.h"
 
 namespace joedb::inline v1 {
 

@@ -22,7 +22,7 @@ class Undo_Log;
 // (lock_pull).
 //
 // Not thread-safe. Several threads may call const functions while none changes the database.
-class Writable_Database {
+class Writable_Database : public Journal_Owner {
  public:
   // Opens the journal and replays it. `file` must outlive the database. Throws what
   // Writable_Journal and its replay throw, and Unique_Violation if a unique index would hold a key
@@ -40,14 +40,11 @@ class Writable_Database {
   // Writes a new snapshot if the file has an old one (is_snapshot_due). Reports errors to
   // Destructor_Logger.
   ~Writable_Database();
-  Writable_Database(const Writable_Database&) = delete;
-  Writable_Database& operator=(const Writable_Database&) = delete;
 
   const Database& get_database() const { return database_; }
   // The address of the database does not change; addresses of tables change when they are rebuilt
   // (must_build). A direct change of the tables is not logged: use the functions of this class.
   Database& get_database() { return database_; }
-  const Writable_Journal& get_journal() const { return journal_; }
 
   // ---- changes
 
@@ -128,30 +125,13 @@ class Writable_Database {
     if (journal_.is_unfinished()) write(entry);
   }
 
-  // ---- blobs
-
-  // See Writable_Journal::append_blob and read_blob.
-  Blob write_blob(std::string_view bytes) { return journal_.append_blob(bytes); }
-  // Writes the blob in pieces (Writable_Journal::append_blob).
-  template <class Read>
-  Blob write_blob(std::int64_t size, Read&& read) {
-    return journal_.append_blob(size, read);
-  }
-  std::string read_blob(Blob blob, std::int64_t max_size = -1) {
-    return journal_.read_blob(blob, max_size);
-  }
-
   // ---- checkpoints
 
-  // Writes the buffer to the file, without a checkpoint.
-  void flush() { journal_.flush(); }
   // See Writable_Journal::prepare_checkpoint. Throws what checkpoint() throws.
   void prepare_checkpoint(Checkpoint_Level level) {
     require_checkpoint();
     journal_.prepare_checkpoint(level);
   }
-  // See Writable_Journal::set_copy.
-  void set_copy() { journal_.set_copy(); }
   // Throws Data_Error if the tables could not be read back (Database::require_readable_from), and
   // Exception if only rollback() is possible or during a schema upgrade: nothing has been written
   // then. Throws what Database::require_intact throws. Otherwise throws what
@@ -176,10 +156,6 @@ class Writable_Database {
     cut();
     journal_.enable_integrity();
   }
-  // Flushes and syncs the file, without a checkpoint.
-  void commit() { journal_.commit(); }
-  // Number of bytes appended since the checkpoint.
-  Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
   // The place after the last entry.
   Replay_Place place() const { return journal_.savepoint(); }
 
@@ -197,10 +173,6 @@ class Writable_Database {
   // True if the tables differ from the journal after a failure: the next rollback() or lock_pull()
   // rebuilds them.
   bool must_build() const { return must_build_; }
-
-  // Handles the bytes after the checkpoint as the recovery mode says, as the first change would
-  // (Writable_Journal::recover).
-  void recover() { journal_.recover(); }
 
   // While this object exists, checkpoints throw Exception: the entries of a schema upgrade are kept
   // together, or not at all.
@@ -277,8 +249,6 @@ class Writable_Database {
   Offset lock_pull() {
     return lock_pull([] {});
   }
-  // Releases the write lock. Entries after the checkpoint are kept: roll back first.
-  void unlock() noexcept { journal_.unlock(); }
 
   // Appends [checkpoint, end) of another journal that begins like this one, and replays it.
   // Requires that nothing follows the checkpoint of this journal, and, for a shared file, the lock.
@@ -412,7 +382,6 @@ class Writable_Database {
   const Deleted_Values deleted_values_;
   const std::vector<Index_Definition> indexes_;
   Database database_;
-  Writable_Journal journal_;
   Offset spilled_ = 0;  // the journal position when memory was last freed
   Offset due_bytes_ = snapshot_due_bytes;
   int vector_updates_ = 0;  // nesting depth

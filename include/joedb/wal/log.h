@@ -1,15 +1,23 @@
 #ifndef JOEDB_WAL_LOG_H
 #define JOEDB_WAL_LOG_H
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "joedb/base/threads.h"
 #include "joedb/base/types.h"
 #include "joedb/io/file.h"
 
-// Types shared by writers and readers of write-ahead logs, their entries as text, and recovery.
+// Readers and writers of write-ahead logs, entries as text, and recovery.
 // docs/wal_format.md describes the formats.
 
 namespace joedb::inline v1::wal {
@@ -135,6 +143,304 @@ enum class Tail {
 Report recover(Abstract_File& file, Tail tail = Tail::keep);
 // Like recover() with Tail::keep.
 Report examine(const Abstract_File& file);
+
+// ---- reader -------------------------------------------------------------------------------------
+
+class Source;
+
+// Reads the entries of a log in their order, up to the first that is not good.
+//
+//   joedb::wal::Reader reader("orders.wal");
+//   while (const auto entry = reader.next()) use(entry->text());
+//   if (reader.end().stop != joedb::wal::Stop::clean) warn(reader.end().text());
+//
+// A log may be read while it is written, also by another process: each call of next() tries again
+// where the last one stopped. The format is detected. An entry is returned only after its checksum,
+// order and epoch were checked. A file of arbitrary bytes yields entries or an end, and takes no
+// more memory than it has bytes.
+//
+// An object is used by one thread at a time.
+class Reader {
+ public:
+  // `file` must outlive this object. Throws Io_Error, and Corruption_Error for a damaged header.
+  explicit Reader(const Abstract_File& file);
+  // The same; throws Io_Error also if there is no such file.
+  explicit Reader(const std::string& file);
+  // Reads through a memory map, without copying. Bytes of entries keep their address as long as
+  // this object lives, but change if the log is rotated meanwhile. If the file is truncated, lost
+  // bytes read as zeros, and next() throws Io_Error. Installs a process-wide handler of SIGBUS,
+  // which acts only on such maps.
+  static Reader map(const std::string& file);
+
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader();
+
+  // Returns the next good entry; its bytes are valid until the next call (but see map). Returns
+  // nullopt at the end; end() explains it. If the log is rotated while it is read, this continues
+  // with the new entries, unless unread ones were overwritten. Throws Io_Error, and
+  // Corruption_Error for a damaged header.
+  std::optional<Entry> next();
+
+  // Like next(), but waits for an entry for up to `timeout`, by polling with pauses of 1 to 16 ms.
+  // Returns nullopt at once for Stop::overwritten. Also throws File_Replaced (see
+  // require_not_replaced).
+  std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout,
+                                     System& system = System::real());
+
+  // Reason why the last call of next() returned nullopt.
+  const End& end() const { return end_; }
+
+  // Position of the next entry, which may not be written yet.
+  Position position() const { return next_; }
+
+  // Moves to an entry, so that next() returns it. Throws Exception if there is no good entry with
+  // this sequence at this offset; then the position is unchanged. position() is always accepted.
+  void seek(Position position);
+  // Moves to the first entry that is still in the log.
+  void seek_first();
+
+  // Format of the log; `checked` while the file is empty or has no complete header yet.
+  Format format() const { return format_; }
+  // Throws File_Replaced if another program has removed, replaced or truncated the file, so that no
+  // further entry can appear. wait_for_next calls it while there is no entry.
+  void require_not_replaced() const;
+
+  // Random number of the log, and its epoch: 1 for a new log, and 1 more after each reset. Both are
+  // 0 in format `cwal`.
+  std::uint64_t log_id() const;
+  std::uint64_t epoch() const;
+  // Sequence of the last entry that is durable according to the entries read so far; 0 if none of
+  // them says so.
+  std::uint64_t known_durable() const;
+  // CRC of the last entry, which the next one must repeat. 0 after a seek to another position,
+  // until next() returns an entry.
+  std::uint32_t last_crc() const;
+
+ private:
+  struct State;
+  explicit Reader(std::unique_ptr<Source> source);
+  bool begin();
+  bool follow_rotation();
+  std::optional<Entry> take_checked();
+  std::optional<Entry> take_cwal();
+  void find_not_zero();
+  std::optional<Entry> stop(Stop reason);
+
+  std::unique_ptr<State> state_;
+  Format format_ = Format::checked;
+  Position next_{1, 0};
+  End end_;
+};
+
+// ---- writer -------------------------------------------------------------------------------------
+
+struct Header;
+
+// Limits on the entries that are not durable. A Writer syncs by itself as soon as one limit is
+// reached; by default it never does.
+struct Sync_Policy {
+  std::uint64_t entries = 0;            // number of entries not yet durable; 0: no limit
+  std::uint64_t bytes = 0;              // their size in the file, in bytes; 0: no limit
+  std::chrono::milliseconds time = {};  // age of the oldest of them; 0: no limit
+
+  static Sync_Policy never() { return {}; }
+  static Sync_Policy every_entry() { return {.entries = 1}; }
+  static Sync_Policy every_entries(std::uint64_t n) { return {.entries = n}; }
+  static Sync_Policy every_bytes(std::uint64_t n) { return {.bytes = n}; }
+  // Syncs in a thread of the Writer, so that entries become durable even if no further call is
+  // made.
+  static Sync_Policy every(std::chrono::milliseconds time) { return {.time = time}; }
+};
+
+struct Options {
+  Sync_Policy sync = {};
+
+  // Size of the append buffer, in bytes: 1 to 2^30. A full buffer is written to the file.
+  std::size_t buffer_size = std::size_t{1} << 16;
+
+  // Step of preallocation, in bytes (0 to 2^30): the file grows by this many zeros at a time, so
+  // that a sync writes no metadata; 0: the file grows with its entries. If the disk has no room to
+  // preallocate, the Writer continues without. Refused for a new log in format `cwal`, where zeros
+  // are entries.
+  Offset preallocate = 0;
+
+  // Size of a batch, in bytes: before the entries would take more than this in the file, the log is
+  // reset to the start of the file, as CWal does with its batches; 0: never. `on_batch` is called
+  // first, when all entries of the batch are in the file. It must save the data elsewhere, or
+  // throw; then nothing is appended and the log is not reset. It must not call this Writer.
+  Offset batch_size = 0;
+  std::function<void()> on_batch = {};
+
+  // Format of a new log. An existing log keeps its format.
+  Format format = Format::checked;
+
+  // Source of the time for `sync`, and of the random numbers in the log. It must outlive the
+  // Writer.
+  System* system = &System::real();
+};
+
+// Appends entries to a log.
+//
+//   joedb::wal::Writer log("orders.wal");
+//   log.append("one coffee");
+//   log.sync();  // from here on, a power cut does not lose it
+//
+// Appended entries are in memory first. After flush() they survive a killed process, after sync() a
+// power cut. A reader, also after a crash, sees the entries in their order and without a gap: at
+// least all durable entries, and nothing that was not appended.
+//
+// If another program has removed, replaced or truncated the file, a sync throws File_Replaced. In a
+// child process (io/file.h), functions throw Inherited_Object, and the destructor does nothing.
+//
+// Fail-stop: after a failed write or sync nothing more is written, and every call except the
+// inspectors throws Write_Disabled with the text of that failure. Entries up to durable_sequence()
+// are safe then; any part of the later ones may be. Open the log again to find out.
+//
+// An object is used by one thread at a time. A file has at most one Writer at a time.
+class Writer {
+ public:
+  // Opens a log, or creates a new one. Existing entries stay. All of them are durable when this
+  // returns: entries that are not known to be durable are written again. Bytes that a crash has
+  // left after them are removed; good entries among these are saved first (see recover and
+  // found()).
+  //
+  // Throws Io_Error, also if another writer has the file; Corruption_Error if the file is not a
+  // log, if durable entries are damaged, or if good entries cannot be saved; and Exception for
+  // invalid options, or a file opened read-only or shared.
+  explicit Writer(const std::string& file, Options options = {});
+  // `file` must outlive this object.
+  explicit Writer(Abstract_File& file, Options options = {});
+  explicit Writer(std::unique_ptr<Abstract_File> file, Options options = {});
+
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  // Like close(), but reports errors to Destructor_Logger.
+  ~Writer();
+
+  // Appends an entry of any bytes: at most max_entry_size of them, in format `cwal` at least one.
+  // Returns its position. Throws Exception for a wrong size, and appends nothing.
+  Position append(std::string_view bytes);
+  Position append(std::span<const std::byte> bytes) {
+    return append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+
+  // Writes all buffered entries to the file.
+  void flush();
+  // Makes all appended entries durable.
+  void sync();
+
+  // Resets the log to the start of the file. Earlier entries are no longer needed, whether durable
+  // or not. After the next sync, no reader that begins then returns them; until then, a power cut
+  // may bring back the durable ones. Sequences continue. (In format `cwal` the file is
+  // truncated and synced, and readers count from 1 again.)
+  void rotate();
+
+  // Flushes, and syncs unless the policy is `never`. Then writes, without a sync, a mark that
+  // states which entries are durable. The Writer is closed even if this throws: later calls throw
+  // Exception, but closing again is a no-op.
+  void close();
+
+  // Position of the entry that is appended next.
+  Position position() const;
+  // Sequence of the last entry that is durable or no longer needed; 0 if there is none.
+  std::uint64_t durable_sequence() const;
+  // Offset of the end of the log in its file, in bytes, with the header and the entries still in
+  // memory.
+  Offset size() const;
+  Format format() const;
+  std::uint64_t log_id() const;
+  std::uint64_t epoch() const;
+  // State of the log as the constructor found it.
+  const Report& found() const;
+
+ private:
+  friend class Segmented_Writer;
+  // Resets the file, which is new or already belongs to this log, to this header.
+  Writer(std::unique_ptr<Abstract_File> file, Options options, const Header& start);
+  void set_oldest(std::uint64_t sequence);
+
+  class Implementation;
+  Implementation& open() const;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+// ---- writer with a thread -----------------------------------------------------------------------
+
+class Segmented_Writer;
+class Writer;
+
+struct Async_Options {
+  // Limits on entries queued for the writing thread. Appending to a full queue blocks.
+  std::size_t max_waiting_entries = std::size_t{1} << 16;
+  std::size_t max_waiting_bytes = std::size_t{1} << 26;
+};
+
+// Appends to a log for many threads. Entries appended while the disk is busy become durable
+// together, with one sync (group commit).
+//
+//   joedb::wal::Async_Writer log(joedb::wal::Writer("orders.wal"));
+//   const auto done = log.append_async("one coffee");
+//   …
+//   done.get();  // durable from here on
+//
+// Writes in one thread of its own. The log holds entries in the order of the calls of append_async.
+// Thread-safe. In a child process (io/file.h), functions throw Inherited_Object.
+//
+// After a failed write or sync all pending calls fail, in their order, and all later calls throw
+// the same error. An entry reported as failed may be in the log nevertheless; an entry reported as
+// durable is in it.
+class Async_Writer {
+ public:
+  // Called in the writing thread, in the order of the entries. If `error` is null, the entry is
+  // durable at `position`; otherwise it may or may not be in the log. A callback must not throw,
+  // and should be short: nothing is written while it runs. It may call append_async; the callback
+  // for that entry is called even after a failure or while the log is being closed. Functions that
+  // wait throw Exception in a callback.
+  using Callback = std::function<void(Position position, std::exception_ptr error)>;
+
+  // `log` should have the policy `never`: this object syncs it after each batch.
+  explicit Async_Writer(Writer log, Async_Options options = {});
+  explicit Async_Writer(Segmented_Writer log, Async_Options options = {});
+  // Like close(), but reports errors to Destructor_Logger.
+  ~Async_Writer();
+  Async_Writer(const Async_Writer&) = delete;
+  Async_Writer& operator=(const Async_Writer&) = delete;
+
+  // Appends an entry; waits while the queue is full. Throws Exception for a wrong size or a closed
+  // log, and the error of an earlier failure. If it throws, nothing is appended, and the callback
+  // is not called.
+  std::future<Position> append_async(std::string bytes);
+  void append_async(std::string bytes, Callback callback);
+
+  // Appends an entry, and waits until it is durable. Throws the error if that fails.
+  Position append(std::string bytes);
+
+  // Waits until all entries appended before are durable. Throws the error if that fails.
+  void wait();
+
+  // Waits until all entries appended before are durable, then resets the log durably
+  // (Writer::rotate).
+  void rotate();
+
+  // Waits until all entries appended before are durable, then releases entries up to `sequence`
+  // (Segmented_Writer::release). A log without segments releases nothing.
+  void release(std::uint64_t sequence);
+
+  // Waits like wait(), then closes the log. Later calls throw Exception, but closing again is a
+  // no-op.
+  void close();
+
+  // Number of syncs so far.
+  std::uint64_t syncs() const;
+
+ private:
+  class Log;
+  template <class Kind>
+  class Log_Of;
+  class Implementation;
+  const Process_Owned<Implementation> implementation_;
+};
 
 }  // namespace joedb::inline v1::wal
 

@@ -12,8 +12,7 @@
 
 #include "joedb/base/threads.h"
 #include "joedb/io/file.h"
-#include "joedb/wal/reader.h"
-#include "joedb/wal/writer.h"
+#include "joedb/wal/log.h"
 
 // A log in a directory, in several files of a fixed size (segments). Segments that are no longer
 // needed are recycled or removed at one end while entries are appended at the other. So entries can

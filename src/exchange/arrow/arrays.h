@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "joedb/arrow/abi.h"
+#include "joedb/arrow/arrow.h"
 #include "joedb/schema/type.h"
 
 namespace joedb::inline v1 {

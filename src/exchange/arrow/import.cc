@@ -1,4 +1,4 @@
-#include "joedb/arrow/import.h"
+#include "joedb/arrow/arrow.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "joedb/arrow/import.h"
+#include "joedb/arrow/arrow.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "exchange/arrow/arrays.h"
-#include "joedb/arrow/export.h"
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
 #include "sim/lab/database_text.h"

@@ -1,4 +1,4 @@
-#include "joedb/arrow/export.h"
+#include "joedb/arrow/arrow.h"
 
 namespace joedb::inline v1 {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "joedb/arrow/abi.h"
+#include "joedb/arrow/arrow.h"
 #include "joedb/base/error.h"
 #include "joedb/base/types.h"
 

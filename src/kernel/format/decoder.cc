@@ -1,4 +1,4 @@
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 
 #include <limits>
 

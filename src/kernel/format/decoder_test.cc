@@ -1,11 +1,10 @@
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
-#include "joedb/format/encoder.h"
 #include "joedb/format/header.h"
 #include "support/entries.h"
 #include "support/property.h"

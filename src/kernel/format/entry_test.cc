@@ -5,8 +5,7 @@
 #include <limits>
 #include <sstream>
 
-#include "joedb/format/decoder.h"
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/format/header.h"
 #include "support/entries.h"
 #include "support/golden.h"

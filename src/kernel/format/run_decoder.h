@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 
 namespace joedb::inline v1 {
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <optional>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/io/file.h"
 #include "joedb/io/mapped_file.h"
 #include "joedb/io/posix_file.h"

@@ -1,4 +1,4 @@
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 
 #include <syslog.h>
 

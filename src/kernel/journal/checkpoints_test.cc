@@ -1,4 +1,4 @@
-#include "joedb/journal/journal_options.h"
+#include "joedb/journal/readonly_journal.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "joedb/journal/writer_parts.h"
+#include "joedb/journal/writable_journal.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <exception>
 #include <limits>
 
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "kernel/base/utf8.h"
 #include "kernel/format/run_decoder.h"
 #include "kernel/io/unnamed_file.h"

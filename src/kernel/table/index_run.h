@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "joedb/io/zeroed_memory.h"
+#include "joedb/table/column.h"
 #include "joedb/table/index.h"
-#include "joedb/table/record_ids.h"
 
 namespace joedb::inline v1 {
 

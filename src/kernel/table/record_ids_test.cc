@@ -1,4 +1,4 @@
-#include "joedb/table/record_ids.h"
+#include "joedb/table/column.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/schema/type.h"
 #include "joedb/table/database.h"
 

@@ -10,7 +10,7 @@
 #include "joedb/format/header.h"
 #include "joedb/io/file.h"
 #include "joedb/journal/readonly_journal.h"
-#include "joedb/table/record_ids.h"
+#include "joedb/table/column.h"
 #include "kernel/io/file_identity.h"
 
 namespace joedb::inline v1 {

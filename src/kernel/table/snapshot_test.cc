@@ -11,7 +11,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/base/types.h"
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"

@@ -64,7 +64,7 @@ class Writable_Database::Background_Snapshot {
 Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options& options,
                                      Deleted_Values deleted_values,
                                      std::vector<Index_Definition> indexes)
-    : deleted_values_(deleted_values), indexes_(std::move(indexes)), journal_(file, options) {
+    : Journal_Owner(file, options), deleted_values_(deleted_values), indexes_(std::move(indexes)) {
   build();
 }
 
@@ -102,10 +102,10 @@ static std::vector<Index_Definition> definitions_of(const Database& database) {
 
 Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options& options,
                                      Database& content, const Replay_Place& place)
-    : deleted_values_(content.deleted_values()),
+    : Journal_Owner(file, options),
+      deleted_values_(content.deleted_values()),
       indexes_(definitions_of(content)),
       database_(deleted_values_),
-      journal_(file, options),
       must_build_(false) {
   journal_.resume(place);
   database_ = std::move(content);

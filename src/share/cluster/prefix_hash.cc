@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/replica/connection.h"
+#include "joedb/replica/client.h"
 #include "kernel/format/hash.h"
 #include "kernel/io/file_pieces.h"
 

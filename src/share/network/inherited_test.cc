@@ -5,8 +5,7 @@
 
 #include "joedb/base/log.h"
 #include "joedb/network/channel.h"
-#include "joedb/network/rpc_client.h"
-#include "joedb/network/rpc_server.h"
+#include "joedb/network/rpc.h"
 #include "support/child_process.h"
 #include "support/error_of.h"
 #include "support/temporary_directory.h"

@@ -1,4 +1,4 @@
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "joedb/network/rpc_client.h"
+#include "joedb/network/rpc.h"
 
 #include <algorithm>
 #include <cassert>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joedb/network/rpc_procedure.h"
+#include "joedb/network/rpc.h"
 #include "share/network/content_hash.h"
 
 // The encoding of remote procedure calls, as in joedb 10.

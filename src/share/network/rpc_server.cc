@@ -1,4 +1,4 @@
-#include "joedb/network/rpc_server.h"
+#include "joedb/network/rpc.h"
 
 #include <algorithm>
 #include <array>

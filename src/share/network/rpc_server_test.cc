@@ -1,4 +1,4 @@
-#include "joedb/network/rpc_server.h"
+#include "joedb/network/rpc.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "joedb/base/loggers.h"
-#include "joedb/network/rpc_client.h"
+#include "joedb/base/log.h"
 #include "share/network/protocol.h"
 #include "share/network/rpc_protocol.h"
 #include "support/error_of.h"

@@ -1,4 +1,4 @@
-#include "joedb/network/server_file.h"
+#include "joedb/network/server_connection.h"
 
 #include <algorithm>
 

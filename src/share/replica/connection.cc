@@ -1,4 +1,4 @@
-#include "joedb/replica/connection.h"
+#include "joedb/replica/client.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "joedb/replica/group_client.h"
+#include "joedb/replica/clients.h"
 
 #include <algorithm>
 

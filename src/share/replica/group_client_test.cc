@@ -1,4 +1,4 @@
-#include "joedb/replica/group_client.h"
+#include "joedb/replica/clients.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "joedb/io/memory_file.h"
-#include "joedb/replica/clients.h"
 
 namespace joedb {
 namespace {

@@ -7,11 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
-#include "joedb/network/robust_connection.h"
-#include "joedb/network/server_file.h"
+#include "joedb/network/server_connection.h"
 #include "joedb/replica/clients.h"
 #include "share/server/server_core.h"
 #include "sim/lab/sim_file.h"

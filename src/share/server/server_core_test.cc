@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/io/memory_file.h"
 #include "share/network/protocol.h"
 #include "sim/lab/sim_file.h"

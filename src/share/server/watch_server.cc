@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"
 
 namespace joedb::server {
 

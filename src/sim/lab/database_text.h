@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/table/database.h"
 #include "sim/lab/hex.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "joedb/cluster/log_connection.h"
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/replica/clients.h"
 #include "share/cluster/message.h"

@@ -1,7 +1,6 @@
 #include "sim/lab/network_simulation.h"
 
-#include "joedb/network/robust_connection.h"
-#include "joedb/network/server_file.h"
+#include "joedb/network/server_connection.h"
 #include "joedb/replica/clients.h"
 
 namespace joedb::testing::network_lab {

@@ -1,4 +1,4 @@
-#include "joedb/network/robust_connection.h"
+#include "joedb/network/server_connection.h"
 #include "share/network/protocol.h"
 #include "share/server/watch_server.h"
 #include "sim/lab/network_simulation.h"

@@ -7,7 +7,7 @@
 
 #include "commands/commands.h"
 #include "commands/interpreter.h"
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "joedb/io/mapped_file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/journal/writable_journal.h"

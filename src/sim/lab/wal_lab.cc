@@ -8,8 +8,8 @@
 #include <set>
 
 #include "joedb/io/memory_file.h"
-#include "joedb/wal/async_writer.h"
 #include "joedb/wal/copies.h"
+#include "joedb/wal/log.h"
 #include "joedb/wal/segments.h"
 #include "sim/lab/sim_file.h"
 #include "sim/lab/simulation.h"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "joedb/base/version.h"
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "kernel/schema/value_text.h"
 #include "tools/compiler/cpp_templates.h"
 #include "tools/compiler/names.h"

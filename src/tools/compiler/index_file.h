@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "joedb/io/file.h"
-#include "joedb/journal/journal_options.h"
+#include "joedb/journal/readonly_journal.h"
 #include "joedb/table/index.h"
 
 namespace joedb {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "joedb/format/encoder.h"
+#include "joedb/format/codec.h"
 #include "tools/compiler/names.h"
 
 namespace joedb::compiler {

@@ -6,7 +6,7 @@
 #include <map>
 #include <span>
 
-#include "joedb/format/decoder.h"
+#include "joedb/format/codec.h"
 #include "kernel/base/utf8.h"
 #include "kernel/schema/value_text.h"
 #include "kernel/table/schema_text.h"

@@ -19,7 +19,7 @@ inline constexpr std::string_view procedures_header =
 #define {{guard}}_PROCEDURES_H
 
 #include "Service.h"
-{{includes}}#include "joedb/network/rpc_procedure.h"
+{{includes}}#include "joedb/network/rpc.h"
 
 namespace {{namespace}} {
 
@@ -49,7 +49,7 @@ inline constexpr std::string_view signatures_header =
 #ifndef {{guard}}_SIGNATURES_H
 #define {{guard}}_SIGNATURES_H
 
-{{includes}}#include "joedb/network/rpc_procedure.h"
+{{includes}}#include "joedb/network/rpc.h"
 
 namespace {{namespace}} {
 
@@ -73,11 +73,11 @@ inline constexpr std::string_view rpc_client_header =
 #define {{guard}}_CLIENT_H
 
 #include "Signatures.h"
-#include "joedb/network/rpc_client.h"
+#include "joedb/network/rpc.h"
 
 namespace {{namespace}} {
 
-// Calls the procedures of a server. joedb/network/rpc_client.h says what the functions throw.
+// Calls the procedures of a server. joedb/network/rpc.h says what the functions throw.
 class Client : public joedb::rpc::Client {
  public:
   explicit Client(joedb::Channel& channel, std::chrono::milliseconds keep_alive = {})

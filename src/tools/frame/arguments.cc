@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <iostream>
 
-#include "joedb/base/loggers.h"
+#include "joedb/base/log.h"
 #include "joedb/commands/interpreted_file.h"
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/network/channel.h"
-#include "joedb/network/server_file.h"
+#include "joedb/network/server_connection.h"
 #include "kernel/base/backoff.h"
 #include "kernel/base/json_text.h"
 #include "kernel/base/parse_number.h"

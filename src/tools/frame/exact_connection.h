@@ -1,7 +1,7 @@
 #ifndef JOEDB_SRC_TOOLS_FRAME_EXACT_CONNECTION_H
 #define JOEDB_SRC_TOOLS_FRAME_EXACT_CONNECTION_H
 
-#include "joedb/replica/connection.h"
+#include "joedb/replica/client.h"
 
 namespace joedb {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "history/change_parts.h"
-#include "joedb/history/differences.h"
+#include "joedb/history/changes.h"
 #include "text/patch_text.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"

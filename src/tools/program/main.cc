@@ -8,7 +8,7 @@
 
 #include "joedb/base/version.h"
 #include "joedb/format/header.h"
-#include "joedb/journal/journal_options.h"
+#include "joedb/journal/readonly_journal.h"
 #include "kernel/base/json_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "tools/frame/command.h"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "joedb/base/types.h"
-#include "joedb/wal/async_writer.h"
+#include "joedb/wal/log.h"
 #include "kernel/base/parse_number.h"
 #include "tools/frame/stop_signal.h"
 #include "tools/wal/joedb_wal.h"
