@@ -1,6 +1,7 @@
 #ifndef JOEDB_SRC_HISTORY_CHANGE_PARTS_H
 #define JOEDB_SRC_HISTORY_CHANGE_PARTS_H
 
+#include <cstring>
 #include <memory>
 #include <string>
 

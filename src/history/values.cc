@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "history/change_parts.h"
+
 namespace joedb::inline v1 {
 
 static_assert(std::variant_size_v<Value> == type_count);
@@ -14,21 +16,10 @@ static_assert(matches_type_code<std::string_view> && matches_type_code<std::int3
               matches_type_code<std::int8_t> && matches_type_code<std::int16_t> &&
               matches_type_code<Blob>);
 
-template <class T>
-static bool has_same_bits(const T& a, const T& b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
-
 bool is_same(const Value& a, const Value& b) {
   if (a.index() != b.index()) return false;
-  return std::visit(
-      [&]<class T>(const T& value) {
-        if constexpr (std::is_floating_point_v<T>)
-          return has_same_bits(value, std::get<T>(b));
-        else
-          return value == std::get<T>(b);
-      },
-      a);
+  return std::visit([&]<class T>(const T& value) { return has_same_bits(value, std::get<T>(b)); },
+                    a);
 }
 
 static bool is_zero(const char* bytes, std::size_t size) {
