@@ -37,6 +37,12 @@ Offset default_checkpoint(std::string_view content) {
   }
 }
 
+// True if a writer makes a new journal of a file with this content.
+bool is_blank(std::string_view content) {
+  return content.size() < header_size ||
+         (content.size() == header_size && content.find_first_not_of('\0') == content.npos);
+}
+
 // Finds the integrity entries in the bytes of a file.
 class Integrity_Found : public Ignore_Entries {
  public:
@@ -83,6 +89,7 @@ class Process {
           Open_Mode mode = Open_Mode::write_existing_or_create_new)
       : disk_(disk), random_(random) {
     promises().begin_epoch(io());
+    is_new_ = is_blank(disk.disk.content());
     try {
       const bool is_alone = mode != Open_Mode::shared_write;
       if (is_alone && random_.below(3) == 0)
@@ -291,9 +298,14 @@ class Process {
   std::size_t io() const { return disk_.disk.io_count(); }
 
   void forget_tail() {
-    expected().resize(static_cast<std::size_t>(journal().get_checkpoint()));
-    covered_ = ignores_header_ ? std::min(covered_, journal().get_checkpoint())
-                               : Integrity_Found(expected()).end();
+    const auto size = static_cast<std::size_t>(journal().get_checkpoint());
+    const bool is_replayed = expected().size() > size;
+    expected().resize(size);
+    const Integrity_Found integrity(expected());
+    covered_ = ignores_header_ ? std::min(covered_, journal().get_checkpoint()) : integrity.end();
+    // The replay does not compare integrity entries with their bytes, not even those of this
+    // process.
+    if (ignores_header_ && is_replayed && integrity.has_any()) has_unchecked_entries_ = true;
   }
 
   // The bytes past the checkpoint must have been truncated, or be zeros.
@@ -312,7 +324,7 @@ class Process {
         recovery == Recovery::ignore_header ? std::min(found, default_checkpoint(content)) : found;
     adopted_ = found_by_default < found ? found : journal_start;
     promises().end_epoch(io(), found, content, found_by_default);
-    ignores_header_ = recovery == Recovery::ignore_header;
+    ignores_header_ = recovery == Recovery::ignore_header && !is_new_;
     const Integrity_Found integrity(
         std::string_view(content).substr(0, static_cast<std::size_t>(found)));
     covered_ = integrity.end();
@@ -603,6 +615,7 @@ class Process {
   bool has_seals_ = true;
   bool wants_integrity_ = false;
   bool has_recovered_shared_ = false;  // in a first transaction
+  bool is_new_ = false;                // this process has created the journal
   bool ignores_header_ = false;        // and ignores integrity entries
   bool has_unchecked_entries_ = false;
   bool has_written_ = false;        // since it was opened or locked
