@@ -14,6 +14,34 @@ static std::array<char, header_size> header_at(Offset end) {
 Past_File::Past_File(std::shared_ptr<Abstract_File> file, Offset end)
     : Readonly_File(file->get_name()), file_(std::move(file)), end_(end), header_(header_at(end)) {}
 
+namespace {
+
+class Readonly_Directory final : public Abstract_Directory {
+ public:
+  explicit Readonly_Directory(std::unique_ptr<Abstract_Directory> files)
+      : files_(std::move(files)) {}
+
+  const std::string& get_name() const override { return files_->get_name(); }
+  std::vector<std::string> list() const override { return files_->list(); }
+  // The empty name is the journal itself, which shows the current state.
+  std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
+    if (name.empty() || mode != Open_Mode::read_existing) return nullptr;
+    return files_->open(name, mode);
+  }
+  void remove(const std::string&) override {}
+  void rename(const std::string&, const std::string&) override {}
+  void remove_durably(const std::string&) override {}
+
+ private:
+  const std::unique_ptr<Abstract_Directory> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Abstract_Directory> Past_File::beside() const {
+  return std::make_unique<Readonly_Directory>(file_->beside());
+}
+
 std::size_t Past_File::pread(char* data, std::size_t size, Offset offset) const {
   if (offset >= end_) return 0;
   size = std::min(size, static_cast<std::size_t>(end_ - offset));

@@ -26,7 +26,9 @@ class Past_File : public Readonly_File, public Has_Identity {
   std::optional<File_Identity> identity() const override { return identity_of(*file_); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   bool pread_cached(char* data, std::size_t size, Offset offset) const override;
-  std::unique_ptr<Abstract_Directory> beside() const override { return file_->beside(); }
+  // The files beside it are for reading, too: open returns null for other modes, and the functions
+  // that change names do nothing.
+  std::unique_ptr<Abstract_Directory> beside() const override;
   // Returns null: the file itself would show the present state, and a tool that writes would write
   // to it.
   std::unique_ptr<Abstract_File> reopen(Open_Mode) const override { return nullptr; }

@@ -68,7 +68,7 @@ void File_Connection::pull(const Pull& pull, const Receive& receive) {
 
 void File_Connection::refuse() const {
   if (writer_) throw Disconnection(file_.get_name() + " has failed and cannot be pushed to");
-  throw Disconnection(file_.get_name() + " is opened for reading only and cannot be pushed to");
+  throw Pull_Only(file_.get_name() + " is opened for reading only and cannot be pushed to");
 }
 
 void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,

@@ -28,6 +28,8 @@ template <class F>
 auto usage(F f) {
   try {
     return f();
+  } catch (const Usage_Error&) {
+    throw;
   } catch (const Exception& error) {
     throw Usage_Error(error.what());
   }
