@@ -160,6 +160,7 @@ class Sim_Directory : public Abstract_Directory {
   // `title` is the name for messages.
   std::unique_ptr<Abstract_File> open(const std::string& name, const std::string& title,
                                       Open_Mode mode, std::shared_ptr<Sim_Process> process);
+  using Abstract_Directory::rename;
   void rename(const std::string& from, const std::string& to, Sim_Process& process);
   void remove(const std::string& name, Sim_Process& process);
   std::vector<std::string> list(Sim_Process& process) const;
