@@ -62,7 +62,7 @@ struct Edit_Problem {
   std::string what;
 };
 
-// Thrown when a change does not fit the database. The changes before it were written.
+// Thrown when a change is not valid for the database. The changes before it were written.
 class Edit_Error : public Exception {
  public:
   Edit_Error(std::size_t place, const std::string& what) : Exception(what), line(place) {}

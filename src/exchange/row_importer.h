@@ -62,8 +62,9 @@ struct Import_Counts {
   std::int64_t unchanged = 0;
   std::int64_t deleted = 0;
   std::int64_t created = 0;  // in referenced tables
-  // By field: number of rows without a value, in which the field became 0, false or "". Floats,
-  // references and blobs have other values for this.
+  // For each field: the number of rows that had no value for it, so that it was set to 0, false or
+  // "". Fields of floats, references and blobs are not counted: a NaN or null shows that a value is
+  // missing.
   std::map<std::string, std::int64_t> missing = {};
 
   friend bool operator==(const Import_Counts&, const Import_Counts&) = default;

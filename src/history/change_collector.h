@@ -223,7 +223,7 @@ class Transaction_Collector final : public Change_Collector {
   // Adds everything noted to changes_. Reads the new values, so it must be called before the schema
   // changes.
   void flush();
-  // Returns the table with all its present fields. Changes share it, because that of a wide table
+  // Returns the table with all its current fields. Changes share it, because that of a wide table
   // is larger than most changes.
   Description description(const Table& table);
   // Returns the table for an update of these fields. If the schema has changed many times between
@@ -243,7 +243,7 @@ class Transaction_Collector final : public Change_Collector {
   std::size_t described_bytes_ = 0;  // since take()
 };
 
-// Collects the difference between the state at construction and the present state.
+// Collects the difference between the state at construction and the current state.
 class Net_Collector final : public Change_Collector {
  public:
   Net_Collector(Database& database, index_t kept_values);

@@ -118,7 +118,7 @@ std::string tag_removal_comment(Abstract_File& file, const std::string& name);
 // ---- writing ------------------------------------------------------------------------------------
 
 // Appends a transaction, which ends with a time stamp: a comment, the author, and a plan, which
-// must be for the present state. Entries after the last end in the journal are first ended as a
+// must be for the current state. Entries after the last end in the journal are first ended as a
 // transaction of their own. Returns the information about the new transaction. Writes no
 // checkpoint. If this throws, a part may have been written: roll back.
 Transaction_Info write_transaction(Writable_Database& database, const Transaction_Content& wanted,

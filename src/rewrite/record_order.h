@@ -15,8 +15,8 @@ namespace joedb::inline v1 {
 // Most ids are inserted in ascending order. The others are called late, and are inserted last.
 class Record_Order {
  public:
-  // `records` must outlive this object. Takes 8 bytes per free id and one bit per other id, unless
-  // the table is dense.
+  // `records` must outlive this object. Unless the table is dense, the constructor allocates one
+  // bit per id, and write() temporarily allocates 8 bytes per free id.
   Record_Order(Table_Id table, const Record_Ids& records);
 
   void write(Writable_Journal& journal) {

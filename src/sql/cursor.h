@@ -27,7 +27,7 @@ class Cursor : public sqlite3_vtab_cursor {
   Cursor& operator=(const Cursor&) = delete;
 
   // Implements xFilter: begins a new search, as Virtual_Table::choose has written to idxNum and
-  // idxStr. Throws Exception, Io_Error, std::bad_alloc.
+  // idxStr. Throws Exception, Io_Error, or std::bad_alloc.
   void filter(int number, const char* text, sqlite3_value** values);
 
   bool is_at_end() const { return next_ == end_; }
@@ -50,10 +50,10 @@ class Cursor : public sqlite3_vtab_cursor {
   // Corruption_Error.
   void give(sqlite3_context* context, int column) const;
 
-  // Call this before another state becomes the present one: the cursor keeps the state that it
+  // Call this before another state becomes the current one: the cursor keeps the state that it
   // reads. Throws std::bad_alloc.
   void keep_state();
-  // Call this after records of the present state were deleted: the cursor skips them, except for
+  // Call this after records of the current state were deleted: the cursor skips them, except for
   // the record that it is at.
   void drop_deleted_records() noexcept;
 
@@ -69,7 +69,7 @@ class Cursor : public sqlite3_vtab_cursor {
   void choose_state(sqlite3_value* moment);
   void use_state();
   State& state() const { return past_ ? *past_ : *opened_; }
-  // True if it reads the present state, which follows other writers, and is changed by a
+  // True if it reads the current state, which follows other writers, and is changed by a
   // transaction.
   bool is_present() const { return past_ == nullptr && opened_.get() == &table_.file().present(); }
   Range& range_of(int column);
@@ -99,7 +99,7 @@ class Cursor : public sqlite3_vtab_cursor {
   void sort();
 
   Virtual_Table& table_;
-  const std::shared_ptr<State> opened_;  // the present state when the cursor was opened
+  const std::shared_ptr<State> opened_;  // the current state when the cursor was opened
   // Address of the text that plan_ was parsed from. The same address means the same plan.
   const char* plan_text_ = nullptr;
   Plan plan_;

@@ -16,9 +16,9 @@ namespace joedb::inline v1 {
 
 // ---- decoder ------------------------------------------------------------------------------------
 
-// Decodes bytes into entries, strictly: whatever the bytes are, each step decodes one entry or
-// throws a Corruption_Error that names the entry and its offset. Lengths are checked against the
-// end of the journal before anything is read or allocated. The handler checks whether an entry fits
+// Decodes bytes into entries, strictly: for any bytes, each step decodes one entry or throws a
+// Corruption_Error that names the entry and its offset. Lengths are checked against the end of the
+// journal before anything is read or allocated. The handler checks whether an entry is valid for
 // the tables. An input that reads a file throws Io_Error, too.
 //
 // Most users call Readonly_Journal::replay instead, or decode_entries on bytes in memory.
@@ -106,7 +106,7 @@ class Decoder_Input {
   [[noreturn]] void fail(const std::string& what) const;
 
   // Called after each blob that may be an integrity entry. An override throws Corruption_Error if
-  // the entry does not fit the bytes that it covers.
+  // the entry does not match the bytes that it covers.
   virtual void note_integrity(std::string_view payload) { static_cast<void>(payload); }
 
  protected:
@@ -398,11 +398,11 @@ struct Ignore_Entries {
 
 // ---- encoder ------------------------------------------------------------------------------------
 
-// Encodes entries as bytes. These are pure functions: they write to memory of the caller, return
-// the end of the bytes written, and choose the same short forms as joedb 10, which depend on the
-// context. They do not check the entry, and throw nothing. The memory at `out` must have the size
-// that the functions …_limit return, an upper bound of the bytes written. Thread-safe for different
-// arguments.
+// Functions that encode entries as bytes. Each writes to memory of the caller at `out`, and returns
+// the end of the bytes written. The memory must have the size that the function …_limit returns,
+// which is an upper bound of the bytes written. The functions choose the same short forms as joedb
+// 10, which depend on the context. They do not check the entry, and throw nothing. Several threads
+// may call them for different arguments.
 
 // ---- values -------------------------------------------------------------------------------------
 

@@ -56,13 +56,13 @@ constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
   return value;
 }
 
-// The entries of a journal, file format version 5. Each is a plain struct. A handler, which
-// consumes a journal, is called with one of them at a time (codec.h); a writer passes them to
+// The entries of a journal, file format version 5. Each entry is a plain struct. A handler, which
+// consumes a journal, is called with one entry at a time (codec.h); a writer passes entries to
 // encode (codec.h), or to Writable_Database::write. Strings are views. In a handler they point to
 // the bytes of the journal, and are valid during the call.
 //
-// A struct holds the content of an entry. Database::prepare (table/database.h) checks whether it
-// fits the tables. docs/file_format.md describes its bytes.
+// A struct holds the content of an entry. Database::prepare (table/database.h) checks whether the
+// entry is valid for the tables. docs/file_format.md describes its bytes.
 
 // Creates a table with this name. Its id is the number of Create_Table entries so far, including
 // this one.

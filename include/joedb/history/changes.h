@@ -23,7 +23,8 @@ namespace joedb::inline v1 {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// A value of one of the ten types, in the order of their codes. A string is a view.
+// A value of one of the ten types, in the order of the type codes (type_of). A string is a view,
+// not a copy.
 using Value = std::variant<std::string_view, std::int32_t, std::int64_t, Record_Id, bool, float,
                            double, std::int8_t, std::int16_t, Blob>;
 
@@ -219,7 +220,7 @@ struct Schema_Change {
 // A transaction ends with a Valid_Data or a Timestamp entry, or with both if the time stamp
 // directly follows; clients and generated code write them in this order. The transactions of a
 // client that writes neither cannot be told apart. Before the first such end in a journal, a
-// comment starts a new transaction, unless only comments precede it in the present one: a journal
+// comment starts a new transaction, unless only comments precede it in the current one: a journal
 // of joedbi, which has no ends, is divided by its comments. Entries after the last end are a
 // transaction that is not complete. So the transactions of a journal stay the same when it grows,
 // except the last one. Integrity entries after the end of a transaction belong to it. A comment
@@ -293,9 +294,9 @@ struct Transaction_Summary : Transaction_Info {
 // (journal/readonly_journal.h) and Transaction_Info have such positions. Where a range starts or
 // ends inside a transaction, only the part inside the range is returned.
 //
-// All functions and loops throw Exception if the range is not in the journal, or if it starts or
-// ends inside an entry (which is detected when reading arrives there); Corruption_Error if an entry
-// is invalid or, where values are read, does not fit the tables; Io_Error; std::bad_alloc. The
+// All functions and loops throw Io_Error, std::bad_alloc, Exception if the range is not in the
+// journal or if it starts or ends inside an entry (which is detected when that entry is read), and
+// Corruption_Error if an entry is invalid or, where values are read, does not match the tables. The
 // transactions before an invalid entry are returned first. An object that has thrown cannot be used
 // further. The limits are those of load() (table/load.h); apart from what loading takes, time and
 // memory are proportional to the number of values that have changed. Not thread-safe.
@@ -375,7 +376,7 @@ class Summaries {
   Stream_Iterator<Summaries> end() const { return {}; }
 
   // range_end() is the end of the range. After next() has returned null, pull() extends the range
-  // to the present checkpoint of the file, and returns true if there is anything new. An incomplete
+  // to the current checkpoint of the file, and returns true if there is anything new. An incomplete
   // transaction is not returned again: its rest is returned as another transaction.
   Offset range_end() const;
   bool pull();
@@ -533,10 +534,10 @@ std::vector<Record_Version> record_versions(Abstract_File& file, Table_Id table,
 // the Transaction_Info of each writer.
 class Blame {
  public:
-  // `database` must have the content at position `end`, as load() makes it; it is used only during
-  // this call. A null `record` stands for all records. Throws what load() throws, Exception if the
-  // database does not have the table or if `end` is not a position between two entries,
-  // std::bad_alloc.
+  // `database` must have the content at position `end`, as load() makes it; the database is used
+  // only during this call. A null `record` stands for all records. Throws the exceptions of load(),
+  // std::bad_alloc, and Exception if the database does not have the table or if `end` is not a
+  // position between two entries.
   Blame(Abstract_File& file, const Database& database, Offset end, Table_Id table,
         Record_Id record = {}, Recovery recovery = Recovery::none);
 

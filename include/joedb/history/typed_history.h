@@ -81,7 +81,7 @@ class Observers final : public Change_Observer {
   // delivered are delivered the next time.
   Subscription subscribe(Table_Id table, On_Change on_change, On_Rollback on_rollback = {});
 
-  // Calls f for the present records of a table, as insertions of at most 4096 records.
+  // Calls f for the current records of a table, as insertions of at most 4096 records.
   void for_each_record(Table_Id table, const std::function<void(const Change&)>& f) const;
 
   // Change_Observer

@@ -9,7 +9,7 @@
 #include "joedb/history/changes.h"
 #include "joedb/table/writable_database.h"
 
-// Applies a list of changes to a database, after comparing each of them with the present state. For
+// Applies a list of changes to a database, after comparing each of them with the current state. For
 // example, takes a transaction back:
 //
 //   const auto changes = joedb::net_changes(file, transaction.end, transaction.begin);
@@ -18,14 +18,14 @@
 
 namespace joedb::inline v1 {
 
-// What to do with a change that does not match the present state of the database.
+// What to do with a change that does not match the current state of the database.
 enum class Conflicts {
   refuse,  // write nothing at all
-  ours,    // keep the present value, and leave out this part of the change
+  ours,    // keep the current value, and leave out this part of the change
   theirs,  // write the value of the change
 };
 
-// A part of a change that does not match the present state. A part that already has the wanted
+// A part of a change that does not match the current state. A part that already has the wanted
 // result is not a conflict.
 struct Change_Conflict {
   enum class Kind {
@@ -51,7 +51,7 @@ struct Change_Conflict {
   Values expected = {};
   Values found = {};
   Values wanted = {};
-  // Depends on the kind. name_changed: the present name. name_taken: the wanted name. key_taken:
+  // Depends on the kind. name_changed: the current name. name_taken: the wanted name. key_taken:
   // the name of the index. table_missing, with a field: the name of the dropped table. needed: the
   // error message of the drop.
   std::string name = {};
@@ -61,7 +61,7 @@ struct Change_Conflict {
 };
 
 struct Plan {
-  // The changes to write; old values are the present ones. Empty unless is_possible. Changes of the
+  // The changes to write; old values are the current ones. Empty unless is_possible. Changes of the
   // schema come first. A table or field that is created again has its former id here; write_plan()
   // replaces it by the new one.
   std::vector<Change> changes;
@@ -90,7 +90,7 @@ struct Plan {
 Plan plan_changes(const Database& database, const std::vector<Change>& changes,
                   Conflicts conflicts = Conflicts::refuse);
 
-// Writes a plan that was made for the present state. If this throws, a part may have been written:
+// Writes a plan that was made for the current state. If this throws, a part may have been written:
 // roll back. Throws what Writable_Database::write throws.
 void write_plan(Writable_Database& database, const Plan& plan);
 
@@ -110,7 +110,7 @@ struct Undo_Options {
 };
 
 // Takes back a transaction that is before the checkpoint: compares its inverse changes with the
-// present state, and writes them. A value that has changed since is a conflict. If the plan is not
+// current state, and writes them. A value that has changed since is a conflict. If the plan is not
 // possible, nothing is written. The entries are like entries of the caller: there is no comment, no
 // end and no checkpoint.
 //

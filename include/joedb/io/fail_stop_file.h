@@ -13,7 +13,7 @@ namespace joedb::inline v1 {
 
 // Forwards calls to another file until a write, a sync or a truncation throws. After that, each of
 // these operations throws Write_Disabled, with the text of the first failure, without calling the
-// other file: after a failed sync, a successful second sync proves nothing about the bytes of the
+// other file: after a failed sync, a successful second sync says nothing about the bytes of the
 // first. Reads, sizes and locks continue to work. The failed state is permanent; open the file
 // again.
 //

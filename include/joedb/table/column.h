@@ -116,8 +116,8 @@ class Section_Reader {
   // The text is valid for the lifetime of the reader.
   virtual std::string_view text() = 0;
   // Fills `memory`, which must be empty, with the next section, so that memory.size() == `size`.
-  // Throws Corruption_Error if the section has another size, Io_Error, std::bad_alloc. `reserved`:
-  // see Zeroed_Memory::begin_with.
+  // Throws Io_Error, std::bad_alloc, and Corruption_Error if the section has another size.
+  // `reserved`: see Zeroed_Memory::begin_with.
   virtual void section(Zeroed_Memory& memory, std::size_t size, std::size_t reserved = 0) = 0;
 };
 

@@ -77,7 +77,7 @@ inline constexpr bool is_schema_entry =
 // The content of a database in memory: the schema at run time, and a table engine for each table.
 //
 // It is a handler: a journal is replayed into it. Every entry has two steps. prepare(entry) checks
-// the entry and allocates the memory it needs. It throws Data_Error if the entry does not fit the
+// the entry and allocates the memory it needs. It throws Data_Error if the entry does not match the
 // content, and Exception or std::bad_alloc if memory is exhausted; the content has not changed
 // then. apply(entry) requires that prepare(entry) has returned, with no change in between. It
 // cannot fail, except that a schema entry may run out of memory. Calling the database with an entry

@@ -73,8 +73,8 @@ std::vector<std::string> remove_snapshots(const Abstract_File& journal);
 
 // Loads journals into tables, under the limits for untrusted journals. The observer of the
 // database, if there is one, is notified of the entries, and of the position where they end. All
-// functions throw Corruption_Error if an entry is invalid or does not fit the tables, Io_Error, and
-// Unique_Violation if a unique index would hold a key twice. The database then has the entries
+// functions throw Io_Error, Corruption_Error if an entry is invalid or does not match the tables,
+// and Unique_Violation if a unique index would hold a key twice. The database then has the entries
 // before the invalid one, or all entries in the case of a Unique_Violation. If the snapshot of a
 // database was found to be damaged, loading more into it throws Corruption_Error.
 

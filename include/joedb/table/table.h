@@ -218,8 +218,9 @@ class Table {
   // range need not be in use.
   void prepare_update_vector(Record_Id record, index_t size) const;
 
-  // Makes room for the next row: its insertion then needs no memory, and may take texts of this
-  // table as values. Columns move only here and in prepare_…. Does nothing if memory is exhausted.
+  // Makes room for the next row. The insertion of that row then allocates no memory, so its values
+  // may be texts of this table. Columns move only in this function and in prepare_…. Does nothing
+  // if memory is exhausted.
   void make_room_for_one() noexcept {
     if (static_cast<std::size_t>(records_.size()) >= capacity_) [[unlikely]]
       try_to_reserve(records_.size() + 1);
@@ -304,8 +305,9 @@ class Table {
 template <Field_Value T>
 class Column_Update {
  public:
-  // The table and the column must outlive this object. Throws what Table::prepare_update_vector
-  // throws; Exception if there is a Growth_Lock and the field is part of an index; std::bad_alloc.
+  // The table and the column must outlive this object. Throws the exceptions of
+  // Table::prepare_update_vector, std::bad_alloc, and Exception if there is a Growth_Lock and the
+  // field is part of an index.
   Column_Update(Table& table, Column<T>& column, Field_Id field, Record_Id first, index_t size)
       : table_(table), column_(column), field_(field), first_(first.value()), size_(size) {
     table.prepare_update_vector(first, size);

@@ -122,7 +122,7 @@ struct Upgraded_Later {};
 // Every change is checked, logged and applied, in this order. A function that throws has changed
 // neither tables nor journal, unless it says otherwise. A change throws
 //
-//   Data_Error        if it does not fit the tables: for example, a record that is not in use;
+//   Data_Error        if it does not match the tables: for example, a record that is not in use;
 //   Unique_Violation  a kind of Data_Error, for a key that a unique index already has;
 //   Io_Error          if the file cannot be written: Disk_Full if the disk is full;
 //   Write_Disabled    for all writing after such a failure, until the file is opened again;

@@ -16,10 +16,10 @@ class Undo_Log;
 // The content of a database, and its journal.
 //
 // Every change is checked, logged and applied, in this order. If it throws, neither the tables nor
-// the journal have changed, unless the function says otherwise. A change throws Data_Error if it
-// does not fit the tables, Unique_Violation, Io_Error if the file cannot be written, Write_Disabled
-// after such a failure, and Exception if memory is exhausted or a shared file is not locked
-// (lock_pull).
+// the journal have changed, unless the function says otherwise. A change throws Unique_Violation,
+// Data_Error if it does not match the tables, Io_Error if the file cannot be written,
+// Write_Disabled after a failed write or sync, and Exception if memory is exhausted or a shared
+// file is not locked (lock_pull).
 //
 // Not thread-safe. Several threads may call const functions while none changes the database.
 class Writable_Database : public Journal_Owner {

@@ -360,8 +360,9 @@ void File::unmap_words() {
   words_end_ = 0;
 }
 
-// Words that are not mapped are written with the head locked: network file systems send earlier
-// writes before they grant a lock, so no reader sees a word before the data it refers to.
+// If the words cannot be mapped into memory, they are written while the head lock is held. A
+// network file system sends all earlier writes to its server before it grants a lock, so no reader
+// sees a word before the data that the word refers to.
 void File::store_words(std::span<const std::int64_t> words, Offset offset) {
   const Offset end = offset + static_cast<Offset>(words.size_bytes());
   const bool can_be_mapped = end <= static_cast<Offset>(word_page);

@@ -20,7 +20,8 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
   file_.read_exactly(bytes.data(), bytes.size(), 0);
   Header header = decode_header(bytes);
   if (!is_writer) header.checkpoints = stable(header.checkpoints);
-  // Read after the words: the bytes that a word claims were in the file before it (invariant 3).
+  // The size must be read after the words: the bytes that a word claims were written to the file
+  // before the word (invariant 3), so this size includes them.
   const Offset file_size = file_.get_size();
   const bool ignores_signature = recovery == Recovery::ignore_signature && !is_writer;
   const bool ignores_header = recovery == Recovery::ignore_header || ignores_signature;

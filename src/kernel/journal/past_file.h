@@ -27,7 +27,7 @@ class Past_File : public Readonly_File, public Has_Identity {
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   bool pread_cached(char* data, std::size_t size, Offset offset) const override;
   std::unique_ptr<Abstract_Directory> beside() const override { return file_->beside(); }
-  // Returns null: the file itself would show the present state, and a tool that writes would write
+  // Returns null: the file itself would show the current state, and a tool that writes would write
   // to it.
   std::unique_ptr<Abstract_File> reopen(Open_Mode) const override { return nullptr; }
 

@@ -93,8 +93,8 @@ std::optional<std::uint64_t> File_Decoder_Input::hash_of(Offset start, Offset en
   return Integrity_Reader(file_, start).hash(start, end);
 }
 
-// Throws Corruption_Error if the integrity entry that ends here does not fit the bytes that it
-// covers.
+// Throws Corruption_Error if the integrity entry that ends at position() does not match the bytes
+// that it covers.
 void File_Decoder_Input::compare(std::string_view payload) {
   const Offset end = position();
   const Offset start = end - integrity_entry_size;
@@ -113,8 +113,8 @@ void File_Decoder_Input::compare(std::string_view payload) {
 void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (verifier_ == nullptr) return;
   if (!verifier_->checks_integrity()) {
-    // Noted as sparse, whatever its kind: each_checkpoint proves soft checkpoints only if it begins
-    // with a hard one.
+    // The entry is noted as sparse, whatever its kind: each_checkpoint confirms soft checkpoints
+    // only if its first entry precedes a hard checkpoint.
     if (resembles_integrity_payload(payload)) verifier_->note_unchecked_entry(Integrity::sparse);
     return;
   }
@@ -123,8 +123,8 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
     if (end > verifier_->covered()) compare(payload);
   } catch (const Corruption_Error& error) {
     const Integrity_Reader reader(file_);
-    // If a later good entry covers these bytes, Recovery::ignore_header has adopted the damage, and
-    // it is no error.
+    // If a later undamaged entry covers these bytes, a writer with Recovery::ignore_header has
+    // adopted the damaged bytes, and this is not an error.
     read_again_ += limit() - end;
     if (read_again_ > 4 * limit()) verifier_->fail_in_replay(error, end);
     const auto good_end = reader.find_good_end(end, limit(), verifier_->covered());

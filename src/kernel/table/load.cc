@@ -66,7 +66,7 @@ static void replay_up_to(Database& database, Journal& journal, Offset end) {
        [&](auto& handler) { journal.replay(handler, end); });
 }
 
-// Returns true if a damaged snapshot explains that entries did not fit the tables.
+// Returns true if a damaged snapshot explains that entries did not match the tables.
 static bool is_damaged(const Database& database) {
   const auto& source = database.snapshot_source();
   if (!source) return false;

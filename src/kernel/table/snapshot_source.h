@@ -28,8 +28,8 @@ class Snapshot_Source {
 
   const Snapshot_File& file() const { return *file_; }
 
-  // Reads the whole snapshot. Throws Corruption_Error if it is damaged, and so does every later
-  // require_good(); Io_Error.
+  // Reads the whole snapshot. Throws Io_Error, and Corruption_Error if the snapshot is damaged;
+  // every later require_good() then throws Corruption_Error, too.
   void verify();
   // Starts a thread that verifies the snapshot, and compares the journal if it has changed since
   // the snapshot was made. The thread waits a moment first, so that short-lived processes do not

@@ -51,7 +51,7 @@ class Served_Journal {
   // with a checkpoint. So the file never has bytes that the other copy has refused or not received.
   // Requires begin(). Throws:
   //
-  // * Corruption_Error if the bytes are not entries that fit the content, Conflict and
+  // * Corruption_Error if the bytes are not valid entries for the content, Conflict and
   //   Content_Mismatch if the other copy has changed, Disconnection if it refuses. Nothing has
   //   changed.
   // * Io_Error and Write_Disabled if the file cannot be written. can_push() is then false, and the
