@@ -25,9 +25,8 @@ class Pull_Only : public Disconnection {
   using Disconnection::Disconnection;
 };
 
-// Thrown if two journals that should have the same bytes in [start, end) differ in this range: they
-// are not copies of each other, or have diverged. `path` is the local journal. Neither journal has
-// been changed.
+// Thrown if two journals that should be copies of each other differ in [start, end). `path` is the
+// local journal. Neither journal has been changed.
 class Content_Mismatch : public Disconnection {
  public:
   Content_Mismatch(std::string_view file, Offset start_of_bytes, Offset end_of_bytes);
@@ -90,11 +89,10 @@ class Connection {
   };
   // Receives bytes of the other copy: must read the bytes [from, end) of `source` once, in order.
   using Receive = std::function<void(const Abstract_File& source, Offset end)>;
-  // Asks for the checkpoint of the other copy. If this checkpoint is past `from`, calls
-  // receive(source, end), once for all bytes up to the checkpoint, or several times for parts of
-  // them. Each part starts at the end of the previous part, or earlier. A call of receive() that
-  // throws Connection_Lost is repeated; other exceptions are passed on. If pull() throws, the lock
-  // is not held.
+  // Asks for the checkpoint of the other copy. If it is past `from`, calls receive(source, end) for
+  // all bytes up to the checkpoint, or for one part after the other. Each part starts at the end of
+  // the previous part, or earlier. A call of receive() that throws Connection_Lost is repeated;
+  // other exceptions are passed on. If pull() throws, the lock is not held.
   virtual void pull(const Pull& pull, const Receive& receive) = 0;
   // True if pull() can wait: it returns as soon as there are new bytes, possibly earlier.
   virtual bool can_wait() const { return false; }
@@ -109,11 +107,11 @@ class Connection {
     // throws Conflict at once.
     never_locked
   };
-  // Appends to the other copy the bytes of `local` before `end` that it does not have, and writes a
-  // checkpoint at `end`. If the other copy already ends at or after `end`, nothing is appended.
-  // Waits for the lock and takes it, unless it is held already, and keeps or releases the lock as
-  // `after` says. If push() throws, the lock is held only if it was held before, or after a
-  // Conflict with keep_lock. `level` is a request: a server uses its own level.
+  // Appends to the other copy the bytes of `local` up to `end` that it does not have, and writes a
+  // checkpoint at `end`. If it has all these bytes, nothing is appended. Waits for the lock unless
+  // it is held already, and keeps or releases it as `after` says. If push() throws, the lock can be
+  // held only if it was held before, or after a Conflict with keep_lock. `level` is a request: a
+  // server uses its own level.
   //
   // Throws Content_Mismatch if the copies have diverged, Conflict if the other copy has advanced
   // since the last pull or push, and Corruption_Error if the bytes are not whole entries that can
@@ -134,8 +132,7 @@ class File_Connection final : public Connection {
   // Readonly_Journal or Writable_Journal. The recovery mode is always Recovery::keep.
   explicit File_Connection(Abstract_File& file, Journal_Options options = {});
 
-  // The name of the file in which a push has saved bytes past the checkpoint; empty if no bytes
-  // were saved.
+  // Name of the file in which a push has saved bytes past the checkpoint; empty if none were saved.
   std::string get_saved_tail() const { return writer_ ? writer_->get_saved_tail() : ""; }
 
   // Also false after a failed write or sync.
@@ -259,9 +256,8 @@ class Writable_Copy final : public Local_Copy {
 // A copy that follows a file that other processes write: it can be pulled, but not written.
 class Readonly_Copy final : public Local_Copy {
  public:
-  // `journal` must outlive this object. `advance` replays the journal up to its checkpoint. The
-  // constructor and each lock_pull() call `advance`, even if there are no new entries. Its
-  // exceptions are passed on.
+  // `journal` must outlive this object. The constructor and each lock_pull() call advance(), which
+  // replays the journal up to its checkpoint. Its exceptions are passed on.
   Readonly_Copy(Readonly_Journal& journal, std::function<void()> advance)
       : journal_(journal), advance_(std::move(advance)) {
     advance_();
@@ -318,14 +314,13 @@ struct Transaction_Settings {
 //
 // Functions that read or write throw Io_Error, Corruption_Error for damaged bytes, Content_Mismatch
 // if the copies have diverged, Write_Disabled after a failed write, and the exceptions of the
-// connection. After an error in pulling or pushing, the local copy is unchanged or has the entries
-// that other processes have written to its file, and the call can be repeated.
+// connection. After an error in pulling or pushing, the local copy is unchanged or has the new
+// entries of its file, and the call can be repeated.
 //
 // Base of the clients in clients.h and in generated code. Not thread-safe.
 class Client {
  public:
-  // `local` and `connection` must outlive the client. Throws Content_Mismatch if the copies have
-  // diverged.
+  // Both arguments must outlive the client. Throws Content_Mismatch if the copies have diverged.
   Client(Local_Copy& local, Connection& connection, Content_Check check);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -345,7 +340,7 @@ class Client {
   // Number of bytes by which the connection is ahead of the local copy (negative: behind), as far
   // as is known; 0 without a connection.
   Offset get_checkpoint_difference() const;
-  // True if entries of a current or abandoned transaction of this client follow the checkpoint.
+  // True if entries of a transaction in progress or an abandoned one follow the checkpoint.
   bool has_tail() const { return local_.ahead_of_checkpoint() > 0; }
 
   // Returns the bytes of a blob, at most max_size of them (-1: all).
@@ -356,8 +351,8 @@ class Client {
   // Pulls the entries that other clients have written to the local file or to the connection.
   // Returns the number of new bytes. If there are no new bytes, waits for them for at most `wait`
   // (a duration of <chrono>): a server wakes waiting clients, possibly early; a file is polled with
-  // pauses of 1 to 50 ms. Also waits, without a timeout, while another process is in a transaction
-  // on the local file.
+  // pauses of 1 to 50 ms. Also waits, without a timeout, for a transaction of another process on
+  // the local file.
   //
   // pull() and the other functions that pull or push throw Exception during a transaction of this
   // client. All functions that pull throw Exception while entries of an abandoned transaction
@@ -369,12 +364,10 @@ class Client {
     return pull_for(wait < longest ? std::chrono::duration_cast<System::Duration>(wait) : longest,
                     system);
   }
-  // Pulls only the entries that other processes have written to the local file. Returns the number
-  // of new bytes.
+  // Pulls only entries that others have written to the local file. Returns the number of new bytes.
   Offset pull_file();
-  // Pushes the entries up to the checkpoint that the connection does not have. Does nothing if the
-  // connection has all of them. Throws Exception if entries are missing and the connection is
-  // read-only.
+  // Pushes the entries up to the checkpoint that the connection does not have. Throws Exception if
+  // there are such entries and the connection is read-only.
   void push_if_ahead();
   // The same as push_if_ahead(), because there is no lock to release.
   void push_unlock() { push_if_ahead(); }
@@ -383,10 +376,10 @@ class Client {
     push_if_ahead();
   }
 
-  // These two functions select the entries that are written at the end of every transaction, in
-  // this order. If neither is selected, a transaction that has written something ends as
-  // Transaction_Settings::end says: with Valid_Data for the clients in clients.h and in generated
-  // code, unless the options of the schema say otherwise.
+  // Set the entries that are written at the end of every transaction, in this order. If none is
+  // set, a transaction that has written something ends as Transaction_Settings::end says: for the
+  // clients in clients.h and in generated code, with Valid_Data, unless the options of the schema
+  // say otherwise.
   void set_valid_data(bool value) { settings_.has_valid_data = value; }
   void set_timestamp(bool value) { settings_.has_timestamp = value; }
   void set_hard_checkpoint(bool value) { settings_.is_hard = value; }
@@ -395,16 +388,15 @@ class Client {
   Transaction_Settings& settings() { return settings_; }
   const Transaction_Settings& settings() const { return settings_; }
 
-  // In a transaction: if something was written since its start, or since the last call of
-  // end_part(), appends an end of a transaction. The history then shows the entries before and
-  // after it as two transactions, but both are committed by the same checkpoint. Throws Exception
-  // if the client is not in a transaction.
+  // If something was written in this transaction since the last end_part(), ends the transaction
+  // here for the history; later entries are another transaction. Both have the same checkpoint.
+  // Throws Exception if the client is not in a transaction.
   void end_part();
 
   // Locks, pulls, calls run(), pushes, writes a checkpoint, unlocks. Returns a copy of the result
-  // of run(). Throws without calling run(): Read_Only_Client, Exception if the client is in a
-  // transaction already, and the exceptions of pulling. If run() throws, everything that run() has
-  // written is rolled back, in memory and in the file, and its exception is passed on.
+  // of run(). Without calling run(), throws Read_Only_Client, Exception if the client is in a
+  // transaction, and the exceptions of pulling. If run() throws, everything it has written is
+  // rolled back, in memory and in the file, and its exception is passed on.
   //
   // If the push fails, everything is rolled back, too: the local copy never commits entries that
   // the connection does not have. A Conflict means that the lock was lost, and that another client
@@ -418,15 +410,14 @@ class Client {
   template <class Run>
   auto transaction(Run&& run);
 
-  // Turns optimistic transactions on or off. They are on by default, and used if the local file is
-  // not shared. If no other client has written for a while, transaction() then does not ask the
-  // server for its lock: it calls run() at once, pushes, and then writes the checkpoint. This takes
-  // one message and one reply instead of two of each. If another client has written since the last
-  // pull, the server refuses the push. Then everything is rolled back, which takes as long as
-  // opening the file and invalidates addresses and iterators, and run() is called again, with the
-  // lock. The same happens if run() has thrown, and another client has written since the last pull.
-  // Therefore turn this off if the effects of run() outside the database are not repeatable, or if
-  // run() writes checkpoints itself.
+  // On by default. If no other client has written for a while, and the local file is not shared,
+  // transaction() does not ask the server for its lock: it calls run() at once, pushes, and then
+  // writes the checkpoint. This takes one message and one reply instead of two of each. If another
+  // client has written since the last pull, the server refuses the push. Then everything is rolled
+  // back, which takes as long as opening the file and invalidates addresses and iterators, and
+  // run() is called again, with the lock. The same happens if run() has thrown, and another client
+  // has written since the last pull. Turn this off if the effects of run() outside the database are
+  // not repeatable, or if run() writes checkpoints.
   void set_optimistic(bool value) { is_optimistic_ = value; }
 
   // Drops the entries of an abandoned transaction (Client_Lock::abandon), in memory and in the
@@ -437,9 +428,9 @@ class Client {
   }
 
  protected:
-  // Must be called in a transaction, before anything is written. Writes a comment with the reason,
-  // which `joedb log` shows, and a comment with the author, if an author is set. The transaction
-  // then ends with a time stamp.
+  // In a transaction, before anything is written: writes a comment with the reason, which `joedb
+  // log` shows, and another comment with the author, if set. The transaction then ends with a time
+  // stamp.
   void explain(std::string_view why);
 
  private:

@@ -25,8 +25,7 @@ class Line_Error : public Data_Error {
 
 // How strictly to read a line.
 enum class Reading {
-  // Each word must be valid as a whole, otherwise Line_Error is thrown: "column 16: int32 expected,
-  // got `x`".
+  // If any part of a word is invalid, Line_Error is thrown: "column 16: int32 expected, got `x`".
   strict,
   // As joedb 10 does, like a C++ stream: an invalid value reads as zero or the nearest value, and
   // makes the reader fail; a failed reader reads nothing more. Reaching the end of the line is not
