@@ -76,7 +76,7 @@ Offset Checkpoint_Writer::update() {
     checkpoints.hard_index = hard_index;
     header_.set(checkpoints);
   }
-  // The slot has changed: the new one may not be on disk, even if it holds the same position.
+  // The slot has changed: the new slot may not be on disk, even if it holds the same position.
   if (header_.checkpoints().hard_index != hard_index)
     synced_hard_checkpoint_ = own_hard_checkpoint_ = journal_start;
   find_durable_end(words);
@@ -106,8 +106,8 @@ void Checkpoint_Writer::write_word(int slot, int copy, std::int64_t word) {
   out_.store_words(std::span(&word, 1), checkpoint_word_offset(slot, copy));
 }
 
-// The last soft checkpoint may be in this slot. Its word is the smaller of the two, because it is
-// negative. That copy is overwritten second (invariant 2).
+// The last soft checkpoint may be in this slot. Its word is the smaller word of the slot, because
+// it is negative. The smaller word is overwritten second (invariant 2).
 void Checkpoint_Writer::write_slot(std::int64_t copy_0, std::int64_t copy_1) {
   const Checkpoint_Words words = header_.read_words();
   const int slot = header_.checkpoints().next_slot();
@@ -153,8 +153,8 @@ bool Checkpoint_Writer::begin_hard(Offset position, std::string_view entries) {
   return true;
 }
 
-// The entries first, a sync, then the position twice. The sync also completes a half checkpoint
-// before this one, so that half checkpoints cost one sync each.
+// Writes the entries, syncs, then writes the position twice. The sync also completes an earlier
+// half checkpoint, so that each half checkpoint takes one sync.
 void Checkpoint_Writer::write_unsealed(Offset position) {
   rewrite_hard_slot();
   rewrite_unproven_entries(position);
@@ -164,8 +164,8 @@ void Checkpoint_Writer::write_unsealed(Offset position) {
   write_slot(position, position);
 }
 
-// The checkpoint is durable, and a soft checkpoint in its slot has been overwritten, so memory can
-// claim it whatever happens next.
+// The checkpoint is durable, and a soft checkpoint in its slot has been overwritten, so memory
+// claims the new checkpoint even if a later step fails.
 void Checkpoint_Writer::finish_hard(Offset position) {
   assert(position > header_.hard_checkpoint());
   synced_hard_checkpoint_ = durable_end_ = position;
@@ -210,8 +210,8 @@ void Checkpoint_Writer::sync() {
 // ---- after a failed sync of another process -----------------------------------------------------
 
 // Writes [start, end) again. The system may show bytes that a failed sync of another process has
-// lost: it takes their pages for clean, so no later sync would write them. Once the same bytes have
-// been written again, the next sync writes them, or fails.
+// lost: their pages are marked as clean, so no later sync would write them. Once the same bytes
+// have been written again, the next sync writes them, or fails.
 void Checkpoint_Writer::rewrite(Offset start, Offset end) {
   for_each_piece(out_, start, end, std::size_t{1} << 18,
                  [&](std::string_view bytes, Offset offset) {
@@ -278,7 +278,7 @@ void Checkpoint_Writer::create_hard_slot() {
 
 // Invariants 4 and 9. A word of 41 says only that the file has a header, 0 says nothing. The sync
 // orders this write before the writes that extend the file. The soft word that counts is the
-// smallest, and is invalidated last, so that no older one counts meanwhile.
+// smallest word. It is invalidated last, so that no older soft word counts in between.
 void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
   const Checkpoint_Words words = header_.read_words();
   std::array<std::size_t, 4> order{0, 1, 2, 3};

@@ -22,9 +22,9 @@ void File_Decoder_Input::start(Offset offset, Offset limit) {
     hasher_.start_at(offset);
 }
 
-// A damaged length can ask for more bytes than the file has, so memory grows only as bytes arrive.
-// Some bytes before the position stay, and are not hashed yet: they may be the beginning of an
-// integrity entry, which does not cover itself.
+// A damaged length can be larger than the file, so memory is allocated only as bytes arrive. Some
+// bytes before the position stay, and are not hashed yet: they may be the beginning of an integrity
+// entry, which does not cover itself.
 void File_Decoder_Input::refill(std::size_t size) {
   const Offset start = position();
   Offset kept = 0;
@@ -55,7 +55,8 @@ void File_Decoder_Input::refill(std::size_t size) {
   }
 }
 
-// Bytes that are hashed are read in pieces, so that each piece is still in the CPU cache.
+// Bytes that are hashed are read in pieces, so that each piece is hashed while it is in the CPU
+// cache.
 void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
   hash_to(position());
   const Offset end = offset + static_cast<Offset>(size);
@@ -134,9 +135,9 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (end == verifier_->covered()) hasher_.start_at(end);
 }
 
-// A text can end like an integrity entry, but is very unlikely to end like one whose range begins
-// where the previous one ended: a writer appends an empty comment after such a text
-// (Integrity_Writer::ends_like_entry).
+// A text can end like an integrity entry. It is very unlikely that it ends like an integrity entry
+// whose range begins where the previous integrity entry ended: a writer appends an empty comment
+// after such a text (Integrity_Writer::ends_like_entry).
 void File_Decoder_Input::require_last_entry() {
   const Offset end = position();
   if (verifier_ == nullptr || !verifier_->checks_integrity() || end != verifier_->checkpoint() ||
