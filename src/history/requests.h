@@ -13,14 +13,15 @@
 
 // Implements show, blame, undo, revert, restore and tag, for the tools and for joedbi. The
 // functions read the file up to its checkpoint. All throw Exception, with a message for users, if
-// there is no such transaction, table, record or tag; and what Summaries and Changes throw.
+// the transaction, table, record or tag does not exist, and the exceptions of Summaries and
+// Changes.
 
 namespace joedb::inline v1 {
 
 // Returns the transaction that `show` shows: for a position, the transaction that contains it; for
-// a time, the last transaction with changes, comments or blobs that ends at or before it; for
-// nullopt, the last such transaction of the journal. If there is none, returns the first
-// transaction.
+// a time, the last transaction with changes, comments or blobs that ends at or before this time;
+// for nullopt, the last such transaction of the journal. If there is no such transaction, returns
+// the first transaction of the journal.
 Transaction_Summary find_transaction_at(Abstract_File& file, const std::optional<When>& when,
                                         Recovery recovery);
 
@@ -48,7 +49,7 @@ struct Blame_Line {
 };
 
 // Calls f(line) for each line. `database` is the content of the file up to `end`. Throws Exception
-// if the table, record or field does not exist, and what Blame and f() throw.
+// if the table, record or field does not exist, and the exceptions of Blame and f().
 void for_each_blame_line(Abstract_File& file, const Database& database, Offset end,
                          const Blamed& blamed, Recovery recovery,
                          const std::function<void(const Blame_Line&)>& f);

@@ -35,7 +35,7 @@ Log_Report verify_log(
     const std::function<void(Replicated_Log::Number, Replicated_Log::Number)>& progress);
 
 // Returns the checkpoint of a log, by the newest message that can be read; 0 for an empty log.
-// Throws Missing_Message if no message can be read, and what the log throws.
+// Throws Missing_Message if no message can be read, and the exceptions of the log.
 Offset newest_end(Replicated_Log& log, Logger& logger);
 
 }  // namespace joedb::inline v1
