@@ -8,11 +8,11 @@
 
 namespace joedb::inline v1 {
 
-// Writes entries that give a new table the ids of another one: the same ids are in use, in the same
-// order, and the same ids are free, so that new rows get the same ids. Their number is about that
-// of the entries that made the other table.
+// Writes entries that give a new table the ids of another table: the same ids are in use, in the
+// same order, and the same ids are free, so that new rows get the same ids. The number of entries
+// is about the number of entries that made the other table.
 //
-// Most ids are inserted in ascending order. The others are called late, and are inserted last.
+// Most ids are inserted in ascending order. The other ids are called late, and are inserted last.
 class Record_Order {
  public:
   // `records` must outlive this object. Unless the table is dense, the constructor allocates one

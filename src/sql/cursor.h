@@ -12,11 +12,11 @@
 
 namespace joedb {
 
-// Searches a table, and iterates over the records that it finds. Finds them in blocks of ids, from
-// which it removes the ids that do not meet the conditions.
+// Searches a table, and iterates over the records that it finds. Reads ids in blocks, and removes
+// the ids of records that do not meet the conditions.
 class Cursor : public sqlite3_vtab_cursor {
  public:
-  // Begins to read the file. Throws what Shared_File::begin_reading throws.
+  // Begins to read the file. Throws the exceptions of Shared_File::begin_reading.
   explicit Cursor(Virtual_Table& table)
       : sqlite3_vtab_cursor(), table_(table), opened_(table.file().begin_reading(*this)) {}
   ~Cursor() {
@@ -37,7 +37,7 @@ class Cursor : public sqlite3_vtab_cursor {
       next_block();
   }
   index_t id() const { return *next_; }
-  // Returns id() as the rowid for SQLite, and notes if it is from a past state.
+  // Returns id() as the rowid for SQLite, and notes whether it is from a past state.
   index_t rowid() {
     has_given_past_rowid_ |= past_ != nullptr;
     return id();
@@ -46,8 +46,8 @@ class Cursor : public sqlite3_vtab_cursor {
   bool has_given_past_rowid_of(const Virtual_Table& table) const {
     return has_given_past_rowid_ && &table == &table_;
   }
-  // Passes the value of a column to SQLite. Throws Exception if the field was dropped; Io_Error,
-  // Corruption_Error.
+  // Passes the value of a column to SQLite. Throws Io_Error, Corruption_Error, and Exception if the
+  // field was dropped.
   void give(sqlite3_context* context, int column) const;
 
   // Call this before another state becomes the current one: the cursor keeps the state that it

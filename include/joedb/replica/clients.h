@@ -215,8 +215,8 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
  public:
   // Both must outlive the client. Runs a transaction that upgrades the schema to that of the
   // program. A client that cannot write pulls instead, and throws Out_Of_Date if the schema is
-  // older than that of the program. Throws Schema_Mismatch if the schema is incompatible, what
-  // opening the file throws, and what pulling and pushing throw.
+  // older than that of the program. Throws Schema_Mismatch if the schema is incompatible, and the
+  // exceptions of opening, pulling and pushing.
   explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                         Content_Check check = Content_Check::fast,
                         const Journal_Options& options = {})
