@@ -562,7 +562,7 @@ class Writable_Journal {
   // past get_position().
   void read(char* data, std::size_t size, Offset offset) const;
 
-  // Writes the buffer to the file. Readers do not see the entries before the next checkpoint. If
+  // Writes the buffer to the file. Readers see the entries only after the next checkpoint. If
   // flush() throws, the entries stay in the buffer.
   void flush();
 
