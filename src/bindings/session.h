@@ -19,7 +19,7 @@
 
 namespace joedb {
 
-// Another process has held the write lock for longer than Session_Options::timeout.
+// Thrown if another process has held the write lock for longer than Session_Options::timeout.
 class Lock_Timeout : public Exception {
  public:
   using Exception::Exception;
@@ -37,15 +37,15 @@ struct Unique_Index {
 
 struct Session_Options {
   // How bytes after the checkpoint are handled. Default: Recovery::keep for a shared file or with a
-  // server, Recovery::none for others.
+  // server, Recovery::none otherwise.
   std::optional<Recovery> recovery;
-  // Makes hard checkpoints in transactions that do not say which kind they make.
+  // Makes hard checkpoints in transactions that do not select a kind of checkpoint.
   bool is_hard = false;
   bool has_timestamps = true;
   // Maximum time to wait for a lock of a shared file, in seconds. Negative: no limit.
   double timeout = -1;
-  // Called every few milliseconds while the session waits for others. An exception from it ends the
-  // wait.
+  // Called every few milliseconds while the session waits for other processes. If it throws, the
+  // wait ends.
   std::function<void()> check_interrupt = [] {};
   // If true, a transaction can be used only by the thread that has begun it.
   bool checks_thread = true;
@@ -72,9 +72,8 @@ struct Field_Input {
 // Fields of an inserted record have default values unless values are given, also if its id is
 // reused. Columns may be exported (pins()): the pins are notified before each change.
 //
-// Not thread-safe. Functions throw what the engine throws, and Exception in a transaction of
-// another thread or if the database can only be read. Functions that may wait call
-// check_interrupt.
+// Not thread-safe. Functions throw the exceptions of the engine, and Exception in a transaction of
+// another thread or if the database can only be read. Functions that may wait call check_interrupt.
 class Session {
  public:
   static constexpr char memory_name[] = ":memory:";
@@ -87,8 +86,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // Rolls an open transaction back. If this session has changed something, makes a hard checkpoint,
-  // with the lock of a shared file. Only the destructor may be called afterwards. Throws what
-  // hard_checkpoint() throws.
+  // with the lock of a shared file. Only the destructor may be called afterwards. Throws the
+  // exceptions of hard_checkpoint().
   void close();
 
   // Returns the state at a moment, for reading. This session may be destroyed first.
@@ -113,7 +112,8 @@ class Session {
   }
   // Position of the checkpoint of the journal.
   Offset checkpoint() const;
-  // Opens the file for reading the journal. The result stays valid whatever happens to this object.
+  // Opens the file for reading the journal. The result stays valid even after this object is
+  // destroyed.
   std::shared_ptr<Abstract_File> open_reader() const;
   std::string read_blob(Blob blob);
   // The same for blobs of an export, which may be read later. Throws Exception if the transaction
@@ -122,8 +122,8 @@ class Session {
   // Flushes the buffer, and returns the file, which has all blobs then.
   Abstract_File& flushed_file();
 
-  // Reads the entries that others have written. If there are none, waits up to `wait` seconds for
-  // some. Returns the number of new bytes. Throws Exception in a transaction.
+  // Reads the entries that others have written. If there are no new entries, waits for them for up
+  // to `wait` seconds. Returns the number of new bytes. Throws Exception in a transaction.
   Offset pull(double wait);
 
   // ---- transactions
@@ -136,14 +136,15 @@ class Session {
   // Begins a transaction, which belongs to this thread. If `why` or `author` is not empty, it is
   // noted in the history. If this throws, there is no transaction.
   void begin(std::string_view why, std::string_view author, bool is_hard);
-  // Ends the transaction, even if it throws: then the transaction was rolled back, unless it has a
-  // checkpoint (Client::transaction).
+  // Ends the transaction, even if this throws: then the transaction was rolled back, unless it has
+  // a checkpoint (Client::transaction).
   void commit();
-  // Ends the transaction without its changes. Throws Write_Disabled if the file can no longer be
-  // written, and begin() throws it from then on. The tables are as before the transaction, unless
-  // require_intact() throws.
+  // Ends the transaction without its changes. If the file can no longer be written, throws
+  // Write_Disabled, and every later begin() also throws it. The tables are as before the
+  // transaction, unless require_intact() throws.
   void rollback();
-  // Rolls back a transaction that its own thread can no longer end. Does nothing if there is none.
+  // Rolls back a transaction that its own thread can no longer end. Does nothing if there is no
+  // transaction.
   void rollback_of_any_thread();
   // Throws Write_Disabled if the tables differ from the file, because the rollback of changes other
   // than those of records has failed. The session can only be closed then.
@@ -158,7 +159,7 @@ class Session {
   void redo(const Undo_Stack_Options& options);
   bool can_undo(const Undo_Stack_Options& options);
   bool can_redo(const Undo_Stack_Options& options);
-  // Number of bytes that the transaction has written. A commit of many takes a while.
+  // Number of bytes that the transaction has written. Committing many bytes takes some time.
   Offset uncommitted() const { return store_ ? store_->ahead_of_checkpoint() : 0; }
 
   // Calls write() in the transaction of this thread. If there is none, makes one, which is rolled

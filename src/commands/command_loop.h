@@ -44,8 +44,8 @@ struct Interpreter_Command {
   // Reads all arguments before it changes anything. Prints to the stream. An Exception is shown to
   // the user.
   std::function<void(Line_Reader&, std::ostream&)> run;
-  // True if the command only shows things. A screen shows its output page by page, until the user
-  // stops it.
+  // True if the command only prints information. A screen shows its output page by page, until the
+  // user stops it.
   bool is_display = false;
 };
 
@@ -75,8 +75,8 @@ struct Command_Group {
 };
 
 // Reads lines, and runs the command that each line begins with, until the end of the input or until
-// a command ends the loop. The owner of the loop adds commands; those about the loop itself are
-// built in.
+// a command ends the loop. The owner of the loop adds commands; the commands that control the loop
+// are built in.
 //
 // Empty lines, and lines whose first word begins with #, do nothing. A command that succeeds is
 // answered by "OK: LINE". A command that fails, also for lack of memory, is answered by
@@ -110,10 +110,10 @@ class Command_Loop {
 
   void add_group(Command_Group group);
   // Adds help for commands. `help` must outlive the loop. If several entries have the same name,
-  // the one added last wins. The help of joedbi is there from the beginning.
+  // the entry added last is used. The help of joedbi need not be added.
   void add_help(std::span<const Command_Help> help) { help_.push_back(help); }
   // For completion: returns the words that begin with `prefix` and may be an argument of this kind
-  // (Command_Help). `words` are the words before it, beginning with the command.
+  // (Command_Help). `words` are the words before the argument, beginning with the command.
   using Arguments = std::function<Completions(
       std::string_view kind, const std::vector<std::string_view>& words, std::string_view prefix)>;
   void set_completions(Arguments arguments) { arguments_ = std::move(arguments); }
@@ -133,7 +133,8 @@ class Command_Loop {
     std::string message() const;
   };
   const Failures& failures() const { return failures_; }
-  // Adds the failures of a nested loop on the same input. For the command that ran it.
+  // Adds the failures of a nested loop on the same input. Called by the command that ran the nested
+  // loop.
   void add(const Failures& nested);
 
   // Ends the loop after the current command. For commands.

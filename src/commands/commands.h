@@ -59,7 +59,7 @@ void add_history_commands(Command_Loop& loop, Writable_Database& database,
 
 // ---- for commands -------------------------------------------------------------------------------
 
-// The word that was read last should have been the name of a table.
+// Thrown if the word that was read last should be the name of a table, but is not.
 class Unknown_Table : public Line_Error {
  public:
   explicit Unknown_Table(const Line_Error& error) : Line_Error(error) {}
@@ -80,13 +80,13 @@ inline constexpr std::string_view find_operators[] = {
 bool is_find_operator(std::string_view word);
 
 // Returns the candidates for the argument that is being typed. `kind` is as in Command_Help,
-// `words` are the words before it, beginning with the command, and `prefix` is its beginning.
-// Candidates are names of the schema; ids of existing records, with their names; and values of
-// booleans and references.
+// `words` are the words before the argument, beginning with the command, and `prefix` is the
+// beginning of the argument. Candidates are names of the schema; ids of existing records, with
+// their names; and values of booleans and references.
 Completions complete_from(const Database& database, std::string_view kind,
                           const std::vector<std::string_view>& words, std::string_view prefix);
 
-// Print the output of the command `describe`: for all tables, or for one.
+// Print the output of the command `describe`: for all tables, or for one table.
 void describe(std::ostream& out, const Database& database, const Display& display);
 void describe(std::ostream& out, const Database& database, const Table& table,
               const Display& display);
@@ -95,8 +95,8 @@ void describe(std::ostream& out, const Database& database, const Table& table,
 // as text, in the format of Command_Writer.
 std::int64_t read_timestamp(Line_Reader& in, const std::function<std::int64_t()>& now);
 
-// Reads a value that a journal can hold. Throws Data_Error for a reference or blob that it cannot
-// hold. With Reading::classic, any negative reference is null.
+// Reads a value that a journal can hold. Throws Data_Error for a reference or blob that a journal
+// cannot hold. With Reading::classic, any negative reference is null.
 template <Field_Value T>
 T read_field_value(Line_Reader& in) {
   return in.read_value<T>();

@@ -19,9 +19,9 @@
 //     1     "Bob"  0
 //     end
 //
-// A line with # is a comment, and `end` is the last line. A text that is read back against the
-// database that it came from yields no entries, for any values: a value has changed only if its
-// text has.
+// A line with # is a comment, and `end` is the last line. If a text is compared with the database
+// that it came from, there are no entries to write, for any values: a value has changed only if its
+// text has changed.
 
 namespace joedb::inline v1 {
 
@@ -32,7 +32,7 @@ std::string edit_text(const Database& database, const Table* only = nullptr);
 class Change_Sink {
  public:
   explicit Change_Sink(Writable_Database& writable) : writable_(&writable) {}
-  // Tells the printer the schema of the database, so that it knows the names.
+  // Passes the schema of the database to the printer, so that it knows the names.
   Change_Sink(Database& database, Command_Writer& printer);
 
   const Database& database() const { return writable_ ? writable_->get_database() : *database_; }
@@ -62,7 +62,7 @@ struct Edit_Problem {
   std::string what;
 };
 
-// Thrown when a change does not fit the database. The changes before it were written.
+// Thrown when a change is not valid for the database. The changes before it were written.
 class Edit_Error : public Exception {
  public:
   Edit_Error(std::size_t place, const std::string& what) : Exception(what), line(place) {}
@@ -84,11 +84,12 @@ class Edited_Text {
   // object. Only apply() may change the database.
   Edited_Text(std::string_view text, const Database& database, const Table* only = nullptr);
 
-  // The first problems, in the order of lines. If there are any, no other function may be called.
+  // The first problems, in the order of lines. If there is a problem, no other function may be
+  // called.
   const std::vector<Edit_Problem>& problems() const { return problems_; }
 
   // Writes the differences to a database with the same content. Throws Edit_Error for a change that
-  // does not fit, and whatever else writing throws.
+  // is not valid, and all other exceptions of writing.
   Edit_Summary apply(Change_Sink& sink) const;
 
  private:

@@ -22,7 +22,8 @@ struct Completions {
   };
   std::vector<Candidate> candidates;
   bool is_cut = false;  // there are more candidates
-  // True if the typed word is a prefix of the notes, not of the words. It is replaced by a word.
+  // True if the typed word is a prefix of the notes, not of the words. The typed word is replaced
+  // by a word.
   bool is_by_note = false;
 
   static constexpr std::size_t most = 100;
@@ -68,13 +69,14 @@ class Line_Source {
 };
 
 // Splits blocks of input into lines. Skips a byte order mark at the beginning. Writes prompts to
-// `out`, and flushes it before it waits for more input.
+// `out`, and flushes `out` before it waits for more input.
 class Block_Line_Source : public Line_Source {
  public:
   explicit Block_Line_Source(std::ostream& out) : out_(out) {}
 
  protected:
-  // Reads the available bytes, at most `size`. Returns their number; 0 at the end of the input.
+  // Reads the available bytes, at most `size`. Returns the number of bytes read; 0 at the end of
+  // the input.
   virtual std::size_t read(char* data, std::size_t size) = 0;
 
  private:

@@ -89,7 +89,7 @@ template <Field_Value T>
 T read_cell(const Cell& cell, std::string& buffer);
 
 // Returns, for messages, the value of a field of this type for a cell without a value: "0", "false"
-// or "\"\"". Empty for types with another value for this: nan, null.
+// or "\"\"". Empty for types whose cells without a value become nan or null.
 const char* missing_value_text(Type_Code type);
 
 // Returns seconds since 1970, or nullopt. Takes the formats of parse_time (kernel/base/time.h),

@@ -25,9 +25,9 @@ struct Export_Settings {
 // Write the records of a table in the order of their ids, as Csv_Reader and Jsonl_Reader read them:
 // an import into a table with the same fields restores the same values, to the last bit of a float.
 // `file` has the blobs. Call after_record() after each record. Errors of the stream are not
-// reported: the caller must check it. Throw Data_Error for settings that do not fit the table, and
-// for a dangling reference that is to be written as a value; Corruption_Error, Io_Error for a blob
-// that cannot be read.
+// reported: the caller must check the stream. Throw Data_Error for settings that do not match the
+// table, and for a dangling reference that is to be written as a value; Corruption_Error or
+// Io_Error for a blob that cannot be read.
 //
 // CSV (RFC 4180): lines end with LF, as programs on this system expect. A null reference or blob is
 // empty, a blob is base64, a blob without bytes is "", a nan is nan. If there is only one column,

@@ -81,8 +81,8 @@ Import_Plan plan_import(
     const std::function<void()>& after_row = [] {});
 
 // Imports the rows of the source from its current position. Calls `after_row` after each row.
-// Throws Data_Error, with the place in the file at the beginning of the message, and what
-// Row_Importer throws.
+// Throws the exceptions of Row_Importer, and Data_Error with the place in the file at the beginning
+// of the message.
 Import_Counts import_rows(Row_Source& source, Writable_Database& database, const Import_Plan& plan,
                           const std::function<void()>& after_row);
 

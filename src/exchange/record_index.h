@@ -9,7 +9,8 @@
 
 namespace joedb {
 
-// Two records that should be distinct have the same values. `records` names them and the values.
+// Thrown if two records that should be distinct have the same values. `records` names the records
+// and the values.
 class Duplicate_Key : public Data_Error {
  public:
   explicit Duplicate_Key(const std::string& which)
@@ -18,8 +19,8 @@ class Duplicate_Key : public Data_Error {
 };
 
 // Finds records by the values of some fields. A hash table of record ids that compares through the
-// columns, so that the values of a record in it must not change. NaN equals itself, and 0 equals
-// -0.
+// columns: while a record is in the table, its values must not change. NaN equals itself, and 0
+// equals -0.
 class Record_Index {
  public:
   // Indexes all records of the table, which must outlive this object. Throws Duplicate_Key if

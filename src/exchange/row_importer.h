@@ -46,8 +46,8 @@ struct Import_Target {
   // Fields whose values identify a record. Each must have a column. Rows update the records that
   // exist, and insert the others. Empty: all rows are inserted.
   std::vector<Field_Id> key = {};
-  // The first cell of a row, before those of the columns, is the record id, which identifies the
-  // record; a cell without a value means a new record. Excludes a key.
+  // The first cell of a row, before the cells of the columns, is the record id, which identifies
+  // the record; a cell without a value means a new record. Excludes a key.
   bool has_ids = false;
   // finish() deletes the records to which no row applied. Requires a key or ids.
   bool deletes_missing = false;
@@ -62,8 +62,9 @@ struct Import_Counts {
   std::int64_t unchanged = 0;
   std::int64_t deleted = 0;
   std::int64_t created = 0;  // in referenced tables
-  // By field: number of rows without a value, in which the field became 0, false or "". Floats,
-  // references and blobs have other values for this.
+  // For each field: the number of rows that had no value for it, so that it was set to 0, false or
+  // "". Fields of floats, references and blobs are not counted: a NaN or null shows that a value is
+  // missing.
   std::map<std::string, std::int64_t> missing = {};
 
   friend bool operator==(const Import_Counts&, const Import_Counts&) = default;
@@ -82,16 +83,16 @@ struct Import_Counts {
 // this object.
 class Row_Importer {
  public:
-  // Throws Data_Error if the target does not fit the tables, or if a key or lookup could match more
-  // than one record.
+  // Throws Data_Error if the target does not match the tables, or if a key or lookup could match
+  // more than one record.
   Row_Importer(Writable_Database& database, Import_Target target);
   ~Row_Importer();
   Row_Importer(const Row_Importer&) = delete;
   Row_Importer& operator=(const Row_Importer&) = delete;
 
   // Imports a row with one cell per column; missing cells at the end are absent. `place` is for
-  // messages. Returns the record. Throws Row_Error, and what Writable_Database::write throws except
-  // Data_Error.
+  // messages. Returns the record. Throws Row_Error, and the exceptions of Writable_Database::write
+  // except Data_Error.
   Record_Id add(std::span<const Cell> cells, std::int64_t place);
 
   // Looks up the references to records of the table itself, deletes missing records, and builds the

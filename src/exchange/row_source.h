@@ -32,7 +32,8 @@ class Row_Source {
   // Returns all columns; if has_more_columns(), later rows may have others.
   virtual const std::vector<std::string>& columns() const = 0;
   virtual bool has_more_columns() const { return false; }
-  // Adds a column that later rows may have; a no-op if it is known. Only if has_more_columns().
+  // Adds a column that later rows may have; a no-op if the column is known. Requires
+  // has_more_columns().
   virtual void add_column(const std::string&) {}
   // Throws Data_Error about this row, or one of its cells.
   [[noreturn]] virtual void fail(std::optional<std::size_t> column, const std::string& text) = 0;

@@ -40,7 +40,7 @@ class Row_Writer {
   Column_Writer& column(Field_Id field);
 
   // Inserts a record with the current values of all columns: with this id or, for the null id, the
-  // one that generated code would use. Throws what Writable_Database::write throws. After
+  // id that generated code would use. Throws the exceptions of Writable_Database::write. After
   // Unique_Violation the record exists, and the caller must roll back.
   Record_Id insert(Record_Id record = {});
   void reset();

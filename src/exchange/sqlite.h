@@ -101,8 +101,8 @@ std::vector<std::string> sqlite_sidecars(const std::string& path);
 // Gives the file `to`, which must be an SQLite database or empty, the content of the file `from`,
 // in one transaction that is on the disk when this returns. Programs that have `to` open see the
 // new content next, and the files that a killed program left beside it are used up. `name` is the
-// name of `to` for people. Throws Sqlite_Error, also if another program keeps it locked: then its
-// content is unchanged.
+// name of `to` for people. Throws Sqlite_Error, also if another program keeps `to` locked: then the
+// content of `to` is unchanged.
 void copy_sqlite(const std::string& from, const std::string& to, const std::string& name);
 
 // "joed", in the header of the files that joedb writes. In these files, the declared types of

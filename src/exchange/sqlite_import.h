@@ -36,8 +36,8 @@ class Sqlite_Import {
 
   // Calls `progress` with the amount of content read so far; Sqlite_Plan::content_size is the
   // total. Tables with deferred references are read, and counted, twice. Writes no checkpoint.
-  // Throws Sqlite_Error, Data_Error with the table, row and column, and what
-  // Writable_Database::write throws; then the caller must roll back.
+  // Throws Sqlite_Error, Data_Error with the table, row and column, and the exceptions of
+  // Writable_Database::write; then the caller must roll back.
   std::vector<Sqlite_Table_Counts> run(Writable_Database& database,
                                        std::function<void(std::int64_t)> progress);
 

@@ -10,8 +10,8 @@
 
 namespace joedb {
 
-// Limits how much is read of an SQLite file: in a damaged one, a few pages may look like an endless
-// table.
+// Limits how much is read of an SQLite file: in a damaged file, a few pages may look like an
+// endless table.
 class Sqlite_Budget {
  public:
   // `progress` gets the number of bytes so far, regularly.

@@ -6,10 +6,10 @@
 
 namespace joedb {
 
-// Returns why a file is not a text in UTF-8 or another 8-bit encoding, and how to make such a text
-// of it: "is compressed by gzip: import what `gunzip -c FILE` prints, with - as IN". Empty if there
-// is no reason. `begin`: the first bytes, up to some thousands; `name`: the name of the file, for a
-// shell.
+// Returns the reason why a file is not a text in UTF-8 or another 8-bit encoding, and how to
+// convert the file to text: "is compressed by gzip: import what `gunzip -c FILE` prints, with - as
+// IN". Empty if there is no reason. `begin`: the first bytes, up to some thousands; `name`: the
+// name of the file, for a shell.
 std::string non_text_reason(std::string_view begin, const std::string& name);
 
 // Returns true if a text has control characters other than tabs and ends of lines, which only

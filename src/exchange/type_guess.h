@@ -9,8 +9,8 @@
 
 namespace joedb {
 
-// Guesses the type of the values of a column: a type that gives back their texts, as an export
-// writes them, or else string. Remembers only some of the values.
+// Guesses the type of the values of a column: a type from which an export would write the same
+// texts, or else string. Remembers only some of the values.
 class Type_Guess {
  public:
   void add(const Cell& cell);

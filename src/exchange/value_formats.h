@@ -12,7 +12,7 @@
 
 namespace joedb {
 
-// Appends a float with a point or an exponent, which tell it from an integer.
+// Appends a float with a point or an exponent, which distinguish it from an integer.
 inline void append_finite(std::string& out, auto value) {
   const std::size_t start = out.size();
   append_value(out, value);

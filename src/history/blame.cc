@@ -99,7 +99,7 @@ class Blame::Reader {
   Readonly_Journal& journal_;
   const Table_Id table_;
   std::size_t fields_ = 0;  // number of fields that the table has had so far
-  bool is_table_ = false;   // true if the present table of a batch is table_
+  bool is_table_ = false;   // true if the current table of a batch is table_
 };
 
 Blame::Blame(Abstract_File& file, const Database& database, Offset end, Table_Id table,

@@ -232,7 +232,8 @@ void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
                                      edges.push_back({begin, {id, range}, true});
                                      edges.push_back({end, {id, range}, false});
                                    });
-  // A range may end where the next one of the same field begins: ends sort first.
+  // At the same record, ends are sorted before beginnings: a range of a field may begin where the
+  // previous range of this field ends.
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
     return a.record != b.record ? a.record < b.record : a.is_begin < b.is_begin;
   });
@@ -241,7 +242,7 @@ void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
                       [](const Updated_Field& x, const Updated_Field& y) { return x.id == y.id; });
   };
   // `fields`: the fields touched in the records from `first` on, of which `order` is the earliest
-  // order. `open`: the fields touched from the present edge on.
+  // order. `open`: the fields touched from the current edge on.
   Updated_Fields fields, open;
   index_t first = 0;
   std::uint64_t order = 0;
@@ -437,7 +438,7 @@ void Net_Collector::note_drop(const Table& table) {
     return;
   }
   Touched_Table& touched = this->touched(id);
-  // The number of records that existed before: the present ones, without new ones, plus the deleted
+  // The number of records that existed before: the current ones, without new ones, plus the deleted
   // ones.
   index_t rows = table.records().used_count();
   for (const auto& [first, range] : touched.records.ranges()) {
@@ -549,7 +550,7 @@ void Net_Collector::add_replaced(std::vector<Change>& out, const Table& table,
   add_differing(out, after, first, end - first, std::move(all));
 }
 
-// Returns the fields that a table had, with their present names.
+// Returns the fields that a table had, with their current names.
 static std::shared_ptr<const Table_Description> with_current_names(const Table_Description& before,
                                                                    const Table_Description& after) {
   auto result = std::make_shared<Table_Description>(before);

@@ -18,8 +18,8 @@ namespace joedb::inline v1 {
 // notes whether it was in use, and saves its values. New values are read from the database at the
 // end.
 //
-// This is a handler that applies entries to the database. It copies the values that an entry
-// destroys before it applies the entry.
+// A Change_Collector is a handler that applies entries to the database. Before it applies an entry,
+// it copies the values that the entry destroys.
 class Change_Collector {
  public:
   // `kept_values`: maximum number of values copied for drops of tables and fields. `is_ordered`:
@@ -62,9 +62,9 @@ class Change_Collector {
   struct Touched_Field {
     Type type;
     Saved_Values saved;  // values of records that were in use before
-    // Values before single updates, in the order of the updates. The first one of a record counts,
-    // unless the record is in `saved` already. Appending here is much cheaper than finding the
-    // record in `saved`; save_pending() moves all of them there together.
+    // Values before single updates, in the order of the updates. The first value of a record
+    // counts, unless the record is in `saved` already. Appending to `pending` is much cheaper than
+    // finding the record in `saved`; save_pending() moves all pending values to `saved` together.
     std::vector<Pending_Value> pending;
   };
   struct Touched_Table {
@@ -80,8 +80,8 @@ class Change_Collector {
       last = nullptr;
     }
 
-    // Records that were inserted or deleted, and whether they were in use before. If so, the values
-    // of all their fields are saved.
+    // Records that were inserted or deleted, and whether they were in use before. If they were in
+    // use, the values of all their fields are saved.
     Range_Map<Was_Used> records;
     std::map<Field_Id, Touched_Field> fields;
     Field_Id last_id;
@@ -101,7 +101,7 @@ class Change_Collector {
   // of inserted records.
   void save_values(const Table& table, Touched_Table& touched, Field_Id field, index_t first,
                    index_t end);
-  // Sorts by record, and keeps only the first value of each.
+  // Sorts by record, and keeps only the first value of each record.
   static void sort_pending(std::vector<Pending_Value>& pending);
   static void append(Values& out, const Pending_Value* first, index_t size);
   // Move the pending values of the field, or of all fields of the table, to `saved`.
@@ -111,8 +111,7 @@ class Change_Collector {
   // them from the limit.
   bool may_keep(const Table& table, std::size_t fields);
 
-  // Returns the saved values of [first, end), all of which must be saved. `range` contains the
-  // first of them.
+  // Returns the saved values of [first, end), all of which must be saved. `range` contains `first`.
   static Values gather(Saved_Values::Iterator range, index_t first, index_t end);
   static Change deletion(Description table, const Touched_Table& touched, index_t first,
                          index_t end);
@@ -220,11 +219,11 @@ class Transaction_Collector final : public Change_Collector {
   void note_applied(const Rename_Field& e) override;
   void note_applied(const Custom& e) override;
 
-  // Adds everything noted to changes_. Reads the new values, so it must be called before the schema
-  // changes.
+  // Adds all noted changes to changes_. Reads the new values, so this function must be called
+  // before the schema changes.
   void flush();
-  // Returns the table with all its present fields. Changes share it, because that of a wide table
-  // is larger than most changes.
+  // Returns the table with all its current fields. Changes share this description, because the
+  // description of a table with many fields is larger than most changes.
   Description description(const Table& table);
   // Returns the table for an update of these fields. If the schema has changed many times between
   // updates, the description has no other fields, which limits the memory.
@@ -243,7 +242,7 @@ class Transaction_Collector final : public Change_Collector {
   std::size_t described_bytes_ = 0;  // since take()
 };
 
-// Collects the difference between the state at construction and the present state.
+// Collects the difference between the state at construction and the current state.
 class Net_Collector final : public Change_Collector {
  public:
   Net_Collector(Database& database, index_t kept_values);

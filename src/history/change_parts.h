@@ -8,7 +8,7 @@
 #include "joedb/history/changes.h"
 #include "joedb/table/database.h"
 
-// Functions that build the parts of changes (joedb/history/changes.h) from the present content
+// Functions that build the parts of changes (joedb/history/changes.h) from the current content
 // of a database. All throw std::bad_alloc.
 
 namespace joedb::inline v1 {
@@ -43,7 +43,7 @@ bool has_same_bits(const T& a, const T& b) {
 Change change_of_records(Change::Kind kind, Description table, index_t first, index_t size);
 Change change_of_schema(Change::Kind kind, Description table, Schema_Change schema);
 
-// Return the insertion or deletion of records [first, first + size), with their present values of
+// Return the insertion or deletion of records [first, first + size), with their current values of
 // the described fields.
 Change inserted_records(Description table, const Table& rows, index_t first, index_t size);
 Change deleted_records(Description table, const Table& rows, index_t first, index_t size);

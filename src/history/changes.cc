@@ -67,7 +67,8 @@ class Changes::Reader {
 
   const Change_Options options_;
   Summaries summaries_;
-  // Opened later, so that its checkpoint is not before that of the summaries.
+  // This journal is opened after summaries_ has read the file, so its checkpoint is at or after the
+  // end of the summaries.
   Readonly_Journal journal_;
   Database database_;
   Transaction_Collector collector_;

@@ -12,7 +12,7 @@
 
 namespace joedb::inline v1 {
 
-// Receives the transactions of a Log_View, with their changes or without.
+// Receives the transactions of a Log_View: as summaries, or with their changes.
 class Transaction_Output {
  public:
   virtual ~Transaction_Output() = default;
@@ -25,35 +25,36 @@ struct Log_Request {
   std::optional<When> until = {};  // only transactions up to this position or time
   std::size_t max = std::numeric_limits<std::size_t>::max();  // only the newest ones
   Change_Options changes = {};
-  bool has_changes = false;  // transactions are passed with their changes
-  bool is_reverse = false;   // the oldest one comes first
-  bool is_followed = false;  // follow() will be called; the oldest one comes first
-  // Called for each transaction that is read or passed. May throw to stop.
+  bool has_changes = false;  // transactions are printed with their changes
+  bool is_reverse = false;   // the oldest transaction is printed first, not the newest
+  bool is_followed = false;  // follow() will be called; implies is_reverse
+  // Called for each transaction that is read or printed. May throw, to stop the view.
   std::function<void()> check = [] {};
 };
 
-// The transactions that `log` shows, for the tool and for joedbi: all that have changes, comments
-// or blobs, not only a time stamp. Not thread-safe.
+// The transactions that `joedb log` and the command `log` of joedbi show: all except transactions
+// that have only a time stamp, without changes, comments or blobs. Not thread-safe.
 //
-// All functions throw what Summaries and Changes throw, and what the check and the output throw.
+// All functions throw the exceptions of Summaries and Changes, of Log_Request::check, and of the
+// output.
 class Log_View {
  public:
   // Reads the journal up to its checkpoint. `file` must outlive this object. Throws Exception, with
-  // a message for users, if there is no such tag or position, or if a time is given and the file
-  // has no time stamps. If the journal is damaged, the view ends before the damage, unless it is
-  // followed: then this throws.
+  // a message for users, if the tag or position of `since` or `until` does not exist, or if one of
+  // them is a time and the file has no time stamps. If the journal is damaged, the view ends before
+  // the damage; with is_followed, the constructor throws instead.
   Log_View(Abstract_File& file, Log_Request request);
 
   const Tags& tags() const { return tags_; }
   Offset end() const { return summaries_.range_end(); }
 
   void print(Transaction_Output& out);
-  // Throws the error that ended the view early, if there is one.
+  // Throws the error of a damaged journal if the view ended before the damage.
   void require_complete() const {
     if (error_) std::rethrow_exception(error_);
   }
-  // After print(): passes the transactions that were written since. Returns false if the journal
-  // has nothing new.
+  // Requires is_followed, and a call of print() before. Prints the transactions that were written
+  // since the last call of print() or follow(). Returns false if the journal has nothing new.
   bool follow(Transaction_Output& out);
 
  private:
@@ -76,7 +77,8 @@ class Log_View {
   template <class Stream>
   bool follow(Stream& stream, Transaction_Output& out) const;
 
-  // Limit on the summaries kept from the first pass; the others are read again.
+  // Maximum number of summaries that are kept when the constructor reads the journal. Older
+  // summaries are read again.
   static constexpr std::size_t max_kept = 10'000;
 
   Abstract_File& file_;
@@ -86,8 +88,8 @@ class Log_View {
   std::optional<Changes> changes_;  // the stream of follow(), if transactions have changes
   Tags tags_;
   std::deque<Transaction_Place> places_;
-  std::deque<Transaction_Summary> kept_;  // summaries of the last places
-  std::exception_ptr error_;              // the error after the last place
+  std::deque<Transaction_Summary> kept_;  // summaries of the last elements of places_
+  std::exception_ptr error_;              // the damage of the journal, after the last place
 };
 
 }  // namespace joedb::inline v1

@@ -54,8 +54,9 @@ struct Observers::State {
     const auto next = listeners.begin() + static_cast<std::ptrdiff_t>(next_listener);
     if (next != listeners.end() && has_ended(*next)) next_row = 0;
     next_listener -= static_cast<std::size_t>(std::count_if(listeners.begin(), next, has_ended));
-    // The functions may own other subscriptions, whose destructors call this function again. They
-    // are therefore destroyed last.
+    // The functions of a listener may own other subscriptions, whose destructors call
+    // remove_ended() again. The ended listeners are therefore destroyed last, when this function
+    // returns.
     Listeners ended;
     std::copy_if(listeners.begin(), listeners.end(), std::back_inserter(ended), has_ended);
     std::erase_if(listeners, has_ended);

@@ -207,7 +207,7 @@ class Planner {
   };
 
   // Returns the possible renamings, in order. `names` has the names that do not change; the other
-  // final names are added to it. If a wanted name is taken, the present name stays, and may prevent
+  // final names are added to it. If a wanted name is taken, the current name stays, and may prevent
   // another renaming: report(renaming) is called for each renaming that is not possible.
   template <class F>
   static std::vector<Renaming> possible(const std::vector<Renaming>& renamings,
@@ -413,7 +413,7 @@ class Planner {
   struct Field_State {
     const Field_Change* change;
     bool is_new;     // it is created again, with default values
-    Flags expected;  // true where the present value is the expected one; only for used records
+    Flags expected;  // true where the current value is the expected one; only for used records
     Flags wanted;    // true where it is the wanted one; only for used records
     Flags write;
   };

@@ -10,8 +10,8 @@
 namespace joedb::inline v1 {
 
 // A map from ranges of record ids, which do not overlap, to payloads. A range that is added where
-// another one ends is merged into it if their payloads fit, so consecutive rows need no ranges of
-// their own.
+// another range ends is merged into that range if their payloads can be joined, so consecutive rows
+// need no ranges of their own.
 template <class Payload>
 class Range_Map {
  public:
@@ -73,7 +73,7 @@ class Range_Map {
 
   // Adds a range. Requires that no id of [first, end) is in a range, and first < end.
   // extend(payload) appends the data of the new ids to the payload of the preceding range, or
-  // returns false if it does not fit. make() returns a payload with only the new ids.
+  // returns false if this is not possible. make() returns a payload with only the new ids.
   template <class Extend, class Make>
   void add(index_t first, index_t end, std::uint64_t order, Extend extend, Make make) {
     auto next = ranges_.empty() || first >= std::prev(ranges_.end())->second.end

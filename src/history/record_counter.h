@@ -38,7 +38,7 @@ class Record_Counter {
     const index_t end = std::min(end_of(first, size), end_);
     first = std::max(first, first_);
     if (first >= end) return;
-    // Most updates are of the record that was inserted or updated last, or of the next one.
+    // Most updates are of the record that was inserted or updated last, or of the next record.
     if (!events_.empty() && events_.back().is_insertion && events_.back().has(first, end)) return;
     if (!updates_.empty()) {
       if (updates_.back().has(first, end)) return;

@@ -13,14 +13,15 @@
 
 // Implements show, blame, undo, revert, restore and tag, for the tools and for joedbi. The
 // functions read the file up to its checkpoint. All throw Exception, with a message for users, if
-// there is no such transaction, table, record or tag; and what Summaries and Changes throw.
+// the transaction, table, record or tag does not exist, and the exceptions of Summaries and
+// Changes.
 
 namespace joedb::inline v1 {
 
 // Returns the transaction that `show` shows: for a position, the transaction that contains it; for
-// a time, the last transaction with changes, comments or blobs that ends at or before it; for
-// nullopt, the last such transaction of the journal. If there is none, returns the first
-// transaction.
+// a time, the last transaction with changes, comments or blobs that ends at or before this time;
+// for nullopt, the last such transaction of the journal. If there is no such transaction, returns
+// the first transaction of the journal.
 Transaction_Summary find_transaction_at(Abstract_File& file, const std::optional<When>& when,
                                         Recovery recovery);
 
@@ -48,7 +49,7 @@ struct Blame_Line {
 };
 
 // Calls f(line) for each line. `database` is the content of the file up to `end`. Throws Exception
-// if the table, record or field does not exist, and what Blame and f() throw.
+// if the table, record or field does not exist, and the exceptions of Blame and f().
 void for_each_blame_line(Abstract_File& file, const Database& database, Offset end,
                          const Blamed& blamed, Recovery recovery,
                          const std::function<void(const Blame_Line&)>& f);
@@ -118,7 +119,7 @@ std::string tag_removal_comment(Abstract_File& file, const std::string& name);
 // ---- writing ------------------------------------------------------------------------------------
 
 // Appends a transaction, which ends with a time stamp: a comment, the author, and a plan, which
-// must be for the present state. Entries after the last end in the journal are first ended as a
+// must be for the current state. Entries after the last end in the journal are first ended as a
 // transaction of their own. Returns the information about the new transaction. Writes no
 // checkpoint. If this throws, a part may have been written: roll back.
 Transaction_Info write_transaction(Writable_Database& database, const Transaction_Content& wanted,

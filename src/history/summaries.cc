@@ -306,7 +306,7 @@ class Summaries::Reader {
   bool is_at_end_ = false;
   std::vector<Counted_Table> tables_{1};  // by id
   std::vector<Table_Id> touched_;         // in this transaction
-  Transaction_Summary summary_;           // the present transaction
+  Transaction_Summary summary_;           // the current transaction
   Offset done_ = journal_start;           // end of the last entry
   bool has_entries_ = false;              // this transaction has entries other than comments
   bool has_comments_ = false;

@@ -15,20 +15,20 @@
 #include "joedb/journal/readonly_journal.h"
 
 // Names of positions. A tag is a comment in the journal, "tag: v1 = 137": it is copied with the
-// journal, and a program that does not know tags reads it as any other comment. A later tag with
-// the same name replaces it; the comment "tag: v1" removes it.
+// journal, and for a program that does not know tags, it is a comment like any other. A later tag
+// with the same name replaces the tag; the comment "tag: v1" removes it.
 
 namespace joedb::inline v1 {
 
 inline constexpr std::string_view tag_mark = "tag: ";
 inline constexpr std::size_t max_tag_name_size = 100;  // bytes
 
-// Throws Exception, with the reason, if this cannot be the name of a tag: it is empty or too long;
-// has blanks, control characters or ".."; begins with - or .; ends with .; is not UTF-8; or is, or
-// looks like, a position or a time.
+// Throws Exception, with the reason, if `name` cannot be the name of a tag: it is empty or too
+// long; has blanks, control characters or ".."; begins with - or .; ends with .; is not UTF-8; or
+// is, or looks like, a position or a time.
 void require_tag_name(std::string_view name);
 
-// Return the comment that creates the tag, and the one that removes it. Require a valid name.
+// Return the comment that creates the tag, and the comment that removes it. Require a valid name.
 std::string tag_text(std::string_view name, Offset position);
 std::string tag_removal_text(std::string_view name);
 
@@ -85,12 +85,13 @@ struct When {
 };
 
 // Parses a place. A number is a position. A text that parse_time (kernel/base/time.h) accepts, with
-// `now`, is a time. Any other text that can be the name of a tag is one. Returns nullopt otherwise.
+// `now`, is a time. Any other text is the name of a tag, if it is a valid name. Returns nullopt for
+// all other texts.
 std::optional<When> parse_when(std::string_view text, std::int64_t now);
 
-// Returns the moment itself, or the position of the tag. Throws Exception if the file has no such
-// tag, or if the position of the tag is not between two entries that precede the tag; and what
-// Summaries throws.
+// Returns the moment itself, or the position of the tag. Throws the exceptions of Summaries, and
+// Exception if the tag does not exist, or if the position of the tag is not between two entries
+// that precede the tag.
 Moment resolve(Abstract_File& file, const When& when, Recovery recovery = Recovery::none);
 
 // Returns the position of the moment that resolve() returns. Throws what resolve() and

@@ -32,7 +32,7 @@ class Transaction_Groups {
 
   explicit Transaction_Groups(By by) : by_(by) {}
 
-  // Adds a transaction. One without changes counts too: its bytes are in the journal.
+  // Adds a transaction. A transaction without changes counts too: its bytes are in the journal.
   void add(const Transaction_Summary& summary);
   // Returns the groups by time or by name, the nameless group first. The memory is proportional to
   // the number of groups and of their tables.

@@ -232,7 +232,7 @@ class Plan_Writer {
     }
   }
 
-  // The ids of table and fields are already the present ones.
+  // The ids of table and fields are already the current ones.
   void insert_waiting() {
     for (const Change& insertion : reinserted_) {
       db_.write(Insert{insertion.table->id, insertion.record});

@@ -23,7 +23,7 @@ class Blob_Map {
   // value.
   std::optional<std::size_t> find(Blob value) const;
   // Returns the value that refers to the same bytes in the other journal. Returns the value
-  // unchanged if it is in no blob, or in one that is not in the other journal.
+  // unchanged if it is in no blob, or in a blob that is not in the other journal.
   Blob moved(Blob value) const;
 
  private:

@@ -14,8 +14,8 @@
 namespace joedb::inline v1 {
 
 // Searches a file for any number of texts in one pass, at all offsets. Keeps hashes of the texts,
-// about 100 bytes per text of any length. Two texts are taken for the same if they have the same
-// 64-bit hash, the same size, and the same hash of their beginning.
+// about 100 bytes per text of any length. Two texts count as equal if they have the same 64-bit
+// hash, the same size, and the same hash of their beginning.
 class Byte_Search {
  public:
   // Shorter texts are not searched for: they would be found everywhere by chance.
@@ -27,8 +27,8 @@ class Byte_Search {
   // Adds a text. Returns false, without adding it, if the text is new and the limit is reached.
   // Ignores a text that is too short, and returns true.
   bool add(std::string_view text);
-  // Does the same for bytes of a file. Throws Corruption_Error if the file ends before them,
-  // Io_Error.
+  // Does the same for bytes of a file. Throws Io_Error, and Corruption_Error if the file ends
+  // before the end of these bytes.
   bool add(const Abstract_File& file, Offset position, Offset size);
   std::size_t size() const { return texts_.size(); }
 

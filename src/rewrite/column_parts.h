@@ -40,9 +40,9 @@ class Text_Sizes {
   By_Id<By_Id<std::size_t>> sizes_;
 };
 
-// The values of tables, which need not fit in memory: one part of them at a time, which a replay of
-// their journals loads. Values are numbered by their places; a part has consecutive places, and at
-// least one. First note the texts, then call estimate(), then get().
+// The values of tables, which need not fit in memory: only one part of the values is in memory at a
+// time. A replay of the journals loads each part. Values are numbered by their places; a part has
+// consecutive places, and at least one. First note the texts, then call estimate(), then get().
 class Column_Parts {
  public:
   // Order of the places: by table, then run of records, field and row; or by table, field and row.
@@ -56,9 +56,9 @@ class Column_Parts {
     index_t row;
   };
 
-  // `shape` has the tables and records; its values are not used. It must outlive this object, and
-  // must not change after estimate(). `memory`: approximate number of bytes of the values in memory
-  // at a time.
+  // `shape` has the tables and records; its values are not used. `shape` must outlive this object,
+  // and must not change after estimate(). `memory`: approximate number of bytes of the values in
+  // memory at a time.
   Column_Parts(const Database& shape, Order order, std::size_t memory)
       : shape_(shape), order_(order), memory_(static_cast<double>(memory)) {}
 
@@ -68,8 +68,8 @@ class Column_Parts {
 
   // Returns the value at a place. If it is not in memory, first calls load(), which must pass all
   // values to find() and set(); values that load() does not set have their default. Fastest in the
-  // order of places. A text is valid until the next call. Throws what load() throws, and
-  // std::bad_alloc; this object is unusable then. Precondition: the field exists and has this type.
+  // order of places. A text is valid until the next call. Throws std::bad_alloc, and the exceptions
+  // of load(); this object is unusable then. Precondition: the field exists and has this type.
   template <Field_Value T, class Load>
   T get(const Place& place, Load load) {
     if (!is_loaded(place.table, place.field, place.row)) [[unlikely]] {
@@ -79,8 +79,8 @@ class Column_Parts {
     return static_cast<const Column<T>&>(column(place.table, place.field)).get(place.row);
   }
 
-  // Returns the column of a value that is in the current part; null for others, also for unknown
-  // tables, fields and rows.
+  // Returns the column of a value that is in the current part; null for all other values, and for
+  // unknown tables, fields and rows.
   Column_Base* find(Table_Id table, Field_Id field, index_t row);
   // Sets a value of a column that find() has returned. A no-op if its type is different.
   template <Field_Value T>

@@ -46,8 +46,8 @@ class Tag_Positions : public Ignore_Entries {
     replay(end);
   }
 
-  // Returns the text of the comment for the copy. A tag of a position that is not in the copy
-  // becomes its removal.
+  // Returns the text of the comment for the copy. If the position of a tag is not in the copy, the
+  // comment becomes a removal of this tag.
   std::string moved(const Comment& comment) const {
     const auto tag = parse_tag(comment.text);
     if (!tag || !tag->position) return std::string(comment.text);

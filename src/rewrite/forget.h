@@ -30,7 +30,7 @@ std::string to_text(const Forget_Request& request);
 // that had the same ids before or after. Everything else is kept: the records, when they were
 // inserted and deleted, and all other values.
 //
-// A table matches the requested name if it has that name, or had it when it was dropped. The same
+// A table matches the requested name if it has this name, or had it when it was dropped. The same
 // holds for fields.
 //
 // Not thread-safe. All functions throw Corruption_Error, Io_Error and std::bad_alloc.

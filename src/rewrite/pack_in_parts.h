@@ -37,12 +37,12 @@ class Part_Packer {
   Part_Packer(const Part_Packer&) = delete;
   Part_Packer& operator=(const Part_Packer&) = delete;
 
-  // Reads the journal once. The schema is that of the first journal. Throws Exception if a later
-  // one has another schema, and what `source` throws; then nothing was added.
+  // Reads the journal once. The schema is that of the first journal. Throws the exceptions of
+  // `source`, and Exception if a later journal has another schema; then nothing was added.
   void add(const std::string& name, Source source);
 
-  // Appends everything to an empty journal. Throws Exception if a source has changed since add(),
-  // what the sources throw, and what pack() throws.
+  // Appends everything to an empty journal. Throws the exceptions of the sources and of pack(), and
+  // Exception if a source has changed since add().
   void write(Writable_Journal& journal);
 
  private:
@@ -72,8 +72,8 @@ class Part_Packer {
   Column_Parts values_;
 };
 
-// Checks the entries of a journal, as a Database does. Stores those of its values that are in the
-// current part of a packer, or only measures the texts.
+// Checks the entries of a journal, as a Database does. Stores the values that are in the current
+// part of a packer, or only measures the texts.
 class Value_Loader : public Database {
  public:
   // Only measures the texts.

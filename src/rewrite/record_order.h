@@ -8,15 +8,15 @@
 
 namespace joedb::inline v1 {
 
-// Writes entries that give a new table the ids of another one: the same ids are in use, in the same
-// order, and the same ids are free, so that new rows get the same ids. Their number is about that
-// of the entries that made the other table.
+// Writes entries that give a new table the ids of another table: the same ids are in use, in the
+// same order, and the same ids are free, so that new rows get the same ids. The number of entries
+// is about the number of entries that made the other table.
 //
-// Most ids are inserted in ascending order. The others are called late, and are inserted last.
+// Most ids are inserted in ascending order. The other ids are called late, and are inserted last.
 class Record_Order {
  public:
-  // `records` must outlive this object. Takes 8 bytes per free id and one bit per other id, unless
-  // the table is dense.
+  // `records` must outlive this object. Unless the table is dense, the constructor allocates one
+  // bit per id, and write() temporarily allocates 8 bytes per free id.
   Record_Order(Table_Id table, const Record_Ids& records);
 
   void write(Writable_Journal& journal) {

@@ -448,7 +448,7 @@ void Cursor::drop_deleted_records() noexcept {
 
 // ---- order --------------------------------------------------------------------------------------
 
-// Returns the ids from the present one on, and moves to the end.
+// Returns the ids from the current one on, and moves to the end.
 std::vector<index_t> Cursor::rest() {
   std::vector<index_t> ids;
   while (!is_at_end()) {

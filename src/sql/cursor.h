@@ -12,11 +12,11 @@
 
 namespace joedb {
 
-// Searches a table, and iterates over the records that it finds. Finds them in blocks of ids, from
-// which it removes the ids that do not meet the conditions.
+// Searches a table, and iterates over the records that it finds. Reads ids in blocks, and removes
+// the ids of records that do not meet the conditions.
 class Cursor : public sqlite3_vtab_cursor {
  public:
-  // Begins to read the file. Throws what Shared_File::begin_reading throws.
+  // Begins to read the file. Throws the exceptions of Shared_File::begin_reading.
   explicit Cursor(Virtual_Table& table)
       : sqlite3_vtab_cursor(), table_(table), opened_(table.file().begin_reading(*this)) {}
   ~Cursor() {
@@ -27,7 +27,7 @@ class Cursor : public sqlite3_vtab_cursor {
   Cursor& operator=(const Cursor&) = delete;
 
   // Implements xFilter: begins a new search, as Virtual_Table::choose has written to idxNum and
-  // idxStr. Throws Exception, Io_Error, std::bad_alloc.
+  // idxStr. Throws Exception, Io_Error, or std::bad_alloc.
   void filter(int number, const char* text, sqlite3_value** values);
 
   bool is_at_end() const { return next_ == end_; }
@@ -37,7 +37,7 @@ class Cursor : public sqlite3_vtab_cursor {
       next_block();
   }
   index_t id() const { return *next_; }
-  // Returns id() as the rowid for SQLite, and notes if it is from a past state.
+  // Returns id() as the rowid for SQLite, and notes whether it is from a past state.
   index_t rowid() {
     has_given_past_rowid_ |= past_ != nullptr;
     return id();
@@ -46,14 +46,14 @@ class Cursor : public sqlite3_vtab_cursor {
   bool has_given_past_rowid_of(const Virtual_Table& table) const {
     return has_given_past_rowid_ && &table == &table_;
   }
-  // Passes the value of a column to SQLite. Throws Exception if the field was dropped; Io_Error,
-  // Corruption_Error.
+  // Passes the value of a column to SQLite. Throws Io_Error, Corruption_Error, and Exception if the
+  // field was dropped.
   void give(sqlite3_context* context, int column) const;
 
-  // Call this before another state becomes the present one: the cursor keeps the state that it
+  // Call this before another state becomes the current one: the cursor keeps the state that it
   // reads. Throws std::bad_alloc.
   void keep_state();
-  // Call this after records of the present state were deleted: the cursor skips them, except for
+  // Call this after records of the current state were deleted: the cursor skips them, except for
   // the record that it is at.
   void drop_deleted_records() noexcept;
 
@@ -69,7 +69,7 @@ class Cursor : public sqlite3_vtab_cursor {
   void choose_state(sqlite3_value* moment);
   void use_state();
   State& state() const { return past_ ? *past_ : *opened_; }
-  // True if it reads the present state, which follows other writers, and is changed by a
+  // True if it reads the current state, which follows other writers, and is changed by a
   // transaction.
   bool is_present() const { return past_ == nullptr && opened_.get() == &table_.file().present(); }
   Range& range_of(int column);
@@ -99,7 +99,7 @@ class Cursor : public sqlite3_vtab_cursor {
   void sort();
 
   Virtual_Table& table_;
-  const std::shared_ptr<State> opened_;  // the present state when the cursor was opened
+  const std::shared_ptr<State> opened_;  // the current state when the cursor was opened
   // Address of the text that plan_ was parsed from. The same address means the same plan.
   const char* plan_text_ = nullptr;
   Plan plan_;

@@ -23,7 +23,7 @@ class Live_Sql {
   Live_Sql(const Live_Sql&) = delete;
   Live_Sql& operator=(const Live_Sql&) = delete;
 
-  // Returns a connection that has the present tables and fields of the database. It is valid until
+  // Returns a connection that has the current tables and fields of the database. It is valid until
   // the next call, before which all its statements must be finalized. Throws Exception,
   // std::bad_alloc.
   sqlite3* connection();

@@ -111,7 +111,7 @@ Shared_File::~Shared_File() {
   }
 }
 
-// ---- the present state --------------------------------------------------------------------------
+// ---- the current state --------------------------------------------------------------------------
 
 // Loads with fewer indexes if that fails: fields of an index may have been dropped.
 void Shared_File::load_all(State& state) {
@@ -213,7 +213,7 @@ void Shared_File::begin_writing(System::Duration patience) {
   if (writer_ != nullptr) return;
   if (is_live_ || is_read_only_)
     throw Sql_Error(SQLITE_READONLY, name() + " cannot be changed by SQL here");
-  // Statements that are reading keep the present state.
+  // Statements that are reading keep the current state.
   if (present_->cursors().empty())
     refresh();
   else

@@ -37,7 +37,7 @@ class State {
     database_ = &own_;
   }
 
-  // The open cursors that were opened when this was the present state. They read it, or a past
+  // The open cursors that were opened when this was the current state. They read it, or a past
   // state.
   std::vector<Cursor*>& cursors() { return cursors_; }
 
@@ -59,14 +59,14 @@ class State {
   std::vector<std::unique_ptr<Index>> forgotten_indexes_;  // kept while there are cursors
 };
 
-// A joedb file, as one connection of SQLite sees it: its present state, which follows other
+// A joedb file, as one connection of SQLite sees it: its current state, which follows other
 // writers, a few past states, and the transaction that changes it.
 //
-// The present state is updated when a cursor is opened and no other one is open, which is where a
+// The current state is updated when a cursor is opened and no other one is open, which is where a
 // statement begins. SQLite closes the cursors of a statement when it ends, and not before; to open
 // a cursor again, it closes the old one after it has opened the new one. So the state does not
 // change while a statement reads it. (A trigger counts as a statement of its own.) If a transaction
-// begins while statements read, they keep their state, and there is a new present state. Only
+// begins while statements read, they keep their state, and there is a new current state. Only
 // statements that begin in the transaction see its changes as they are made.
 //
 // Used by one thread at a time, as connections are.
@@ -84,13 +84,13 @@ class Shared_File {
   const std::string& name() const { return file_->get_name(); }
   const Abstract_File& file() const { return *file_; }
 
-  // Returns the present state. begin_reading() and begin_writing() may replace it and change its
+  // Returns the current state. begin_reading() and begin_writing() may replace it and change its
   // content.
   State& present() { return *present_; }
-  // Number of changes of the present state, without changes of records in a transaction.
+  // Number of changes of the current state, without changes of records in a transaction.
   std::uint64_t version() const { return version_; }
 
-  // Registers a cursor, and returns the state that it reads, which is the present one. If there are
+  // Registers a cursor, and returns the state that it reads, which is the current one. If there are
   // no other cursors and no transaction, first reads what others have written. Throws Io_Error,
   // Corruption_Error; the cursor is not registered then.
   std::shared_ptr<State> begin_reading(Cursor& cursor);
@@ -111,7 +111,7 @@ class Shared_File {
   void begin_writing(System::Duration patience);
   // Call this before records are changed in the transaction.
   void note_change() { present_->forget_own_indexes(); }
-  // Call this after records were deleted: cursors that read the present state skip them.
+  // Call this after records were deleted: cursors that read the current state skip them.
   void note_deleted_records() noexcept;
   // Ends the transaction, after Writer::commit() or rollback(). Does nothing if there is none. If
   // the journal cannot be read now, it is read when the next cursor is opened.
@@ -130,7 +130,7 @@ class Shared_File {
   const bool is_live_ = false;               // for a database in memory, which has no journal
   std::optional<Readonly_Journal> journal_;  // empty if is_live_, and perhaps while must_load_
   std::shared_ptr<State> present_;
-  bool must_load_ = false;  // the present state must be loaded again
+  bool must_load_ = false;  // the current state must be loaded again
   std::uint64_t version_ = 0;
   int cursors_ = 0;  // number of open cursors, of all states
   std::unique_ptr<Writer> writer_;

@@ -11,7 +11,7 @@ namespace joedb {
 // A statement that this module runs on the connection of its user.
 class Statement {
  public:
-  // Throws Exception with the message of SQLite, std::bad_alloc.
+  // Throws std::bad_alloc, and Exception with the message of SQLite.
   Statement(sqlite3* connection, const std::string& sql) : connection_(connection) {
     check(sqlite3_prepare_v2(connection, sql.c_str(), static_cast<int>(sql.size()), &statement_,
                              nullptr));

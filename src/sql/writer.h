@@ -18,9 +18,9 @@ namespace joedb {
 class Writer {
  public:
   // Opens the file for writing, and takes over the content of `database`, which is the content of
-  // the journal up to `place`. Throws Sql_Error if the file is read-only (SQLITE_READONLY), or if
-  // another writer has the write lock for longer than `patience` (SQLITE_BUSY), and what
-  // Writable_Database throws. `database` is unchanged then.
+  // the journal up to `place`. Throws the exceptions of Writable_Database, and Sql_Error if the
+  // file is read-only (SQLITE_READONLY), or if another writer has the write lock for longer than
+  // `patience` (SQLITE_BUSY). `database` is unchanged then.
   Writer(const Abstract_File& file, Database& database, const Replay_Place& place,
          System::Duration patience);
 

@@ -25,8 +25,8 @@ struct Text_Columns {
   std::string line(const std::vector<std::string>& cells) const;
 };
 
-// Appends the text, and blanks up to the width of the column. If it is wider, append_padded appends
-// all of it, and append_fitted cuts it and puts an ellipsis at its end.
+// Appends the text, and blanks up to the width of the column. If the text is wider than the column,
+// append_padded appends the whole text, and append_fitted cuts the text and appends an ellipsis.
 void append_padded(std::string& out, std::string_view text, const Text_Columns::Column& column);
 void append_fitted(std::string& out, std::string_view text, const Text_Columns::Column& column);
 

@@ -8,12 +8,11 @@
 #include "joedb/base/error.h"
 #include "joedb/schema/type.h"
 
-// Settings of the commands that show things, and the screen that they show them on.
+// Settings of the commands that print to a screen, and the screen.
 
 namespace joedb::inline v1 {
 
-// Thrown when the user stops a command that shows things. The text is for the user, and may be
-// empty.
+// Thrown when the user stops the output of a command. The text is for the user, and may be empty.
 class Display_Stopped : public Exception {
  public:
   using Exception::Exception;
@@ -30,12 +29,12 @@ class Screen {
   };
   virtual Size size() const = 0;
 
-  // Throws Display_Stopped if the user has interrupted the current command. Commands that show
-  // things call it at least every few milliseconds, even while they have no output yet.
+  // Throws Display_Stopped if the user has interrupted the current command. Commands with output
+  // call check() at least every few milliseconds, even while they have no output yet.
   virtual void check() = 0;
 
-  // Begins the output of one command. Writing to the returned stream throws what check() throws.
-  // With `has_pager`, text that is longer than the screen is shown in the user's pager.
+  // Begins the output of one command. Writing to the returned stream throws the exceptions of
+  // check(). With `has_pager`, text that is longer than the screen is shown in the user's pager.
   virtual std::ostream& begin_page(bool has_pager) = 0;
   // Ends the output. Returns when the user has left the pager.
   virtual void end_page() = 0;

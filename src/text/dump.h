@@ -8,7 +8,7 @@
 #include "kernel/table/record_runs.h"
 
 // The content of a database as entries, for example for the handlers of entry_text.h. Tables and
-// fields are renumbered without the dropped ones; records keep their ids.
+// fields get new ids, without gaps for dropped tables and fields; records keep their ids.
 
 namespace joedb::inline v1 {
 

@@ -14,7 +14,7 @@
 #include "text/sql.h"
 #include "text/text_buffer.h"
 
-// Handlers that print the entries of a journal, one line per entry. Rules for all of them:
+// Handlers that print the entries of a journal, one line per entry. Rules for all these handlers:
 //
 // * Call begin(position) and end(position) around a replay that has entries to print.
 // * Entries of records may be invalid. Only schema entries must be valid, because names depend on
@@ -127,8 +127,8 @@ class Command_Writer {
   // Append a blank, and the name or, if raw, the id.
   void add_table(Table_Id id);
   void add_field(Table_Id table, Field_Id id);
-  // Appends a blank and the name in an entry. It may be invalid, because it is printed before it is
-  // checked.
+  // Appends a blank and the name in an entry. The name may be invalid, because entries are printed
+  // before they are checked.
   void add_new_name(std::string_view name);
   void add_update(std::string_view command, Type_Code code, Table_Id table, Record_Id record,
                   Field_Id field);
@@ -144,7 +144,7 @@ class Command_Writer {
 
 // Prints entries as SQL for SQLite. A record is identified by its id in a column "__id". Entries
 // that SQL cannot express become comments. Throws Exception for a name that SQL does not allow, or
-// does not distinguish from another one: SQLite would report an error, and continue with the other
+// does not distinguish from another name: SQLite would report an error, and continue with the other
 // field.
 class Sql_Writer {
  public:

@@ -34,7 +34,7 @@ class History_Text : public Transaction_Output {
   // Prints only the changes.
   void print_changes(const std::vector<Change>& changes, std::string_view indentation);
   // Prints the changes of a plan that is possible, after the line of the transaction that has
-  // written them. `written`: null if they were not written.
+  // written these changes. `written`: null if the changes were not written.
   void print_plan(const Plan& plan, const Transaction_Info* written);
   // Prints the difference of two states: the changes if has_changes, then one line per table.
   void print_difference(const std::vector<Change>& changes, bool has_changes);
@@ -56,10 +56,11 @@ class History_Text : public Transaction_Output {
   bool is_first_ = true;
 };
 
-// Returns, for each table, how many records were changed, and how often the table or a field of it.
+// Returns, for each table, the number of records that were changed, and the number of changes of
+// the table or of its fields.
 std::vector<Table_Summary> summaries_of(const std::vector<Change>& changes);
 
-// Returns one line per tag, by name: the name, the position, and when and by whom it was made.
+// Returns one line per tag, by name: the name, the position, and the time and author of the tag.
 std::string tag_list_text(const Tags& tags);
 
 }  // namespace joedb::inline v1

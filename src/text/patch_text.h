@@ -23,8 +23,8 @@ Names names_of(const Database& database);
 // state.
 //
 // The records get the same ids and values, with two exceptions. A NaN keeps its sign, but no other
-// bits. A blob is a position in the file: if one does not end at or before `blobs_end`, the file
-// that gets the patch does not have it, and Exception is thrown before anything is written.
+// bits. A blob is a position in the file: if a blob does not end at or before `blobs_end`, the file
+// that gets the patch does not have this blob, and Exception is thrown before anything is written.
 void write_patch(std::ostream& out, const std::vector<Change>& changes, Offset blobs_end,
                  Names names);
 

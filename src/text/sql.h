@@ -14,8 +14,9 @@
 
 namespace joedb::inline v1 {
 
-// The declared types of columns. shared: as joedb 10 writes them, one for several types of fields.
-// exact: each type but references has its own, from which an import restores it.
+// The declared types of columns. shared: the same type for several types of fields, as joedb 10
+// writes them. exact: a different type for each type of field except references, from which an
+// import restores the type of the field.
 enum class Sql_Types : std::uint8_t { shared, exact };
 
 // Returns the declared type of a column. For a reference, REFERENCES and the table follow it.
@@ -50,8 +51,8 @@ bool is_same_name(std::string_view a, std::string_view b);
 // Throws Exception if SQL refuses the name of a table or field, or does not distinguish two names.
 void require_sql_names(const Database& database);
 
-// Throw the same for a name that a table, or a field of this table, is about to get. `id` is the
-// table or field that is renamed; null for a new one.
+// Throw the same exception for a name that a table, or a field of this table, is about to get. `id`
+// is the table or field that is renamed; null for a new one.
 void require_new_table_name(const Database& database, Table_Id id, std::string_view name);
 void require_new_field_name(const Table& table, Field_Id id, std::string_view name);
 

@@ -25,7 +25,7 @@ struct Row_Style {
   const Display* display = nullptr;  // asked regularly whether the user stops; may be null
 
   Row_Style() = default;
-  // Takes the user's settings. With `requested_width`, columns are at most this wide, and are not
+  // Uses the user's settings. With `requested_width`, columns are at most this wide, and are not
   // shrunk to fit the screen.
   Row_Style(const Display& display, const Database& database,
             std::optional<std::size_t> requested_width = std::nullopt);
@@ -40,8 +40,8 @@ class Table_Printer {
   // Throws Display_Stopped.
   void print(std::ostream& stream);
 
-  // The records left out because of the limit: their number, and the id of the first. `count` is
-  // the number of ids instead if counting the records would take long.
+  // The records left out because of the limit: their number, and the id of the first. If counting
+  // the records would take long, `count` is the number of ids instead.
   struct Rest {
     index_t count = 0;
     index_t first = 0;
@@ -82,8 +82,8 @@ class Table_Printer {
   std::string text_;
 };
 
-// Prints one record, a line per field. If it is not in use, prints information about the records of
-// the table.
+// Prints one record, a line per field. If the record is not in use, prints information about the
+// records of the table.
 void print_record(std::ostream& out, const Table& table, Record_Id record, const Row_Style& style);
 
 }  // namespace joedb::inline v1

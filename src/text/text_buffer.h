@@ -14,8 +14,8 @@ class Text_Buffer {
  public:
   // `out` must outlive the buffer.
   explicit Text_Buffer(std::ostream& out) : out_(out) { text_.reserve(2 * block_size); }
-  // Writes the remaining text, and ignores exceptions of the stream. Call flush() first to see
-  // them.
+  // Writes the remaining text, and ignores exceptions of the stream. Call flush() first to get
+  // these exceptions.
   ~Text_Buffer();
   Text_Buffer(const Text_Buffer&) = delete;
   Text_Buffer& operator=(const Text_Buffer&) = delete;

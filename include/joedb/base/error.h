@@ -11,14 +11,14 @@ namespace joedb::inline v1 {
 
 // The base of all exceptions of this library. Each function that throws documents the state after
 // the failure. Exceptions of the standard library (such as std::bad_alloc), and of functions and
-// classes that the program passes to the library, do not derive from it.
+// classes that the program passes to the library, do not derive from this class.
 class Exception : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A system call on `path` failed, at `offset` (-1 if it has none). `action` says what it should
-// have done: "opening", "locking". `code` is an errno value. The text is "ACTION PATH at offset N:
+// A system call on `path` failed, at `offset` (-1 if the call has no offset). `action` describes
+// the call: "opening", "locking". `code` is an errno value. The text is "ACTION PATH at offset N:
 // MESSAGE".
 class Io_Error : public Exception {
  public:
@@ -29,8 +29,8 @@ class Io_Error : public Exception {
   const int code;
 };
 
-// The disk, or a quota, is full. Bytes written earlier are still there. As after any failed write,
-// a journal accepts no more writes: free some space, and open the file again.
+// The disk, or a quota, is full. Bytes written earlier are not lost. As after any failed write, a
+// journal accepts no more writes: free some space, and open the file again.
 class Disk_Full : public Io_Error {
  public:
   using Io_Error::Io_Error;
@@ -41,7 +41,7 @@ class Disk_Full : public Io_Error {
                                  int errno_value);
 
 // Writing to a file is disabled, because an earlier write or sync has failed. The file can still be
-// read; to write, close it and open it again. `failure` is the text of the first error.
+// read; to write, close the file and open it again. `failure` is the text of the first error.
 class Write_Disabled : public Exception {
  public:
   Write_Disabled(std::string_view file, std::string_view first_failure);
@@ -50,8 +50,8 @@ class Write_Disabled : public Exception {
 };
 
 // The name of an open file now refers to another file or to none, or the file has lost bytes:
-// another program has replaced, removed, truncated or restored it. Writes to the open file would be
-// lost. Close it, and open it again. `reason` is the cause, such as "was removed".
+// another program has replaced, removed, truncated or restored the file. Writes to the open file
+// would be lost. Close the file, and open it again. `reason` is the cause, such as "was removed".
 class File_Replaced : public Exception {
  public:
   File_Replaced(std::string_view file, std::string_view what_happened);
@@ -68,7 +68,7 @@ class Inherited_Object : public Exception {
 };
 
 // The bytes of a file are invalid. `offset` is the position of the damage; `path` is empty if no
-// file was read, or more than one.
+// file was read, or more than one file.
 class Corruption_Error : public Exception {
  public:
   // `what` names the file.
@@ -86,8 +86,9 @@ class Corruption_Error : public Exception {
   std::size_t reason_start_ = 0;
 };
 
-// An operation or a value is invalid: an unknown table, for example, or a record in use. It has
-// changed nothing. For invalid bytes of a file, reading throws Corruption_Error instead.
+// An operation or a value is invalid: an unknown table, for example, or a record in use. The
+// operation has changed nothing. For invalid bytes of a file, reading throws Corruption_Error
+// instead.
 class Data_Error : public Exception {
  public:
   using Exception::Exception;

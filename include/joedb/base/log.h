@@ -18,8 +18,8 @@ struct Log_Field {
   std::variant<std::int64_t, std::string_view> value;
 };
 
-// Receives text line by line. Derive from this to implement a kind of logger. A logger that is used
-// by several threads must be thread-safe.
+// Receives text line by line. Derive from this class to implement a kind of logger. A logger that
+// is used by several threads must be thread-safe.
 class Logger {
  public:
   // Logs one line, which has no end-of-line character and is valid only during the call.
@@ -34,12 +34,12 @@ class Logger {
 };
 
 // Receives errors that destructors cannot throw, such as a failed write, or changes without a
-// checkpoint. There is one per process. Default: standard error, with time and tag, as "YYYY-MM-DD
-// HH:MM:SS GMT joedb destructor warning: TEXT".
+// checkpoint. There is one Destructor_Logger per process. Default: standard error, with time and
+// tag, as "YYYY-MM-DD HH:MM:SS GMT joedb destructor warning: TEXT".
 class Destructor_Logger {
  public:
-  // The logger must outlive its use. Neither this function nor remove_logger may be called while
-  // another thread destroys a database.
+  // `logger` must exist until it is replaced or removed. Neither this function nor remove_logger
+  // may be called while another thread destroys a database.
   static void set_logger(Logger* logger) noexcept;
   // Discards all warnings from now on.
   static void remove_logger() noexcept;
@@ -52,8 +52,8 @@ class Destructor_Logger {
 // A line is "YYYY-MM-DD HH:MM:SS GMT TAG: TEXT", without "TAG: " if the tag is empty; the time is
 // that of the call. These loggers are not thread-safe.
 
-// Writes to a stream, which must outlive the logger, and flushes it after each line. An error only
-// sets the state of the stream.
+// Writes to a stream, which must outlive the logger, and flushes the stream after each line. An
+// error only sets the state of the stream.
 class Stream_Logger : public Logger {
  public:
   explicit Stream_Logger(std::ostream& out, std::string tag = "")
@@ -71,8 +71,8 @@ class CLog_Logger : public Stream_Logger {
   explicit CLog_Logger(std::string tag = "");
 };
 
-// Appends to a text file, which is created if it does not exist. If a line cannot be written, it
-// and all later lines are lost.
+// Appends to a text file, which is created if it does not exist. If a line cannot be written, this
+// line and all later lines are lost.
 class File_Logger : public Logger {
  public:
   // Throws Io_Error if the file cannot be opened.
@@ -95,8 +95,8 @@ class String_Logger : public Logger {
   std::string text_;
 };
 
-// Forwards each line to other loggers, in the order in which they were added. They must outlive
-// this object. If one throws, the loggers after it do not get the line.
+// Forwards each line to other loggers, in the order in which they were added. The loggers must
+// outlive this object. If a logger throws, the loggers after it do not get the line.
 class Multi_Logger : public Logger {
  public:
   void add_logger(Logger& logger) { loggers_.push_back(&logger); }

@@ -78,7 +78,7 @@ class Process_Owned {
 // The source of time and randomness for all code that waits, or needs an unpredictable number.
 // Tests derive a class with simulated time.
 //
-// Thread-safe. A derived class must be thread-safe, too, if several threads use it.
+// Thread-safe. A derived class must be thread-safe, too, if several threads use its objects.
 class System {
  public:
   using Duration = std::chrono::steady_clock::duration;
@@ -95,14 +95,14 @@ class System {
 
   // Returns a monotonic time, unrelated to the calendar.
   virtual Time now();
-  // Returns `start + duration`, or the latest time if that would overflow.
+  // Returns `start + duration`, or the latest possible time if the sum would overflow.
   static constexpr Time after(Time start, Duration duration) {
     return duration < Time::max() - start ? start + duration : Time::max();
   }
   // Blocks the thread for at least `duration`; returns at once if it is 0 or negative.
   virtual void sleep(Duration duration);
   // Waits for a notification, until `end` at most; may return earlier without a notification.
-  // `lock` must be locked; it is unlocked meanwhile, and locked again afterwards.
+  // `lock` must be locked; it is unlocked during the wait, and locked again afterwards.
   virtual void wait_until(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
                           Time end);
   // Returns 64 random bits. Throws std::exception if no source of randomness is available.
@@ -137,8 +137,9 @@ class JOEDB_CAPABILITY("mutex") Mutex {
   void lock() JOEDB_ACQUIRE() { mutex_.lock(); }
   void unlock() JOEDB_RELEASE() { mutex_.unlock(); }
 
-  // Waits for a notification; the mutex is unlocked meanwhile, and locked again when this returns
-  // or throws. Wakeups can be spurious: call it in a loop that checks the condition.
+  // Waits for a notification; the mutex is unlocked during the wait, and locked again when this
+  // function returns or throws. Wakeups can be spurious: call this function in a loop that checks
+  // the condition.
   void wait(std::condition_variable& condition) JOEDB_REQUIRES(this) {
     Adopted adopted(mutex_);
     condition.wait(adopted.lock);

@@ -13,14 +13,13 @@ namespace joedb::inline v1 {
 // A position in a file, in bytes from its start; or a number of bytes.
 using Offset = std::int64_t;
 
-// The place of a blob in a file: the offset of its first byte, and the number of its
-// bytes. It does not contain the bytes, and is not checked against a file:
-// Writable_Journal::append_blob makes valid blobs, Abstract_File::read_blob and Blob_Reader read
-// them.
+// The place of a blob in a file: the offset of its first byte, and the number of its bytes. A Blob
+// does not contain the bytes, and is not checked against a file: Writable_Journal::append_blob
+// makes valid blobs, Abstract_File::read_blob and Blob_Reader read them.
 //
-// A blob with position 0, such as a default-constructed one, is null: no blob can be there, because
-// the header of the file is. An empty blob has a position, too. Two blobs are equal if both numbers
-// are equal; they are ordered by position.
+// A blob with position 0, such as a default-constructed blob, is null: no blob can be at position
+// 0, because the header of the file is there. An empty blob has a position, too. Two blobs are
+// equal if both numbers are equal; they are ordered by position.
 class Blob {
  public:
   constexpr Blob() = default;

@@ -27,13 +27,13 @@ enum class Durability {
 // Returns a text such as "survives a power cut of all machines".
 const char* text_of(Durability durability);
 
-// A log of messages that is replicated on several machines, such as a stream of NATS JetStream. It
-// has one order. A message is appended only after the last message that its writer knows, and an
-// append is acknowledged when most machines have the message. Log_Connection makes a Connection of
-// such a log. Derive from this class for a log of another kind.
+// A log of messages that is replicated on several machines, such as a stream of NATS JetStream. All
+// machines have the messages in the same order. A message is appended only after the last message
+// that its writer knows, and an append is acknowledged when most machines have the message.
+// Log_Connection makes such a log a Connection. Derive from this class for a log of another kind.
 //
-// Messages are numbered 1, 2, 3 and so on, without gaps. The first messages may have been removed,
-// because an archive has them.
+// Messages are numbered 1, 2, 3 and so on, without gaps. The first messages may have been moved to
+// an archive.
 //
 // Functions throw Connection_Lost if no answer arrives in time; they can be called again then. They
 // throw Disconnection if the log refuses. Not thread-safe.
@@ -48,7 +48,7 @@ class Replicated_Log {
 
   // Returns a URL without secrets, for error messages.
   virtual std::string name() const = 0;
-  // False for a copy that follows another log. Does not change.
+  // False for a copy that follows another log. The result never changes.
   virtual bool can_append() const = 0;
   // Returns a size in bytes that every message may have: at least 64 KiB.
   virtual std::size_t max_message_size() const = 0;
@@ -59,25 +59,27 @@ class Replicated_Log {
     Number first = 1;  // number of the first message in the log
     Number last = 0;   // number of the last message; 0: none yet
   };
-  // Asks the machine that orders the messages. The answer may be stale: a deposed leader may answer
-  // before it learns of its successor.
+  // Asks the machine that orders the messages (the leader). The answer may be stale: a former
+  // leader may answer before it learns that there is a new leader.
   virtual Range range() = 0;
 
   // Appends messages if the last message in the log is number `last`. Returns true if they have the
   // numbers that follow, and most machines have them. Returns false if there are messages after
   // `last`: nothing was appended, except perhaps by an earlier call.
   //
-  // After Connection_Lost, the messages may have been appended, or may be later, since they may
-  // still be in flight. It is safe to append the same messages with the same `last` again.
+  // After Connection_Lost, the messages may have been appended, or may be appended later, since
+  // they may still be in flight. It is safe to append the same messages with the same `last` again.
   virtual bool append(std::span<const std::string> messages, Number last) = 0;
 
-  // Returns a message. If it is the next one, waits for it, for at most `wait`; returns nullopt if
-  // it has not arrived then. Sequential reads are fast.
+  // Returns a message. If it is the next message after the end of the log, waits for it, for at
+  // most `wait`; returns nullopt if it has not arrived by then. Sequential reads are fast.
   //
-  // Throws Missing_Message if there are later messages, and no machine that was asked has this one.
+  // Throws Missing_Message if there are later messages, and no machine that was asked has this
+  // message.
   virtual std::optional<std::string> read(Number number, System::Duration wait) = 0;
-  // Returns the same message from another machine, if possible a different one each time. Call this
-  // when read() has returned damaged bytes. Returns nullopt if that machine does not have it.
+  // Returns the same message from another machine, if possible a different machine each time. Call
+  // this when read() has returned damaged bytes. Returns nullopt if the asked machine does not have
+  // the message.
   virtual std::optional<std::string> read_elsewhere(Number number) = 0;
 
   struct Promise {
@@ -86,14 +88,14 @@ class Replicated_Log {
   };
   virtual Promise promise() = 0;
 
-  // Returns a number that grows when a connection to the machines is lost and made again: they may
-  // have lost messages that were seen before. After the first call of this function, append()
-  // throws Connection_Lost if the number has grown since the last call.
+  // Returns a number that grows when a connection to the machines is lost and made again: the
+  // machines may have lost messages that were read before. After the first call of this function,
+  // append() throws Connection_Lost if the number has grown since the last call.
   virtual std::int64_t reconnections() const { return 0; }
 };
 
 // A message of a replicated log is missing or damaged on all machines that were asked, although
-// there are later ones. The log must not be written until it is repaired.
+// there are later messages. The log must not be written until it is repaired.
 class Missing_Message : public Disconnection {
  public:
   Missing_Message(const std::string& what, Replicated_Log::Number message)
@@ -103,53 +105,53 @@ class Missing_Message : public Disconnection {
 
 // Options of a Log_Connection.
 struct Log_Settings {
-  // Another client may take a lock that was not renewed for this time: 0.1 s to 24 hours. It should
-  // be longer than the log needs to replace a failed machine (some 10 s).
+  // Another client may take a lock that was not renewed for this time: 0.1 s to 24 hours. The lease
+  // should be longer than the log needs to replace a failed machine (some 10 s).
   std::chrono::milliseconds lease = std::chrono::seconds(30);
-  // Renews the lock in time, in a separate thread: the logger must be thread-safe then.
+  // If true, a separate thread renews the lock in time: the logger must be thread-safe then.
   bool renews_lock = true;
   // Opening the connection fails if the log promises less.
   Durability required = Durability::unknown;
   // Name of this client, for clients that wait for its lock; empty: host and process number.
   std::string owner = {};
-  // Called when this client has waited for the lock for a second, and again if the owner changes:
-  // `owner` holds the lock.
+  // Called when this client has waited for the lock for a second, and again if the owner changes.
+  // `owner` is the client that holds the lock.
   std::function<void(const std::string& owner)> on_wait = {};
   // Opens, for reading, the file to which the oldest part of the journal was moved. By default,
   // `place` is the path of a file.
   std::function<std::unique_ptr<Abstract_File>(const std::string& place)> open_archive = {};
 };
 
-// A journal on a replicated log, which can be pulled from and pushed to as any other copy.
+// A connection to a journal on a replicated log.
 //
-// A push is one message, or several if it is large, appended after the last message that this
-// connection knows. If another writer was faster, nothing is appended. So exactly one of two
-// writers wins, with or without the lock, and a client that has lost its lock to another client
-// cannot push unnoticed. Each push carries a hash of the whole journal, which is compared with the
-// local copy.
+// A push is one message, or several messages if it is large, appended after the last message that
+// this connection knows. If another writer has appended a message since, nothing is appended. So
+// exactly one of two concurrent pushes succeeds, with or without the lock, and a client that has
+// lost its lock to another client cannot push unnoticed. Each push carries a hash of the whole
+// journal, which is compared with the local copy.
 //
 // If the log throws Connection_Lost, the request is repeated without limit, with randomized backoff
 // from 0.1 s to 10 s, and a log line each time. A repeated append takes effect once. A push throws
-// Connection_Lost in one case only: its append was not answered, and meanwhile an archive has
-// replaced the messages there, so that the bytes in the archive may be from another client.
+// Connection_Lost in one case only: its append was not answered, and an archive has since replaced
+// the messages at this place, so that the bytes in the archive may be from another client.
 //
 // Functions throw Missing_Message if the log has lost or damaged a message on all machines: nothing
-// is pushed then, and the local copy is not changed. They throw Disconnection if the messages are
-// not those of a journal. Source of the format: src/share/cluster/message.h.
+// is pushed then, and the local copy is not changed. They throw Disconnection if the messages do
+// not form a journal. Source of the format: src/share/cluster/message.h.
 //
 // Not thread-safe.
 class Log_Connection final : public Connection {
  public:
   // `log`, `logger` and `system` must outlive the connection. Throws Connection_Lost if the log
-  // does not answer for 15 s; Disconnection if it has no journal (create() makes one), or promises
-  // less than is required; Exception if the lease is out of range.
+  // does not answer for 15 s, Disconnection if it has no journal (create() makes one) or does not
+  // promise the required durability, and Exception if the lease is out of range.
   explicit Log_Connection(Replicated_Log& log, Logger& logger = Logger::none(),
                           System& system = System::real(), const Log_Settings& settings = {});
   ~Log_Connection() override;
 
-  // Writes the first message of an empty journal. Throws Disconnection if the log already has
-  // messages, unless they are from another call that was interrupted; Connection_Lost if it does
-  // not answer for 15 s.
+  // Writes the first message of an empty journal. Throws Connection_Lost if the log does not answer
+  // for 15 s, and Disconnection if the log already has messages, unless they are from an
+  // interrupted call of create().
   static void create(Replicated_Log& log, System& system = System::real());
 
   // Returns the promise that the log made when the connection was opened.
@@ -166,7 +168,7 @@ class Log_Connection final : public Connection {
   void pull(const Pull& pull, const Receive& receive) override;
   void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
             After_Push after) override;
-  // Tries once. If that fails, the lock expires.
+  // Tries once to release the lock. If this fails, the lock expires.
   void unlock() noexcept override;
 
   // The state of the log when status() was called.
@@ -179,10 +181,11 @@ class Log_Connection final : public Connection {
   };
   Status status();
 
-  // Tells readers that a copy of `file` is at `place` (Log_Settings::open_archive), and has all
-  // pushes that end at or before `end`, which is its checkpoint. Compares all its bytes. Returns
-  // the number of the first message that must stay in the log: earlier messages can be removed.
-  // Throws Content_Mismatch if `file` is not a copy, Disconnection if another archive has more.
+  // Records in the log, for readers, that a copy of `file` is at `place`
+  // (Log_Settings::open_archive), and has all pushes that end at or before `end`, which is the
+  // checkpoint of `file`. Compares all bytes of `file`. Returns the number of the first message
+  // that must stay in the log: earlier messages can be removed. Throws Content_Mismatch if `file`
+  // is not a copy of the journal, and Disconnection if another archive has more pushes.
   Replicated_Log::Number append_archive(const Abstract_File& file, Offset end,
                                         const std::string& place);
 

@@ -16,9 +16,9 @@ namespace joedb::inline v1 {
 
 // ---- decoder ------------------------------------------------------------------------------------
 
-// Decodes bytes into entries, strictly: whatever the bytes are, each step decodes one entry or
-// throws a Corruption_Error that names the entry and its offset. Lengths are checked against the
-// end of the journal before anything is read or allocated. The handler checks whether an entry fits
+// Decodes bytes into entries, strictly: for any bytes, each step decodes one entry or throws a
+// Corruption_Error that names the entry and its offset. Lengths are checked against the end of the
+// journal before anything is read or allocated. The handler checks whether an entry is valid for
 // the tables. An input that reads a file throws Io_Error, too.
 //
 // Most users call Readonly_Journal::replay instead, or decode_entries on bytes in memory.
@@ -106,7 +106,7 @@ class Decoder_Input {
   [[noreturn]] void fail(const std::string& what) const;
 
   // Called after each blob that may be an integrity entry. An override throws Corruption_Error if
-  // the entry does not fit the bytes that it covers.
+  // the entry does not match the bytes that it covers.
   virtual void note_integrity(std::string_view payload) { static_cast<void>(payload); }
 
  protected:
@@ -129,7 +129,7 @@ class Decoder_Input {
   // Called with `size` at most remaining(): makes the window hold at least `size` bytes from
   // position() on.
   virtual void refill(std::size_t size) = 0;
-  // Reads `size` bytes at `offset`, outside the window. They are all before the limit.
+  // Reads `size` bytes at `offset`, outside the window. All these bytes are before the limit.
   virtual void read_at(char* out, std::size_t size, Offset offset) = 0;
 
  private:
@@ -235,8 +235,8 @@ template <Field_Value T, class Handler>
 }
 
 // Decodes which value an update sets: changes table, record and field from those of the previous
-// entry to those of this one. (They are not a Context, because gcc 12 would not keep it in
-// registers.)
+// entry to those of this entry. (They are three arguments and not a Context, because gcc 12 would
+// not keep a Context in registers.)
 template <class Input>
 void decode_place(Input& in, Update_Form form, Table_Id& table, Record_Id& record,
                   Field_Id& field) {
@@ -270,8 +270,8 @@ Type decode_type(Decoder_Input& in);
 
 // Decodes one entry and calls handler(entry) with one of the structs of entry.h. A handler is an
 // overload set for all of them. An integrity entry is skipped, unless the handler has a member type
-// Sees_Integrity_Entries. Throws Corruption_Error for an invalid entry, and what the handler
-// throws; `in` may be inside an entry then.
+// Sees_Integrity_Entries. Throws Corruption_Error for an invalid entry, and the exceptions of the
+// handler; `in` may be inside an entry then.
 template <class Handler>
 void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.begin_entry();
@@ -358,9 +358,9 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.fail("Unexpected operation: get_position() = " + std::to_string(in.position()));
 }
 
-// Decodes all entries that begin before `end`, in order. Throws what decode_entry throws; earlier
-// entries have been handled then. A handler may decode batches of entries itself:
-// handler.replay_batch(in, context, end) may move `in` and `context` past some of them. Calls
+// Decodes all entries that begin before `end`, in order. Throws the exceptions of decode_entry;
+// earlier entries have been handled then. A handler may decode batches of entries itself:
+// handler.replay_batch(in, context, end) may move `in` and `context` past some entries. Calls
 // note_end(position) after each entry that ends a transaction (is_transaction_end).
 template <class Handler, class Note_End>
 void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end,
@@ -398,11 +398,11 @@ struct Ignore_Entries {
 
 // ---- encoder ------------------------------------------------------------------------------------
 
-// Encodes entries as bytes. These are pure functions: they write to memory of the caller, return
-// the end of the bytes written, and choose the same short forms as joedb 10, which depend on the
-// context. They do not check the entry, and throw nothing. The memory at `out` must have the size
-// that the functions …_limit return, an upper bound of the bytes written. Thread-safe for different
-// arguments.
+// Functions that encode entries as bytes. Each writes to memory of the caller at `out`, and returns
+// the end of the bytes written. The memory must have the size that the function …_limit returns,
+// which is an upper bound of the bytes written. The functions choose the same short forms as joedb
+// 10, which depend on the context. They do not check the entry, and throw nothing. Several threads
+// may call them for different arguments.
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -483,8 +483,8 @@ inline std::size_t encoded_size_limit(const auto& entry) {
     return entry_size_limit;
 }
 
-// Each writes one whole entry, and updates `context` if the entry changes it. `context` must be the
-// one after the previous entry of the same journal.
+// Each function writes one whole entry, and updates `context` if the entry changes it. `context`
+// must be the context after the previous entry of the same journal.
 inline char* encode(char* out, Context&, const Create_Table& e) {
   return encode_string(encode_opcode(out, Opcode::create_table), e.name);
 }
@@ -572,8 +572,8 @@ char* encode(char* out, Context& context, const Update<T>& e) {
     out = write_compact(start(Update_Form::full), e.table.value());
     out = write_compact(encode_record(out, e.record), e.field.value());
   }
-  // Assigned one by one: otherwise gcc puts the three together on the stack, and waits for them to
-  // be stored.
+  // The members are assigned one by one: otherwise gcc puts the three values together on the stack,
+  // and waits for them to be stored.
   context.table = e.table;
   context.record = e.record;
   context.field = e.field;

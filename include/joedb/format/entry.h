@@ -42,8 +42,8 @@ constexpr char* write_compact(char* out, std::uint64_t value) {
   return out + size;
 }
 
-// Number of bytes of the number that starts with this byte: 1 … 8. Forms longer than the shortest
-// are read, too.
+// Number of bytes of the number that starts with this byte: 1 … 8. Readers also accept forms longer
+// than the shortest form.
 constexpr std::size_t compact_size_from_first_byte(char first) {
   return (static_cast<unsigned char>(first) >> 5) + std::size_t{1};
 }
@@ -56,13 +56,13 @@ constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
   return value;
 }
 
-// The entries of a journal, file format version 5. Each is a plain struct. A handler, which
-// consumes a journal, is called with one of them at a time (codec.h); a writer passes them to
+// The entries of a journal, file format version 5. Each entry is a plain struct. A handler, which
+// consumes a journal, is called with one entry at a time (codec.h); a writer passes entries to
 // encode (codec.h), or to Writable_Database::write. Strings are views. In a handler they point to
 // the bytes of the journal, and are valid during the call.
 //
-// A struct holds the content of an entry. Database::prepare (table/database.h) checks whether it
-// fits the tables. docs/file_format.md describes its bytes.
+// A struct holds the content of an entry. Database::prepare (table/database.h) checks whether the
+// entry is valid for the tables. docs/file_format.md describes its bytes.
 
 // Creates a table with this name. Its id is the number of Create_Table entries so far, including
 // this one.
@@ -71,7 +71,7 @@ struct Create_Table {
   friend bool operator==(const Create_Table&, const Create_Table&) = default;
 };
 
-// Drops a table. Its id is never used again.
+// Drops a table. The id is never used again.
 struct Drop_Table {
   Table_Id table;
   friend bool operator==(const Drop_Table&, const Drop_Table&) = default;
@@ -106,7 +106,7 @@ struct Rename_Field {
 };
 
 // Marks the place in the history where a program ran a function of its own while it upgraded the
-// schema. It is part of the schema.
+// schema. The mark is part of the schema.
 struct Custom {
   std::string_view name;
   friend bool operator==(const Custom&, const Custom&) = default;
@@ -118,28 +118,28 @@ struct Comment {
   friend bool operator==(const Comment&, const Comment&) = default;
 };
 
-// The time when the entries before it were written. It does not change the tables; at_time
-// (journal/readonly_journal.h) uses it to find a past state.
+// The time when the entries before this entry were written. A Timestamp does not change the tables;
+// at_time (journal/readonly_journal.h) uses it to find a past state.
 struct Timestamp {
   std::int64_t seconds;  // since 1970, UTC
   friend bool operator==(const Timestamp&, const Timestamp&) = default;
 };
 
-// A mark whose meaning is up to the program; it ends a transaction (history/changes.h). A
-// schema upgrade ends with one.
+// A mark whose meaning is up to the program; it ends a transaction (history/changes.h). A schema
+// upgrade ends with a Valid_Data.
 struct Valid_Data {
   friend bool operator==(const Valid_Data&, const Valid_Data&) = default;
 };
 
 // Bytes stored in the journal; `blob` is their position and size in the file. Values of fields
 // refer to them by these two numbers. Handlers are not called for integrity entries
-// (format/header.h), unless they ask for them (decode_entry).
+// (format/header.h), unless they have the member type Sees_Integrity_Entries (decode_entry).
 struct Blob_Data {
   Blob blob;
   friend bool operator==(const Blob_Data&, const Blob_Data&) = default;
 };
 
-// Inserts a record. Ids need not be consecutive; the skipped ones become free.
+// Inserts a record. Ids need not be consecutive; skipped ids become free.
 struct Insert {
   Table_Id table;
   Record_Id record;
@@ -234,9 +234,9 @@ constexpr std::uint8_t update_opcode(Type_Code type, Update_Form form) {
 }
 
 // The table, record and field that short forms of entries refer to: the table and record of the
-// last Insert, Insert_Vector, Update or Update_Vector, and the field of the last update. Reader and
-// writer keep one each; the two are equal at every entry. At the start of a journal all three are
-// null.
+// last Insert, Insert_Vector, Update or Update_Vector, and the field of the last update. The reader
+// and the writer of a journal each keep a Context; the two are equal at every entry. At the start
+// of a journal all three are null.
 struct Context {
   Table_Id table;
   Record_Id record;

@@ -20,7 +20,8 @@
 //         36     5  "joedb"
 //         41        the journal
 //
-// Two equal copies of at least 41 in a slot are a hard checkpoint. A negative word is a soft one.
+// Two equal copies of at least 41 in a slot are a hard checkpoint. A negative word is a soft
+// checkpoint.
 
 namespace joedb::inline v1 {
 
@@ -56,21 +57,22 @@ constexpr Offset checkpoint_word_offset(int slot, int copy) { return 8 * (2 * sl
 //         10     8  start: it covers the bytes from there to offset 0 of this entry
 //         18     8  their hash (integrity_hash)
 //
-// A journal is covered up to the end of such an entry if the bytes before its start are covered, or
-// if there are none. (The magic begins with a zero because no entry does. 26 is not a multiple of
-// the size of any number, so a damaged length is unlikely to lead from one entry into the middle of
-// this one and out at its end.)
+// A journal is covered up to the end of such an entry if the bytes before the `start` of the entry
+// are covered, or if it has no bytes before `start`. (The magic begins with a zero because no entry
+// begins with a zero. 26 is not a multiple of the size of any number, so it is unlikely that a
+// vector with a damaged length ends exactly where this entry ends.)
 
 inline constexpr Offset integrity_entry_size = 26;
 inline constexpr Offset integrity_payload_size = 24;  // without opcode and size
 
-// The checkpoints before which a writer puts an integrity entry.
+// The kind of an integrity entry: the checkpoints before which its writer appends integrity
+// entries.
 enum class Integrity : std::uint8_t {
-  // Hard ones, and soft ones after integrity_step or more uncovered bytes. A soft checkpoint
-  // without an entry counts.
+  // Hard checkpoints, and soft checkpoints after integrity_step or more uncovered bytes. A soft
+  // checkpoint without an integrity entry is valid.
   sparse = 0x55,
-  // All of them. A soft checkpoint without an entry is an error if an entry precedes the last hard
-  // checkpoint.
+  // All checkpoints. A soft checkpoint without an integrity entry is an error if an entry of this
+  // kind precedes the last hard checkpoint.
   each_checkpoint = 0,
 };
 
@@ -86,24 +88,24 @@ struct Integrity_Entry {
 };
 
 std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry);
-// Return nullopt if these integrity_entry_size (integrity_payload_size) bytes are not such an
+// Return nullopt if these integrity_entry_size (integrity_payload_size) bytes are not an integrity
 // entry.
 std::optional<Integrity_Entry> decode_integrity(std::string_view bytes);
 std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes);
-// True if these integrity_entry_size (integrity_payload_size) bytes are such an entry, or differ
-// from one in only a few bits of its constant part.
+// True if these integrity_entry_size (integrity_payload_size) bytes are an integrity entry, or
+// differ from an integrity entry in only a few bits of its constant part.
 bool resembles_integrity(std::string_view bytes);
 bool resembles_integrity_payload(std::string_view bytes);
 
 // XXH3-64 of blocks of integrity_block_size bytes, the last one possibly shorter. The first block
-// is seeded with its offset, each later one with the hash of the block before it, so a long range
-// can be hashed block by block.
+// is seeded with its offset, and each later block with the hash of the block before it, so a long
+// range can be hashed block by block.
 inline constexpr Offset integrity_block_size = Offset{1} << 18;
 std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed);
 
 class Hash_Of_Pieces;
 
-// Computes the same hash of bytes that come in pieces, and knows their range in the file.
+// Computes integrity_hash of bytes that come in pieces, and stores their range in the file.
 class Integrity_Hasher {
  public:
   Integrity_Hasher();

@@ -23,7 +23,8 @@ namespace joedb::inline v1 {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// A value of one of the ten types, in the order of their codes. A string is a view.
+// A value of one of the ten types, in the order of the type codes (type_of). A string is a view,
+// not a copy.
 using Value = std::variant<std::string_view, std::int32_t, std::int64_t, Record_Id, bool, float,
                            double, std::int8_t, std::int16_t, Blob>;
 
@@ -83,8 +84,8 @@ class Values {
   friend bool operator==(const Values& a, const Values& b);
 
  private:
-  // Consecutive values. For strings: the concatenated texts, and the end of each of them. Both
-  // members are empty while all values are default values.
+  // Consecutive values. For strings: the concatenated texts, and the end of each text. Both members
+  // are empty while all values are default values.
   struct Part {
     std::string bytes;
     std::vector<std::size_t> ends;
@@ -92,8 +93,7 @@ class Values {
   };
   static constexpr index_t rows_of_part = 4096;
 
-  // A single value of such a type is stored in single_, and there are no parts: most changes have
-  // one value.
+  // Most changes have one value: a single value of such a type is stored in single_, without parts.
   template <Field_Value T>
   static constexpr bool can_be_single =
       !std::is_same_v<T, std::string_view> && sizeof(T) <= sizeof(std::uint64_t);
@@ -123,8 +123,8 @@ class Values {
   std::vector<Part> parts_;
 };
 
-// The history of a database: transactions, and their changes of records, tables and fields. All
-// types are values that own everything they refer to, so they can be kept for any time.
+// The history of a database: transactions, and their changes of records, tables and fields. Objects
+// of all these types own everything they refer to, so they can be kept for any time.
 
 // ---- names --------------------------------------------------------------------------------------
 
@@ -205,8 +205,8 @@ struct Schema_Change {
   std::string old_name = {};     // of a renamed table or field
   std::string mark = {};         // name of a mark
   // For a drop: the number of records that the table had, and the values that became unreachable.
-  // These are changes with only old values, of kind deleted for a table and updated for a field. If
-  // !has_lost, the values were not kept (Change_Options::kept_values).
+  // These values are changes with only old values, of kind deleted for a table and updated for a
+  // field. If !has_lost, the values were not kept (Change_Options::kept_values).
   index_t rows = 0;
   std::vector<Change> lost = {};
   bool has_lost = true;
@@ -214,16 +214,16 @@ struct Schema_Change {
 
 // ---- transactions -------------------------------------------------------------------------------
 
-// The position of a transaction, and what it says about itself.
+// The position, time and comments of a transaction.
 //
 // A transaction ends with a Valid_Data or a Timestamp entry, or with both if the time stamp
 // directly follows; clients and generated code write them in this order. The transactions of a
 // client that writes neither cannot be told apart. Before the first such end in a journal, a
-// comment starts a new transaction, unless only comments precede it in the present one: a journal
+// comment starts a new transaction, unless only comments precede it in the current one: a journal
 // of joedbi, which has no ends, is divided by its comments. Entries after the last end are a
 // transaction that is not complete. So the transactions of a journal stay the same when it grows,
 // except the last one. Integrity entries after the end of a transaction belong to it. A comment
-// without text (writers need one at times) is ignored.
+// without text, which writers sometimes append, is ignored.
 struct Transaction_Info {
   // The entries of the transaction are in [begin, end). Both are positions between two entries.
   Offset begin = 0;
@@ -255,7 +255,7 @@ inline constexpr std::string_view undone_mark = "takes back: ";
 // record are merged, unless a change of the schema is between them: an insertion has the values
 // that the record has at the end; several updates of a field become one, from the first old value
 // to the last new value; a record that is inserted and deleted again does not appear. The deletion
-// of a record, and the insertion of another one with its id, are two changes.
+// of a record, and the insertion of another record with its id, are two changes.
 struct Transaction : Transaction_Info {
   std::vector<Change> changes;
 };
@@ -293,9 +293,9 @@ struct Transaction_Summary : Transaction_Info {
 // (journal/readonly_journal.h) and Transaction_Info have such positions. Where a range starts or
 // ends inside a transaction, only the part inside the range is returned.
 //
-// All functions and loops throw Exception if the range is not in the journal, or if it starts or
-// ends inside an entry (which is detected when reading arrives there); Corruption_Error if an entry
-// is invalid or, where values are read, does not fit the tables; Io_Error; std::bad_alloc. The
+// All functions and loops throw Io_Error, std::bad_alloc, Exception if the range is not in the
+// journal or if it starts or ends inside an entry (which is detected when that entry is read), and
+// Corruption_Error if an entry is invalid or, where values are read, does not match the tables. The
 // transactions before an invalid entry are returned first. An object that has thrown cannot be used
 // further. The limits are those of load() (table/load.h); apart from what loading takes, time and
 // memory are proportional to the number of values that have changed. Not thread-safe.
@@ -317,7 +317,7 @@ struct Change_Options {
 };
 
 // Returns the tables that have, or once had, this name. A table that was dropped and created again
-// counts as two. Reads the journal from its start.
+// counts as two tables. Reads the journal from its start.
 std::vector<Table_Id> tables_named(Abstract_File& file, std::string_view name,
                                    Recovery recovery = Recovery::none);
 
@@ -354,8 +354,8 @@ class Stream_Iterator {
 
 // Iterates over the transactions of a range, in order, with counts of their changes. This is cheap:
 // it skips values, keeps no tables in memory, and stores only ranges of ids of the records that a
-// transaction has changed. It also reads what precedes the range, or takes it from a snapshot, for
-// the names of tables and fields.
+// transaction has changed. It also reads the entries before the range, or uses a snapshot instead,
+// for the names of tables and fields.
 class Summaries {
  public:
   using Item = Transaction_Summary;
@@ -370,13 +370,14 @@ class Summaries {
 
   // Returns the next transaction, valid until the next call; null at the end.
   const Transaction_Summary* next();
-  // For one loop only: a second one continues where the first one ended.
+  // For one loop only: a second loop continues where the first loop ended.
   Stream_Iterator<Summaries> begin() { return Stream_Iterator<Summaries>(*this); }
   Stream_Iterator<Summaries> end() const { return {}; }
 
   // range_end() is the end of the range. After next() has returned null, pull() extends the range
-  // to the present checkpoint of the file, and returns true if there is anything new. An incomplete
-  // transaction is not returned again: its rest is returned as another transaction.
+  // to the current checkpoint of the file, and returns true if there are new entries. An incomplete
+  // transaction that was returned already is not returned again: its rest is returned as another
+  // transaction.
   Offset range_end() const;
   bool pull();
 
@@ -386,8 +387,8 @@ class Summaries {
 };
 
 // Returns the transaction that wrote the byte before this position: begin < position <= end.
-// Returns nullopt if there is none: the position is not after the start of the first transaction,
-// or is past the checkpoint. Reads the journal from its start.
+// Returns nullopt if the position is not after the start of the first transaction, or is past the
+// checkpoint. Reads the journal from its start.
 std::optional<Transaction_Summary> find_transaction(Abstract_File& file, Offset position,
                                                     const Change_Options& options = {});
 
@@ -444,13 +445,13 @@ struct Transaction_Place {
 // Iterates over the transactions of a range from the last to the first: Reversed<Changes>,
 // Reversed<Summaries>.
 //
-// A Summaries first finds their positions, which take 16 bytes for each. Then the range is read in
-// pieces, the last one first. Each piece is read forwards, and its transactions are kept until they
-// have been returned. The first piece is small, and each later one is twice as large as the one
-// before, up to 64 MiB of the journal and 65,536 transactions: the newest transactions come soon,
-// and there are few pieces. A piece is cut where its transactions take more than 256 MiB of memory,
-// unless a single one does. The state at the start of each piece is loaded, which is faster if
-// snapshots were kept.
+// A Summaries first finds the positions of the transactions, which take 16 bytes each. Then the
+// range is read in pieces, the last piece first. Each piece is read forwards, and its transactions
+// are kept until they have been returned. The first piece is small, so the newest transactions are
+// returned soon. Each later piece is twice as large as the piece before, up to 64 MiB of the
+// journal and 65,536 transactions, so there are few pieces. A piece is cut where its transactions
+// take more than 256 MiB of memory, unless a single transaction does. The state at the start of
+// each piece is loaded, which is faster if snapshots were kept.
 template <class Stream>
 class Reversed {
  public:
@@ -494,7 +495,7 @@ extern template class Reversed<Changes>;
 std::vector<Change> net_changes(Abstract_File& file, Offset a, Offset b,
                                 const Change_Options& options = {});
 
-// Returns the changes that undo these, in the opposite order. Marks are left out.
+// Returns the changes that undo `changes`, in the opposite order. Marks are left out.
 std::vector<Change> reversed(const std::vector<Change>& changes);
 
 // ---- versions of a record, writers of its values ------------------------------------------------
@@ -518,13 +519,13 @@ struct Record_Version {
 std::vector<Record_Version> record_versions(Abstract_File& file, Table_Id table, Record_Id record,
                                             const Change_Options& options = {});
 
-// Finds the transaction that wrote each value of a table, or of one record.
+// Finds the transaction that wrote each value of a table, or each value of one record.
 //
 //   const joedb::Blame blame(file, database, end, table);
 //   if (const joedb::Transaction_Info* writer = blame.writer(record, field)) …
 //
-// The writer of a value is the last of three: the transaction that last updated it; the one that
-// inserted the record; and, for a default value, the one that added the field to the table. An
+// The writer of a value is the last of three transactions: the last update of the value; the
+// insertion of the record; and, for a default value, the addition of the field to the table. An
 // update counts even if it left the value unchanged.
 //
 // The journal is decoded twice, without its values: once for the positions of the writes, once for
@@ -533,10 +534,10 @@ std::vector<Record_Version> record_versions(Abstract_File& file, Table_Id table,
 // the Transaction_Info of each writer.
 class Blame {
  public:
-  // `database` must have the content at position `end`, as load() makes it; it is used only during
-  // this call. A null `record` stands for all records. Throws what load() throws, Exception if the
-  // database does not have the table or if `end` is not a position between two entries,
-  // std::bad_alloc.
+  // `database` must have the content at position `end`, as load() makes it; the database is used
+  // only during this call. A null `record` stands for all records. Throws the exceptions of load(),
+  // std::bad_alloc, and Exception if the database does not have the table or if `end` is not a
+  // position between two entries.
   Blame(Abstract_File& file, const Database& database, Offset end, Table_Id table,
         Record_Id record = {}, Recovery recovery = Recovery::none);
 
@@ -565,13 +566,14 @@ class Blame {
     };
     // Sets the position of records [first, end).
     void add(index_t first, index_t end, Offset position);
-    // Sorts the ranges, and removes the overwritten ones.
+    // Sorts the ranges by record, and removes parts that later ranges overwrite.
     void sort();
     // These functions require that nothing was added since sort(). at() returns 0 for a record that
     // was never written.
     Offset at(index_t record) const;
     const std::vector<Range>& ranges() const { return ranges_; }
-    // Returns, for each record, the later of its two positions. Both arguments must be sorted.
+    // Returns, for each record, the later of its positions in `a` and `b`. Both arguments must be
+    // sorted.
     static Written later_of(const Written& a, const Written& b);
 
    private:
@@ -618,10 +620,10 @@ struct Difference_Options {
 // The changes must be applied in order: first drops of fields that have another type in `b`; then
 // new tables and fields; then records, sorted by table and record, each with only the fields whose
 // values differ; then other drops. There are no renames. Ids of tables and fields are those of `a`;
-// new tables and fields have the ids that they would get there.
+// new tables and fields have the ids that they would get in `a`.
 //
 // Columns are compared in blocks: comparing equal numbers takes as long as reading the memory.
-// Throws std::bad_alloc; Io_Error and Corruption_Error for blobs that cannot be read.
+// Throws std::bad_alloc, and Io_Error or Corruption_Error for blobs that cannot be read.
 std::vector<Change> differences(const Database& a, const Database& b,
                                 const Difference_Options& options = {});
 

@@ -25,8 +25,8 @@ namespace joedb::inline v1 {
 // Calls functions of the program when records have changed: after each commit, pull and rollback.
 // Generated code has typed versions of these functions.
 
-// Keeps a subscription: its functions are called until this object is destroyed, or end() is
-// called. May outlive the database.
+// A subscription: its functions are called until this object is destroyed, or end() is called. May
+// outlive the database.
 class [[nodiscard]] Subscription {
  public:
   Subscription() = default;
@@ -49,11 +49,11 @@ class [[nodiscard]] Subscription {
 };
 
 // Collects the changes in the observed tables of a database. A commit is one batch: everything
-// written or pulled between two checkpoints. A batch has the net change of each record, as a
-// Transaction has it. It is delivered once its entries are covered by a checkpoint; rolled-back
-// changes are never delivered.
+// written or pulled between two checkpoints. A batch has the net change of each record, like a
+// Transaction. A batch is delivered when a checkpoint covers its entries; rolled-back changes are
+// never delivered.
 //
-// Until it is delivered, a change takes the memory of its old and new values, plus about 0.4 KB for
+// Until a change is delivered, it takes the memory of its old and new values, plus about 0.4 KB for
 // each field of a single changed record whose neighbours have not changed. Until the commit,
 // updates take up to 6 MiB more for each field. Tables that are not observed cost nothing. Not
 // thread-safe.
@@ -62,10 +62,10 @@ class Observers final : public Change_Observer {
   // Receives a change of records of one table, of kind inserted, updated or deleted. An update has
   // all fields of the record, including unchanged ones, and some of its records may be unchanged.
   // The function starts with record `row` of the change, and increments `row` before it reports a
-  // record: if that throws, the next call continues with the record after it.
+  // record: if reporting throws, the next call continues with the following record.
   using On_Change = std::function<void(const Change& change, index_t& row)>;
-  // Called after a rollback, when the tables have the content at the checkpoint. The function that
-  // it returns is called later, in order with the changes, and again if it throws.
+  // Called after a rollback, when the tables have the content at the checkpoint. The returned
+  // function is called later, in order with the changes, and is called again if it throws.
   using On_Rollback = std::function<std::function<void()>()>;
 
   explicit Observers(Database& database);
@@ -76,12 +76,12 @@ class Observers final : public Change_Observer {
   // Subscribes to changes from now on, or since the last commit if the table was already observed.
   // Functions are called for each change in the order of their subscription. They may do anything
   // with the database except destroy it: commits that they make are delivered afterwards. They may
-  // also subscribe, and end subscriptions. If one throws, the exception propagates from the
-  // function that committed, pulled or rolled back, whose work is done; changes that were not
+  // also subscribe, and end subscriptions. If a function throws, the exception propagates from the
+  // call that committed, pulled or rolled back, which has completed its work; changes that were not
   // delivered are delivered the next time.
   Subscription subscribe(Table_Id table, On_Change on_change, On_Rollback on_rollback = {});
 
-  // Calls f for the present records of a table, as insertions of at most 4096 records.
+  // Calls f for the current records of a table, as insertions of at most 4096 records.
   void for_each_record(Table_Id table, const std::function<void(const Change&)>& f) const;
 
   // Change_Observer
@@ -142,10 +142,10 @@ class Id_Set {
 //     old.on_added([](id_of_person id) { … });
 //     for (const id_of_person id : old) …
 //
-// Uncommitted changes are not visible, except those made before the query was created. The set is
-// updated for a record before a function is called for it; the functions follow the rules of
-// observers. The query may outlive the database, and does not change any more
-// then. Takes one bit of memory for each record of the table. Not thread-safe.
+// Uncommitted changes are not visible, except changes made before the query was created. The set is
+// updated for a record before a function is called for the record; the functions follow the rules
+// of observers. The query may outlive the database, and then no longer changes. Takes one bit of
+// memory for each record of the table. Not thread-safe.
 template <class Id>
 class Live_Query {
   struct State {
@@ -208,7 +208,7 @@ class Live_Query {
 
   // Set the function that is called when a record enters the set; when a record of the set has
   // changed and stays in it; when a record of the set was deleted or no longer matches. The
-  // function replaces the one that was set before.
+  // function replaces the function that was set before.
   void on_added(std::function<void(Id)> f) { state_->on_added = shared(std::move(f)); }
   void on_changed(std::function<void(Id)> f) { state_->on_changed = shared(std::move(f)); }
   void on_removed(std::function<void(Id)> f) { state_->on_removed = shared(std::move(f)); }

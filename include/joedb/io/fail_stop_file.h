@@ -13,14 +13,14 @@ namespace joedb::inline v1 {
 
 // Forwards calls to another file until a write, a sync or a truncation throws. After that, each of
 // these operations throws Write_Disabled, with the text of the first failure, without calling the
-// other file: after a failed sync, a successful second sync proves nothing about the bytes of the
-// first. Reads, sizes and locks continue to work. The failed state is permanent; open the file
+// other file: after a failed sync, a successful second sync says nothing about the bytes of the
+// first sync. Reads, sizes and locks continue to work. The failed state is permanent; open the file
 // again.
 //
 // has_slow_growth() returns false and beside() is empty, whatever the other file returns.
 //
-// One thread may be in sync or datasync while another one calls the other functions. has_failed and
-// require_no_failure are thread-safe.
+// One thread may be in sync or datasync while another thread calls the other functions. has_failed
+// and require_no_failure are thread-safe.
 //
 // Idea: redb's CheckedBackend, SQLite's pager in its error state.
 class Fail_Stop_File : public Abstract_File {
@@ -78,7 +78,7 @@ class Fail_Stop_File : public Abstract_File {
 
 // Extends a file past its content with zeros, in steps, so that a sync of content written there
 // need not write a new size. The zeros are really written, because a file system that has only
-// reserved the blocks still changes metadata at the first write to each of them.
+// reserved blocks still changes metadata at the first write to each block.
 //
 // Idea: RocksDB's preallocation, etcd's log segments.
 class Preallocator {
@@ -90,8 +90,8 @@ class Preallocator {
   // before set_step.
   Preallocator(Abstract_File& file, const Fail_Stop_File& guard) : file_(file), guard_(guard) {}
 
-  // Sets the number of bytes to preallocate at a time; 0: none. Throws Exception if it is negative
-  // or greater than max_step.
+  // Sets the number of bytes to preallocate at a time; 0: none. Throws Exception if `step` is
+  // negative or greater than max_step.
   void set_step(Offset step);
   Offset step() const { return step_; }
   void stop() { step_ = 0; }
@@ -101,10 +101,10 @@ class Preallocator {
   // Call this after the file was truncated, or its content has grown.
   void set_end(Offset end) { end_ = end; }
 
-  // Call this before writing content up to `content_end`. If the file ends before that, fills it
-  // with zeros from `start` to the next multiple of the step after `content_end`. Returns false if
-  // the zeros cannot be written; preallocation then stops, some of the zeros may be in the file,
-  // and there may still be room for the content. Throws Write_Disabled if `guard` has failed.
+  // Call this before writing content up to `content_end`. If the file ends before `content_end`,
+  // fills it with zeros from `start` to the next multiple of the step after `content_end`. Returns
+  // false if the zeros cannot be written; preallocation then stops, some of the zeros may be in the
+  // file, and there may still be room for the content. Throws Write_Disabled if `guard` has failed.
   [[nodiscard]] bool reserve(Offset start, Offset content_end);
 
  private:

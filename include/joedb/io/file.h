@@ -15,8 +15,9 @@
 
 namespace joedb::inline v1 {
 
-// How to open a file. "Exclusive": this object is the only writer; others may read meanwhile.
-// write_existing_or_create_new, shared_write and write_lock create the file if it does not exist.
+// How to open a file. "Exclusive": this object is the only writer; other processes may read the
+// file at the same time. write_existing_or_create_new, shared_write and write_lock create the file
+// if it does not exist.
 enum class Open_Mode {
   read_existing,
   write_existing,                // exclusive: fails if another writer has the file open
@@ -35,7 +36,7 @@ class Abstract_Directory;
 // the locks are required.
 class Abstract_File {
  public:
-  // `name` is for messages. The default mode is that of a writer.
+  // `name` is used in messages.
   explicit Abstract_File(std::string name = "file", Open_Mode mode = Open_Mode::create_new)
       : name_(std::move(name)), mode_(mode) {}
   virtual ~Abstract_File() = default;
@@ -49,17 +50,17 @@ class Abstract_File {
 
   static constexpr Offset unknown_size = -1;
 
-  // Returns the number of bytes, or unknown_size if the size does not tell where the content ends
-  // (a raw device). Throws Io_Error.
+  // Returns the number of bytes, or unknown_size if the end of the content cannot be found from the
+  // size of the file (a raw device). Throws Io_Error.
   virtual Offset get_size() const = 0;
 
   // Reads the bytes [offset, offset + size) into `data`. Returns the number of bytes read, which is
   // less than `size` only at the end of the file. Throws Io_Error.
   virtual std::size_t pread(char* data, std::size_t size, Offset offset) const = 0;
 
-  // Reads [offset, offset + size) if that does not have to wait for a disk. Otherwise, and if the
-  // file ends too early, returns false; `data` may have changed. The default implementation calls
-  // pread.
+  // Reads [offset, offset + size) if this does not have to wait for a disk. Returns false, and may
+  // have changed `data`, if it would have to wait or if the file ends before offset + size. The
+  // default implementation calls pread.
   virtual bool pread_cached(char* data, std::size_t size, Offset offset) const {
     return pread(data, size, offset) == size;
   }
@@ -78,20 +79,20 @@ class Abstract_File {
   virtual void load_words(std::span<std::int64_t> words, Offset offset) const;
 
   // sync returns when every earlier write and the size would survive a power cut; datasync may omit
-  // metadata that is not needed to read the data back. Both throw Io_Error. After a failure the
-  // state of the earlier writes is unknown, and a later success proves nothing about them. One
-  // thread may sync while another one calls other functions; bytes written meanwhile may or may not
-  // be durable afterwards.
+  // metadata that is not needed to read the data back. Both throw Io_Error. After a failure, the
+  // state of the earlier writes is unknown, and a later successful sync does not make them durable.
+  // One thread may sync while another thread calls other functions; bytes written during a sync may
+  // or may not be durable after it.
   virtual void sync() = 0;
   virtual void datasync() = 0;
 
-  // Hints that the bytes [start, end), which have been written, will not change soon: the disk may
-  // start to write them now, so that the next sync has less to do. An error is reported by that
-  // sync.
+  // A hint that the bytes [start, end), which have been written, will not change soon: the disk may
+  // start to write them now, so that the next sync has less to do. The next sync reports an error
+  // of this writing.
   virtual void start_writeback(Offset /*start*/, Offset /*end*/) noexcept {}
 
-  // True if a sync takes longer after the file has grown. A writer that syncs often preallocates
-  // such a file (Journal_Options).
+  // True if a sync takes longer when the file has grown since the last sync. A writer that syncs
+  // often preallocates such a file (Journal_Options).
   virtual bool has_slow_growth() const { return false; }
 
   // Truncates the file to `size` bytes. Returns false, without a change, if this kind of file
@@ -112,29 +113,30 @@ class Abstract_File {
   // Reads exactly [offset, offset + size) or throws Corruption_Error.
   void read_exactly(char* data, std::size_t size, Offset offset) const;
 
-  // Returns the first max_size bytes of a blob (-1: all). A writer must have flushed them to the
-  // file. Throws Corruption_Error if the file ends before the blob does, or if the blob has a
+  // Returns the first max_size bytes of a blob (-1: all). A writer must have flushed these bytes to
+  // the file. Throws Corruption_Error if the file ends before the blob does, or if the blob has a
   // negative position or size.
   std::string read_blob(Blob blob, std::int64_t max_size = -1) const;
 
-  // Copies the whole file. Does not truncate `destination`: its bytes past the end of the copy
-  // stay. If a copy throws, any part may have been written.
+  // Copies the whole file. Does not truncate `destination`: bytes of `destination` past the end of
+  // this file stay. If copying throws, any part may have been written.
   void copy_to(Abstract_File& destination) const;
   // Copies [start, start + size) to the same offsets of `destination`. Throws Corruption_Error if
   // this file ends before start + size.
   void copy_to(Abstract_File& destination, Offset start, Offset size) const;
 
-  // True if [start, end) holds the same bytes in both files. Throws Corruption_Error if one of them
-  // ends before `end`.
+  // True if [start, end) holds the same bytes in both files. Throws Corruption_Error if one of the
+  // files ends before `end`.
   bool equal_to(const Abstract_File& other, Offset start, Offset end) const;
 
   // Writes zeros to [start, end). If it throws, any part may have been written.
   virtual void write_zeros(Offset start, Offset end);
 
-  // Returns the files whose names begin with the name of this one. In that directory, a file is
-  // named by the rest of its name, such as ".snapshot", and a new file gets the permissions of this
-  // one. This file must outlive the directory. A kind of file that has no others beside it returns
-  // a directory that is empty: its open returns null, other functions do nothing.
+  // Returns a directory of the files whose names begin with the name of this file. In the returned
+  // directory, a file is named by the rest of its name, such as ".snapshot", and a new file gets
+  // the permissions of this file. This file must outlive the directory. A kind of file that has no
+  // files beside it returns an empty directory, whose open() returns null, and whose other
+  // functions do nothing.
   virtual std::unique_ptr<Abstract_Directory> beside() const;
   // Opens the file that has this file's name now. Returns null if this kind of file cannot be
   // opened again. Throws Io_Error.
@@ -145,12 +147,12 @@ class Abstract_File {
   virtual bool is_replaced() const { return false; }
   // Throws File_Replaced if writes to this open file would be lost: its name now refers to another
   // file or to none, or the file is shorter than the end of this object's writes. Does nothing for
-  // kinds of files that cannot detect this. Every sync calls it.
+  // kinds of files that cannot detect this. sync() and datasync() of a File call this function.
   virtual void require_not_replaced() const {}
 
-  // True in a child process that was forked after the file was opened, and so shares it with the
-  // parent. Functions that write, sync, truncate or lock such a file throw Inherited_Object;
-  // destructors of objects that use it do nothing, silently.
+  // True in a child process that was forked after the file was opened, and so shares the open file
+  // with its parent. Functions that write, sync, truncate or lock such a file throw
+  // Inherited_Object; destructors of objects that use such a file do nothing, silently.
   virtual bool is_inherited() const { return false; }
   // Throws Inherited_Object if is_inherited().
   void require_own_process() const {
@@ -167,8 +169,8 @@ class Abstract_File {
   Open_Mode mode_;
 };
 
-// A file that can only be read: derive from it, and define get_size and pread. pwrite throws
-// Exception. Syncs and locks do nothing, because there is nothing to sync or to protect.
+// A file that can only be read: derive from this class, and define get_size and pread. pwrite
+// throws Exception. Syncs and locks do nothing, because there is nothing to sync or to protect.
 class Readonly_File : public Abstract_File {
  public:
   explicit Readonly_File(std::string name)
@@ -185,10 +187,11 @@ class Readonly_File : public Abstract_File {
 };
 
 // The locks of a journal file. A process that may append holds the tail lock: an exclusive writer
-// from opening to closing, a shared writer during a transaction. The head lock is held while
-// checkpoints are read, and while a writer opens the file. Each open file holds the presence lock,
-// shared; a writer that holds it exclusively knows that no other process has the file open. (joedb
-// 10 has no presence lock.)
+// from opening to closing, a shared writer during a transaction. A reader holds the head lock,
+// shared, while it reads the checkpoints. A writer holds the head lock exclusively while it opens
+// the journal, and while File::store_words writes checkpoint words that are not mapped into memory.
+// Each open file holds the presence lock, shared; a writer that holds the presence lock exclusively
+// knows that no other process has the file open. (joedb 10 has no presence lock.)
 struct Lock_Range {
   Offset start;
   Offset size;
@@ -197,8 +200,8 @@ inline constexpr Lock_Range head_lock{0, 1};
 inline constexpr Lock_Range tail_lock{std::numeric_limits<Offset>::max(), 1};
 inline constexpr Lock_Range presence_lock{std::numeric_limits<Offset>::max() - 1, 1};
 
-// Holds one lock for its lifetime. The file must outlive it. The constructor blocks until it has
-// the lock, and throws the errors of the lock functions of the file.
+// Holds one lock during its lifetime. `file` must outlive this object. The constructor blocks until
+// it has the lock, and throws the errors of the lock functions of the file.
 class File_Lock {
  public:
   enum class Kind { shared, exclusive };
@@ -223,7 +226,7 @@ class File_Lock {
 //     while (const std::size_t n = reader.read(buffer, sizeof buffer)) out.write(buffer, n);
 class Blob_Reader {
  public:
-  // `file` must outlive the reader. A writer must have flushed the blob to it.
+  // `file` must outlive the reader. A writer must have flushed the blob to the file.
   Blob_Reader(const Abstract_File& file, Blob blob)
       : file_(file), position_(blob.get_position()), end_(blob.get_end()) {}
 
@@ -231,8 +234,8 @@ class Blob_Reader {
   std::int64_t remaining() const { return end_ - position_; }
 
   // Reads the next `size` bytes, or fewer at the end of the blob, but at most 1 GiB. Returns the
-  // number of bytes read: 0 at the end. Throws Corruption_Error if the file ends before the blob
-  // does, Io_Error.
+  // number of bytes read: 0 at the end. Throws Io_Error, and Corruption_Error if the file ends
+  // before the blob does.
   std::size_t read(char* data, std::size_t size);
 
  private:
@@ -242,12 +245,12 @@ class Blob_Reader {
 };
 
 // Lets a Writable_Database open a read-only file: written bytes are discarded. A program can thus
-// read a file with an older schema, which is upgraded in memory, while the file does not change:
+// read a file with an older schema. The schema is upgraded in memory, and the file does not change:
 //
 //     joedb::Upgradable_File<joedb::Readonly_Memory_File> file(data);
 //     city::Writable_Database db(file);
 //
-// Written bytes cannot be read back. So new blobs cannot be read, and rolling back to a checkpoint
+// Written bytes cannot be read back. So new blobs cannot be read, and a rollback to a checkpoint
 // that was written through this object fails.
 template <class Parent>
 class Upgradable_File : public Parent {
@@ -272,9 +275,9 @@ class Upgradable_File : public Parent {
   }
 };
 
-// A directory, or the files beside one (Abstract_File::beside). Derive from this class to simulate
-// a directory; a segmented log needs neither rename nor remove_durably. Not thread-safe. Functions
-// throw Io_Error.
+// A directory, or the files beside a file (Abstract_File::beside). Derive from this class to
+// simulate a directory; a segmented log needs neither rename nor remove_durably. Not thread-safe.
+// Functions throw Io_Error.
 class Abstract_Directory {
  public:
   virtual ~Abstract_Directory() = default;
@@ -293,12 +296,13 @@ class Abstract_Directory {
   // Throws File_Replaced if the directory was removed, or if its name now refers to another
   // directory. Does nothing for kinds of directories that cannot detect this.
   virtual void require_not_replaced() const {}
-  // Removes a file; does nothing if there is none. The removal is not durable: a power cut may undo
-  // it.
+  // Removes a file; does nothing if it does not exist. The removal is not durable: a power cut may
+  // undo it.
   virtual void remove(const std::string& name) = 0;
 
-  // These are durable when they return. rename is atomic, and replaces a file of the name `to`;
-  // sync the renamed file first. The default implementations throw Exception.
+  // The effect of these functions is durable when they return. rename is atomic, and replaces a
+  // file of the name `to`; sync the file before it is renamed. The default implementations throw
+  // Exception.
   virtual void rename(const std::string& from, const std::string& to);
   virtual void remove_durably(const std::string& name);
 };
@@ -312,8 +316,8 @@ class Directory : public Abstract_Directory {
  public:
   // Creates the directory, and its parents, if they do not exist. Throws Io_Error.
   static Directory make(const std::string& path);
-  // Does not throw if the directory does not exist; until it does, list, open, open_like and remove
-  // throw Io_Error.
+  // Does not throw if the directory does not exist; list, open, open_like and remove throw Io_Error
+  // until the directory exists.
   explicit Directory(std::string path);
 
   const std::string& get_name() const override { return path_; }

@@ -12,15 +12,15 @@
 namespace joedb::inline v1 {
 
 // A file whose end is mapped to memory, for an exclusive writer: appended bytes are copied to the
-// map, without a system call. A soft checkpoint costs some nanoseconds, and survives a killed
-// process like any other; syncs are those of the file.
+// map, without a system call. A soft checkpoint takes some nanoseconds, and survives a killed
+// process like any other soft checkpoint. A sync is an ordinary sync of the file.
 //
 //   joedb::Mapped_File file("cities.joedb");
 //   my::Writable_Database db(file);
 //
 // The file is preallocated with zeros, in steps of `step` bytes, because a store to a page for
 // which the disk has no room would kill the process. The object hides these zeros, and truncates
-// them when it is destroyed. After a crash they remain; the next writer truncates them.
+// them when it is destroyed. After a crash the zeros remain; the next writer truncates them.
 //
 // A file is mapped only on file systems where that is safe: ext4, XFS, overlayfs and tmpfs, so not
 // on a network. On other file systems, and after the first failure to preallocate, the object works
@@ -33,8 +33,8 @@ template <class Base>
 class Mapped : public Base {
  public:
   // `base` are the arguments of the constructor of Base: for File a name and a mode. `step` is 1 to
-  // 2^30 bytes. Throws the errors of that constructor, and Exception for a step out of range or a
-  // mode that is not exclusive (read_existing, shared_write).
+  // 2^30 bytes. Throws the exceptions of the constructor of Base, and Exception for a step out of
+  // range or a mode that is not exclusive (read_existing, shared_write).
   template <class... Arguments>
   explicit Mapped(Offset step, Arguments&&... base)
       : Base(std::forward<Arguments>(base)...), step_(step), size_(Base::get_size()) {
@@ -95,8 +95,8 @@ class Mapped : public Base {
   static constexpr Offset max_step = Offset{1} << 30;
 
   // Maps [offset, end), which is past the end of the file. Returns false if the disk is full or the
-  // file cannot be mapped; the caller then writes without the map, and that write reports the
-  // error, if any.
+  // file cannot be mapped; the caller then writes without the map, and this write throws the error,
+  // if there is one.
   bool map_from(Offset offset, Offset end) {
     unmap();
     if (!is_mappable_) return false;

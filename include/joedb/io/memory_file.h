@@ -13,12 +13,12 @@ namespace joedb::inline v1 {
 
 // A file in memory, which is lost with the object. Locks and syncs do nothing: writers and readers
 // of the same object must be in the same thread, except that another thread may call sync. The mode
-// is only the value of get_mode(): reads and writes do not check it.
+// is only the value of get_mode(): reads and writes do not depend on it.
 //
 //     joedb::Memory_File file;
 //     city::Writable_Database db(file);
 //
-// A write throws std::bad_alloc if memory is exhausted; nothing has been written then.
+// A write throws std::bad_alloc if memory is exhausted; then nothing has been written.
 class Memory_File : public Abstract_File {
  public:
   // Makes an empty file named "memory".
@@ -46,14 +46,14 @@ class Memory_File : public Abstract_File {
 };
 
 // A read-only file (mode read_existing) whose bytes are in memory of the caller, such as a database
-// that is compiled into the program. They are not copied; they must outlive this object and not
-// change. Several threads may read.
+// that is compiled into the program. The bytes are not copied; they must outlive this object and
+// not change. Several threads may read.
 class Readonly_Memory_File : public Readonly_File {
  public:
   Readonly_Memory_File(const void* data, std::size_t size);
   explicit Readonly_Memory_File(std::string_view data);
   explicit Readonly_Memory_File(const std::vector<char>& data);
-  // `data` is stored at offset `start` of the file. The bytes before it cannot be read.
+  // `data` is stored at offset `start` of the file. The bytes before `start` cannot be read.
   Readonly_Memory_File(std::string_view data, Offset start);
 
   Offset get_size() const override { return start_ + static_cast<Offset>(data_.size()); }
@@ -64,7 +64,8 @@ class Readonly_Memory_File : public Readonly_File {
   const Offset start_ = 0;
 };
 
-// A Memory_File that one thread may write while others read, for servers. get_data() is not locked.
+// A Memory_File for servers: one thread may write while other threads read. get_data() is not
+// locked.
 class Locked_Memory_File final : public Memory_File {
  public:
   using Memory_File::Memory_File;
@@ -97,7 +98,7 @@ class Locked_Memory_File final : public Memory_File {
 // checkpoint survives a killed process, but not a power cut. The file cannot be truncated, so a
 // writer cannot roll back flushed entries.
 //
-// Only one thread at a time may use it, even for syncs, because reading and writing share one
+// Only one thread at a time may use the file, even for syncs, because reading and writing share one
 // position. Group commit is therefore not supported.
 class Stream_File : public Abstract_File {
  public:

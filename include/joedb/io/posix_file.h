@@ -14,8 +14,8 @@ namespace joedb::inline v1 {
 // A file that has a name in a directory. The first sync also syncs the directory: otherwise a power
 // cut could lose the name of a new file, and so all its content.
 //
-// Every writable object does this once, even if it has not created the file: the process that
-// created the file may have ended before its first sync.
+// The first sync of every writable object does this, even if the object has not created the file:
+// the process that created the file may have ended before its own first sync.
 class Named_File : public Abstract_File {
  public:
   using Abstract_File::Abstract_File;
@@ -59,17 +59,17 @@ class Named_File : public Abstract_File {
 // destructor. All open files hold the presence lock, shared.
 //
 // If another file gets the name while the constructor waits for a lock (joedb_pack --in-place), the
-// constructor opens that file instead.
+// constructor opens the other file instead.
 //
-// The directory of the file stays open, too: files beside it are opened there even if the current
-// directory of the process has changed.
+// The directory of the file stays open, too: files beside this file are opened in this directory
+// even if the current directory of the process has changed.
 //
 // A sync throws File_Replaced if another program has removed, replaced or truncated the file: see
-// require_not_replaced. For a file that is not shared, it also throws if others have changed the
-// last bytes that were written before the previous sync.
+// require_not_replaced. For a file that is not shared, a sync also throws if another program has
+// changed the last bytes that were written before the previous sync.
 //
-// Functions throw Io_Error if a system call fails, Disk_Full if there is no space. A system call
-// that a signal interrupts is retried, except a sync.
+// Functions throw Io_Error if a system call fails, and Disk_Full if there is no space. A system
+// call that a signal interrupts is retried, except a sync.
 class File : public Named_File {
  public:
   // A new file gets the permissions 0644 minus the umask. Throws Io_Error: "opening NAME: …", or
@@ -104,8 +104,8 @@ class File : public Named_File {
   // reserved addresses up to the next multiple of 4096. `address` and `offset` are multiples of
   // 4096. Returns false if the file cannot be mapped.
   bool map_privately(char* address, std::size_t size, Offset offset) const;
-  // Like map_privately, but shared: changes reach the file and all its other maps. From then on
-  // this object no longer checks whether others change its bytes.
+  // Like map_privately, but shared: changes reach the file and all its other maps. From then on,
+  // this object no longer checks whether other programs change its bytes.
   bool map_shared(char* address, std::size_t size, Offset offset);
 
   // Sets the modification time to now, for programs that watch the file.
@@ -113,8 +113,8 @@ class File : public Named_File {
 
  protected:
   // Opens the file at `path`, relative to the open directory `directory` (AT_FDCWD: the current
-  // one). A new file gets the owner and permissions of the open file `model` if the system allows
-  // it; if `model` is -1, it gets `permissions` minus the umask.
+  // directory). A new file gets the owner and permissions of the open file `model` if the system
+  // allows it; if `model` is -1, it gets `permissions` minus the umask.
   File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
        unsigned permissions = 0644, int model = -1);
 
@@ -191,8 +191,8 @@ class File : public Named_File {
 // in messages is "slice". Several threads may read.
 class File_Slice : public Readonly_File {
  public:
-  // The bytes [start, start + size) of a file descriptor, which must stay open for the lifetime of
-  // this object. This object does not close it.
+  // The bytes [start, start + size) of a file descriptor. The descriptor must stay open during the
+  // lifetime of this object, which does not close it.
   File_Slice(int descriptor, Offset start, Offset size)
       : Readonly_File("slice"), descriptor_(descriptor), start_(start), size_(size) {}
 
@@ -205,12 +205,13 @@ class File_Slice : public Readonly_File {
   const Offset size_;
 };
 
-// A file or block device of fixed size. Its size does not tell where the journal ends; only the
-// checkpoint does. A database is created on it only if its first 41 bytes are zeros.
+// A file or block device of fixed size. The end of the journal is known only from the checkpoint,
+// not from the size of the file. A database is created on a device only if its first 41 bytes are
+// zeros.
 class Device_File : public File {
  public:
-  // The device must exist. Throws Exception for create_new, and Io_Error for other modes if there
-  // is no such device. write_existing_or_create_new means write_existing.
+  // The device must exist. Throws Exception for create_new, and Io_Error for other modes if the
+  // device does not exist. write_existing_or_create_new means write_existing.
   Device_File(const std::string& name, Open_Mode mode);
   Offset get_size() const override { return unknown_size; }
   bool has_slow_growth() const override { return false; }

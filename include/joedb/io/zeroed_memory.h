@@ -18,8 +18,8 @@ class Guarded_Map;
 // bytes (mremap), and cost nothing until touched. A block that will be filled requests huge pages.
 //
 // The first bytes of a block can be a private map of a part of a file: pages are read when they are
-// touched, and copied when they are changed. Growth past that part is anonymous memory, in address
-// space that was reserved for it.
+// touched, and copied when they are changed. Memory past the map is anonymous, in address space
+// that was reserved for it.
 class Zeroed_Memory {
  public:
   Zeroed_Memory() = default;
@@ -35,33 +35,33 @@ class Zeroed_Memory {
   char* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  // Grows the block to `size` bytes; does nothing if it is not smaller than that. The content may
-  // move. Throws std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the block
-  // is about to be written.
+  // Grows the block to `size` bytes; does nothing if it is at least as large already. The content
+  // may move. If this throws std::bad_alloc, nothing has changed. `will_be_filled`: most of the
+  // block is about to be written.
   void grow(std::size_t size, bool will_be_filled = false);
 
   // Fills an empty block with [offset, offset + size) of `file`; `offset` is a multiple of 4096.
-  // The part is mapped if it has at least 64 KiB and the file can be mapped
-  // (File::map_privately); otherwise it is read. A mapped block reserves address space for
-  // 16 times its size (twice its size if RLIMIT_AS is set), at least `reserved`, or just its size
-  // if there is not that much. The bytes of the file must not change from then on; the file may be
-  // closed. Changes of the block do not reach it. Throws Corruption_Error if the file ends before
-  // offset + size, Io_Error, std::bad_alloc, and then the block is empty.
+  // The part is mapped if it has at least 64 KiB and the file can be mapped (File::map_privately);
+  // otherwise it is read. A mapped block reserves address space for 16 times its size (twice its
+  // size if RLIMIT_AS is set), at least `reserved`, or only for its size if there is not enough
+  // address space. The bytes of the file must not change from then on; the file may be closed.
+  // Changes of the block do not reach the file. Throws Io_Error, std::bad_alloc, and
+  // Corruption_Error if the file ends before offset + size; then the block is empty.
   void begin_with(const Abstract_File& file, Offset offset, std::size_t size,
                   std::size_t reserved = 0);
   // True if a part of the block is a map of a file.
   bool is_mapped() const { return guard_ != nullptr; }
 
-  // Appends the first `used` bytes, rounded down to whole pages, to `file`, and maps them from
-  // there (shared): later changes also reach the file, and the system can reclaim the pages when it
-  // needs memory. A later call moves only the bytes after those moved before, and does nothing if
+  // Appends the first `used` bytes, rounded down to whole pages, to `file`, and maps them from the
+  // file (shared): later changes also reach the file, and the system can reclaim the pages when it
+  // needs memory. A later call moves only bytes that were not moved before, and does nothing if
   // they are less than 64 KiB. `file` must belong to this process alone; forked processes share the
   // block. The content may move; bytes past `used` may be nonzero before the call, and are not
-  // preserved. Throws Io_Error, std::bad_alloc, and then nothing has changed.
+  // preserved. If this throws Io_Error or std::bad_alloc, nothing has changed.
   void spill(File& file, std::size_t used);
 
   // Reserves address space for an empty block, so that it can grow to `size` bytes without moving.
-  // Returns false, without a change, if there is not that much.
+  // Returns false, without a change, if there is not enough address space.
   bool reserve(std::size_t size);
   // Returns a size to reserve for a block that must not move and has at least `least` bytes: 64 GiB
   // or 2 * `least`, whichever is greater; 2 * `least` if the address space of the process is
@@ -76,14 +76,13 @@ class Zeroed_Memory {
   // True if the mapped file was truncated (or became unreadable) under the mapping; the lost range
   // reads as zeros.
   bool was_cut() const;
-  // Number of times that this has happened to any map of the process, or that a map was found to be
-  // damaged.
+  // Number of times that a map of the process was cut, or was found to be damaged.
   static std::uint64_t cut_count();
   // Call this after copying the content of `other`, including its lost ranges, to this block:
   // copies was_cut().
   void copy_cut_state(const Zeroed_Memory& other) { was_cut_ = was_cut_ || other.was_cut(); }
 
-  // Announces that `size` bytes of the block are about to be written. Requests huge pages if that
+  // Announces that `size` bytes of the block are about to be written. Requests huge pages if `size`
   // is at least half of the block, and the block has at least 2 MiB and no reserved address space.
   // Never fails.
   void expect(std::size_t size);

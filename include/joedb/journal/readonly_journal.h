@@ -22,9 +22,10 @@ namespace joedb::inline v1 {
 
 // Which part of a file is read, and what a writer does with the rest.
 enum class Recovery {
-  // Reads up to the checkpoint. A writer refuses a file with bytes after it.
+  // Reads up to the checkpoint. A writer refuses a file with bytes after the checkpoint.
   none,
-  // Reads everything up to the end of the file, or to zeros left by a preallocating writer.
+  // Reads everything up to the end of the file, or up to the zeros that a preallocating writer has
+  // left.
   ignore_header,
   // Reads up to the checkpoint. A writer truncates the file there.
   overwrite,
@@ -34,21 +35,21 @@ enum class Recovery {
   // Reads up to the checkpoint. A writer saves the bytes after it in a new file,
   // FILE.tail-POSITION, and truncates the file.
   keep,
-  // For readers only: like ignore_header, and the signature need not be that of a joedb file.
+  // For readers only: like ignore_header, and accepts a file without the signature of joedb.
   ignore_signature,
 };
 
 // How durable a checkpoint is.
 enum class Checkpoint_Level {
   soft,  // survives a killed process
-  half,  // a hard one without its last sync
+  half,  // a hard checkpoint without its last sync (Writable_Journal::checkpoint_half_commit)
   hard   // survives a power cut
 };
 
 // The checkpoints of a journal, as far as this process knows them.
 struct Checkpoints {
   int hard_index = 0;  // the slot that holds the current hard checkpoint
-  int soft_index = 0;  // the copy, in the other slot, that holds the last soft one
+  int soft_index = 0;  // the copy, in the other slot, that holds the last soft checkpoint
   Offset checkpoint = journal_start;
   Offset hard_checkpoint = journal_start;
 
@@ -71,31 +72,33 @@ struct Journal_Options {
   Journal_Options() = default;
   Journal_Options(Recovery mode) : recovery(mode) {}
 
-  // How bytes after the checkpoint are handled. Default: Recovery::none; for a client
-  // (replica/client.h) of a shared file or with a connection, Recovery::keep, so that a process
-  // that was killed in a transaction stops neither the others nor itself.
+  // How bytes after the checkpoint are handled. Default: Recovery::keep for a client
+  // (replica/client.h) of a shared file or with a connection, so that a process that is killed in a
+  // transaction stops neither the other processes nor its own next start; Recovery::none otherwise.
   std::optional<Recovery> recovery;
 
   // The level that checkpoint() writes.
   Checkpoint_Level default_level = Checkpoint_Level::soft;
 
   // Seals hard checkpoints of less than 4 MiB (docs/file_format.md), which takes one sync instead
-  // of two. joedb 10 does not see a sealed checkpoint before its sync has returned.
+  // of two. joedb 10 does not recognize a sealed checkpoint before the sync has returned and the
+  // seal is replaced.
   bool has_seals = true;
 
   // If another program has left a transaction without an end, the first append ends it with one
-  // Valid_Data, so that the new entries do not become part of it (history/changes.h). Default:
-  // true for clients and generated code, unless the schema option unmarked_transactions asks for
-  // the bytes of joedb 10; false for others.
+  // Valid_Data, so that the new entries do not become part of it (history/changes.h). Default: true
+  // for clients and generated code, unless the schema option unmarked_transactions asks for the
+  // bytes of joedb 10; false otherwise.
   std::optional<bool> ends_transactions;
 
-  // Writes integrity entries (format/header.h, Integrity::sparse) to a new journal, so that
-  // damaged bytes are found when they are read. A journal is new if it has no such entries and at
-  // most integrity_step bytes when something is appended. A journal that has some gets more in any
-  // case. Default: the value of ends_transactions.
+  // Writes integrity entries (format/header.h, Integrity::sparse) to a new journal, so that damaged
+  // bytes are found when they are read. A journal is new if it has no such entries and at most
+  // integrity_step bytes when something is appended. If a journal has integrity entries already,
+  // more are written to it in any case. Default: the value of ends_transactions.
   std::optional<bool> has_integrity;
 
-  // Returns options with neither of these, for copies and for files that nobody else writes.
+  // Returns options that turn off ends_transactions and has_integrity, for copies and for files
+  // that have only one writer.
   static Journal_Options without_marks() {
     Journal_Options options;
     options.ends_transactions = false;
@@ -105,17 +108,18 @@ struct Journal_Options {
   // Step in bytes by which the file is preallocated with zeros: a sync then has no new size to
   // write. 0 turns this off. Default: a file that is opened alone and grows slowly
   // (Abstract_File::has_slow_growth) is preallocated from the fourth hard checkpoint on, in steps
-  // of half its size, but at least 4 KiB and at most 1 MiB. The file is truncated when the journal
-  // is closed; after a crash, opening it drops the zeros without asking. If the disk has no room
-  // for them, the file grows as usual. Opening throws Exception if the step is negative or above
-  // max_preallocation, and if it is not 0 and the file is shared or has no size.
+  // of half its size, but at least 4 KiB and at most 1 MiB. The zeros are truncated when the
+  // journal is closed, or, after a crash, by the next writer before its first write, whatever its
+  // recovery mode. If the disk has no room for zeros, the file is no longer preallocated. Opening
+  // throws Exception if the step is negative or above max_preallocation, and if it is not 0 and the
+  // file is shared or has no size.
   std::optional<Offset> preallocation;
   static constexpr Offset max_preallocation = Preallocator::max_step;
 };
 
-// A file that is opened for writing has bytes past its checkpoint: a process was killed, or ended,
-// during a transaction. The file has not been changed. Journal_Options::recovery selects how to
-// treat these bytes.
+// Thrown if a file that is opened for writing has bytes past its checkpoint: a process was killed,
+// or ended, during a transaction. The file has not been changed. Journal_Options::recovery selects
+// how to treat these bytes.
 class Unfinished_Transaction : public Exception {
  public:
   Unfinished_Transaction(std::string_view file, Offset checkpoint_position, Offset file_size);
@@ -124,8 +128,8 @@ class Unfinished_Transaction : public Exception {
   const Offset size;  // size of the file
 };
 
-// A flipped bit of the header hides the newest checkpoint, which is at `checkpoint`. The bytes
-// before it are good. `offset` is the size of the file.
+// Thrown if a flipped bit of the header hides the newest checkpoint, which is at `checkpoint`. The
+// bytes before this checkpoint are undamaged. `offset` is the size of the file.
 class Hidden_Checkpoint : public Corruption_Error {
  public:
   Hidden_Checkpoint(const std::string& what, Offset file_size, std::string_view file, Offset hidden)
@@ -149,30 +153,32 @@ class Checkpoint_Reader {
   Checkpoint_Reader& operator=(const Checkpoint_Reader&) = delete;
 
   // Reads and checks the header. Requires the head lock. Throws Corruption_Error, with the offset,
-  // if the header is not that of a joedb file of version 5, if it claims more bytes than the file
-  // has, or if an integrity entry does not fit its bytes.
+  // if the file does not begin with a header of joedb file format 5, if the header claims more
+  // bytes than the file has, or if an integrity entry does not match the bytes that it covers.
   void open(Recovery recovery, bool is_writer);
 
   // For readers, which hold the head lock: looks for a newer checkpoint. Returns the number of
-  // bytes by which the checkpoint has advanced. If it throws, the previous checkpoint still counts.
+  // bytes by which the checkpoint has advanced. If this throws, the previous checkpoint still
+  // counts.
   Offset pull();
 
   // For writers, which hold the tail lock: takes the checkpoints from words that were just read,
-  // then reads the size of the file and returns it. If it throws, the previous checkpoint still
-  // counts.
+  // then reads the size of the file and returns the size. If this throws, the previous checkpoint
+  // still counts.
   Offset update(const Checkpoint_Words& words);
 
   const Checkpoints& checkpoints() const { return checkpoints_; }
   Offset checkpoint() const { return checkpoints_.checkpoint; }
   Offset hard_checkpoint() const { return checkpoints_.hard_checkpoint; }
 
-  // Called by the writer of the header: sets the checkpoints that it has just written.
+  // Called after a writer has written checkpoints to the header: sets the same checkpoints in
+  // memory.
   void set(const Checkpoints& checkpoints) { checkpoints_ = checkpoints; }
 
-  // Returns the words as they are in the file.
+  // Returns the words of the header as they are in the file.
   Checkpoint_Words read_words() const;
-  // Replaces each seal that fits its bytes by the position that it proves. `file_size` may be
-  // unknown_size.
+  // Replaces each seal that matches the bytes that it covers by the position of its slot.
+  // `file_size` may be unknown_size.
   Checkpoint_Words without_seals(Checkpoint_Words words, Offset file_size);
   // True if the last call of without_seals() has replaced a seal.
   bool had_seal() const { return had_seal_; }
@@ -185,9 +191,9 @@ class Checkpoint_Reader {
     require_no_hidden_checkpoint(read_words(), file_size);
   }
 
-  // End of the bytes that integrity entries are known to cover, after a comparison. open() and
+  // End of the bytes that were compared with the integrity entries that cover them. open() and
   // pull() compare if an entry of the kind each_checkpoint precedes the checkpoint; otherwise
-  // replay does (File_Decoder_Input).
+  // replay compares (File_Decoder_Input).
   Offset covered() const { return covered_; }
   void set_covered(Offset end) { covered_ = end; }
   void set_covered(Offset end, Integrity kind) {
@@ -195,8 +201,9 @@ class Checkpoint_Reader {
     kind_ = kind;
     has_unchecked_entries_ = false;
   }
-  // Notes an integrity entry that is not compared with its bytes (Recovery::ignore_header). If it
-  // does not fit them, readers refuse the journal until a later entry covers everything.
+  // Notes an integrity entry that is not compared with the bytes that it covers
+  // (Recovery::ignore_header). If the entry does not match these bytes, readers refuse the journal
+  // until a later entry covers everything.
   void note_unchecked_entry(Integrity kind) {
     kind_ = kind;
     has_unchecked_entries_ = true;
@@ -208,19 +215,19 @@ class Checkpoint_Reader {
   }
   bool checks_integrity() const { return checks_integrity_; }
   // True if an integrity entry may cover the bytes from `start` on: the bytes before `start` are
-  // covered already, or replay was resumed at or after it.
+  // covered already, or replay was resumed at or after `start`.
   bool may_begin_at(Offset start) const { return start <= std::max(covered_, resumed_at_); }
-  // Called when replay starts at `position`, with the state before it taken from elsewhere, such as
-  // a snapshot. `covered` is the end of the bytes that integrity entries cover; 0 if unknown.
-  // Throws Io_Error.
+  // Called when replay starts at `position`, because the state at this position was taken from
+  // elsewhere, such as a snapshot. `covered` is the end of the bytes that integrity entries cover;
+  // 0 if unknown. Throws Io_Error.
   void resume(Offset position, Offset covered);
   // True if integrity entries cover everything before the checkpoint.
   bool is_covered() const { return covered_ == checkpoint() && covered_ > journal_start; }
 
-  // Throws the error again, with a text that names the file. If `names_hard`, the text also names
-  // the hard checkpoint if that is before the checkpoint, and joedb_verify otherwise.
+  // Throws the error again, with a text that names the file. With `names_hard`, the text also names
+  // the hard checkpoint if it is before the current checkpoint, and joedb_verify otherwise.
   [[noreturn]] void fail_in_file(const Corruption_Error& error, bool names_hard) const;
-  // The same for an error that replay has found by comparing the integrity entry that ends at
+  // The same for an error that replay has found when it compared the integrity entry that ends at
   // `end`.
   [[noreturn]] void fail_in_replay(const Corruption_Error& error, Offset end) const;
 
@@ -249,11 +256,11 @@ class Checkpoint_Reader {
   Offset resumed_at_ = journal_start;
 };
 
-// Reads the bytes of a file in blocks as they are decoded. `file` must outlive it.
+// Reads the bytes of a file in blocks as they are decoded. `file` must outlive this object.
 //
-// With a verifier, it compares the bytes with the integrity entries among them that are not covered
-// yet (Checkpoint_Reader::covered). Bytes that were skipped are not compared: blobs of 64 KiB or
-// more, and vectors of that size that no handler reads, unless they are in memory already.
+// With a verifier, this class compares the bytes with the integrity entries that follow
+// Checkpoint_Reader::covered(). Skipped bytes are not compared, unless they are in memory already:
+// blobs of 64 KiB or more, and vectors of 64 KiB or more that the handler does not read.
 class File_Decoder_Input final : public Decoder_Input {
  public:
   explicit File_Decoder_Input(const Abstract_File& file, Checkpoint_Reader* verifier = nullptr)
@@ -261,7 +268,8 @@ class File_Decoder_Input final : public Decoder_Input {
   void start(Offset offset, Offset limit);
 
   // Called when all entries before the checkpoint were decoded. Throws Corruption_Error if the last
-  // bytes are an integrity entry that was not among them, because a damaged length led past it.
+  // bytes are an integrity entry that was not decoded: a damaged length of an earlier entry has
+  // caused it to be skipped.
   void require_last_entry();
 
  private:
@@ -300,7 +308,7 @@ struct Replay_Place {
 // Not thread-safe.
 class Replay {
  public:
-  // Both must outlive this object.
+  // Both arguments must outlive this object.
   Replay(const Abstract_File& file, Checkpoint_Reader& header)
       : header_(header), input_(file, &header) {}
   Replay(const Replay&) = delete;
@@ -326,13 +334,14 @@ class Replay {
   template <class Handler>
   void run(Handler& handler, Offset limit, Offset end);
 
-  // Makes the next run start at `position`, where the present context must apply.
+  // Makes the next run start at `position`. context() must be the context of the entry at this
+  // position.
   void start_at(Offset position) { input_.start(position, header_.checkpoint()); }
   Replay_Place place() const {
     return {position(), context_, transaction_end_, std::min(header_.covered(), position())};
   }
-  // Makes the next run start at `place`, when the state before it comes from elsewhere, such as a
-  // snapshot.
+  // Makes the next run start at `place`. For a handler whose state at this place comes from
+  // elsewhere, such as a snapshot.
   void resume(const Replay_Place& place);
   // Makes the next run start at the first entry.
   void rewind() { resume({}); }
@@ -373,16 +382,17 @@ void Replay::run(Handler& handler, Offset limit, Offset end) {
 //
 // Replay compares the bytes with the integrity entries among them (format/header.h), except for
 // large blobs, which it does not read. If an entry of the kind each_checkpoint precedes the
-// checkpoint, everything is compared when the journal is opened, and new bytes when they are
-// pulled. If such an entry precedes the last hard checkpoint, a soft checkpoint without one is an
-// error. With Recovery::ignore_header nothing is compared.
+// checkpoint, all bytes are compared when the journal is opened, and new bytes are compared when
+// they are pulled. If an entry of this kind precedes the last hard checkpoint, a soft checkpoint
+// that no entry of this kind precedes is an error. With Recovery::ignore_header nothing is
+// compared.
 //
 // Not thread-safe. Other processes may write the file meanwhile.
 class Readonly_Journal {
  public:
-  // `file` must outlive the journal. Throws Corruption_Error, with the offset, if the header is not
-  // that of a joedb file of version 5 or claims more bytes than the file has. Without
-  // checks_integrity, integrity entries are ignored.
+  // `file` must outlive the journal. Throws Corruption_Error, with the offset, if the file does not
+  // begin with a header of joedb file format 5, or if the header claims more bytes than the file
+  // has. Without checks_integrity, integrity entries are ignored.
   explicit Readonly_Journal(Abstract_File& file, Recovery recovery = Recovery::none,
                             bool checks_integrity = true);
 
@@ -398,8 +408,8 @@ class Readonly_Journal {
   // End of the entries that were replayed.
   Offset get_replay_position() const { return replay_.position(); }
 
-  // Looks for a newer checkpoint in the file. Returns the number of bytes by which it has advanced.
-  // Throws File_Replaced if there is none and the file was replaced.
+  // Looks for a newer checkpoint in the file. Returns the number of bytes by which the checkpoint
+  // has advanced. Throws File_Replaced if there is no newer checkpoint and the file was replaced.
   Offset pull();
 
   // Calls handler(entry) for each entry from the replay position to the checkpoint, or to the first
@@ -411,8 +421,8 @@ class Readonly_Journal {
     replay_.run(handler, get_checkpoint(), std::min(until, get_checkpoint()));
   }
 
-  // The place where the next replay starts. resume() sets it when the state before it comes from a
-  // snapshot.
+  // The place where the next replay starts. resume() sets this place, for a program that has taken
+  // the state at this place from a snapshot.
   Replay_Place get_replay_place() const { return replay_.place(); }
   void resume(const Replay_Place& place) { replay_.resume(place); }
 
@@ -429,8 +439,8 @@ class Readonly_Journal {
 // of `tail`. `recovery` determines the checkpoint. Returns the number of bytes.
 Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail);
 
-// A moment in the history of a journal: the entries before it make one past state. Made by at() or
-// at_time(), for example to open a Readonly_Database.
+// A moment in the history of a journal: the entries before the moment make one past state. Made by
+// at() or at_time(), for example to open a Readonly_Database.
 struct Moment {
   enum class Kind { position, time };
   Kind kind;
@@ -449,7 +459,8 @@ inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, second
 // or before the time. `recovery` determines where the journal ends.
 Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery = Recovery::none);
 
-// Throws Exception if `position` is inside an entry. Requires that `journal` was replayed up to it.
+// Throws Exception if `position` is inside an entry. Requires that `journal` was replayed up to
+// `position`.
 void require_entry_end(const Readonly_Journal& journal, Offset position);
 
 }  // namespace joedb::inline v1

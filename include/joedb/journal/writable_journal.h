@@ -25,20 +25,20 @@ namespace joedb::inline v1 {
 
 // ---- parts --------------------------------------------------------------------------------------
 
-// The parts of Writable_Journal: each does one thing, and none knows the journal.
+// The parts of Writable_Journal. Each has one task, and none depends on Writable_Journal.
 
 // Collects bytes for the end of a file in memory, and writes them when the buffer is full or
-// flushed. Two offsets matter: position(), the offset of the next byte, and flushed(), the end of
-// the bytes that are in the file.
+// flushed. position() is the offset of the next byte, and flushed() is the end of the bytes that
+// are in the file.
 //
-// Functions that write throw Io_Error. The bytes then stay in the buffer, and `out` has failed, so
-// that nothing more is written. The buffer knows nothing of entries and checkpoints.
+// Functions that write throw Io_Error. The bytes then stay in the buffer, and `out` is marked as
+// failed, so that nothing more is written. The class does not depend on entries or checkpoints.
 //
 // Not thread-safe.
 class Append_Buffer {
  public:
-  // Appended bytes are written to `out`. `file` is the same file: it is read, and preallocated
-  // zeros are written to it. Both must outlive this object.
+  // Appended bytes are written to `out`. `file` is the same file; this object reads from `file`,
+  // and writes preallocated zeros to it. Both must outlive this object.
   Append_Buffer(Abstract_File& file, Fail_Stop_File& out);
   Append_Buffer(const Append_Buffer&) = delete;
   Append_Buffer& operator=(const Append_Buffer&) = delete;
@@ -49,8 +49,8 @@ class Append_Buffer {
   // The bytes [flushed(), position()).
   std::string_view unwritten() const { return {body(), used_}; }
 
-  // Returns memory for `size` more bytes, which count after use_to(). If there is no room, the
-  // buffer is flushed, and may be enlarged.
+  // Returns memory for `size` more bytes. They become part of the buffer when use_to() is called.
+  // If there is no room, the buffer is flushed, and may be enlarged.
   char* reserve(std::size_t size) {
     if (memory_.size() - prefix_size - used_ < size) [[unlikely]]
       make_room(size);
@@ -61,26 +61,28 @@ class Append_Buffer {
     assert(end >= body() + used_ && end <= memory_.data() + memory_.size());
     used_ = static_cast<std::size_t>(end - body());
   }
-  // Appends a copy of the bytes. 256 KiB or more bypass the buffer: it is flushed, and they are
-  // written at once.
+  // Appends a copy of the bytes. If they are 256 KiB or more, the buffer is flushed, and the bytes
+  // are written to the file at once.
   void append(const char* data, std::size_t size);
 
   // Writes the buffer to the file. Returns the bytes written, valid until the next reserve() or
   // append().
   std::string_view flush();
 
-  // Drops the bytes from `position` on, and truncates the file there if some of them were written.
-  // If the truncation fails, they stay in the file, and `out` has failed.
+  // Drops the bytes from `position` on, and truncates the file at `position` if some of these bytes
+  // were written. If the truncation fails, the written bytes stay in the file, and `out` is marked
+  // as failed.
   void drop_from(Offset position) noexcept;
-  // Drops the whole buffer. The next byte goes to `position`; the bytes before it in the file need
-  // not have been written through this object.
+  // Drops the whole buffer. The next byte goes to `position`; the bytes of the file before
+  // `position` need not have been written through this object.
   void restart_at(Offset position) noexcept;
   // Truncates the file at `position`, unless the file has no size (a device). Throws Exception if
-  // it cannot be truncated.
+  // the file cannot be truncated.
   void truncate(Offset position);
 
-  // Starts a hash at `start`. Writes of 16 KiB or more are hashed on their way to the file; smaller
-  // ones are read back when the hash is needed. Requires flushed() <= start <= position().
+  // Starts a hash at `start`. The bytes of a write of 16 KiB or more are hashed on their way to the
+  // file; the bytes of smaller writes are read back when the hash is needed. Requires flushed() <=
+  // start <= position().
   void start_hash(Offset start);
   // Returns integrity_hash of [start, position()), or nullopt if no hash was started at `start`.
   // Throws Io_Error.
@@ -89,16 +91,18 @@ class Append_Buffer {
   // Preallocates the file in steps of `step` bytes, filled with zeros (Preallocator). Throws
   // Exception if the step is out of range.
   void preallocate(Offset step) { preallocator_.set_step(step); }
-  // 0 if the file is not preallocated, or no longer, because the disk had no room for the zeros.
+  // 0 if the file is not preallocated, or is no longer preallocated because the disk had no room
+  // for the zeros.
   Offset preallocation_step() const { return preallocator_.step(); }
   // True if preallocated zeros follow the bytes in the file.
   bool has_zeros_ahead() const { return preallocator_.end() > flushed_; }
-  // Called before bytes up to `end` are written to the file without this buffer: preallocates for
-  // them.
+  // Called before bytes up to `end` are written to the file without this buffer: preallocates the
+  // file for these bytes.
   void preallocate_to(Offset end);
 
-  // Returns the last integrity_entry_size bytes before position(). Requires that the file has that
-  // many. Reads them from the file if they were not appended through this object. Throws Io_Error.
+  // Returns the last integrity_entry_size bytes before position(), which must not be less than
+  // integrity_entry_size. Bytes that were not appended through this object are read from the file.
+  // Throws Io_Error.
   std::string_view last_bytes();
 
  private:
@@ -124,15 +128,15 @@ class Append_Buffer {
   Integrity_Hasher hasher_;
 };
 
-// Writes the checkpoint words of a journal's header. No other code writes them. Their invariants, 1
-// to 9, are listed in checkpoint_writer.cc.
+// Writes the checkpoint words of a journal's header. No other code writes these words. Invariants 1
+// to 9 of the words are listed in checkpoint_writer.cc.
 //
 // All functions require the tail lock of the file, and that the entries before a checkpoint have
-// been written to the file. If one throws, the previous checkpoint still counts, in the file and in
-// memory.
+// been written to the file. If a function throws, the previous checkpoint still counts, in the file
+// and in memory.
 //
 // Not thread-safe. The caller does the last sync of a hard checkpoint (Sync_Group), and may let
-// other threads append meanwhile.
+// other threads append during this sync.
 class Checkpoint_Writer {
  public:
   // `out` is the file that `header` reads. Both must outlive this object. `has_seals` is
@@ -148,7 +152,8 @@ class Checkpoint_Writer {
   void create_header();
   // Called after Checkpoint_Reader::open has read the header of an existing file.
   void open();
-  // Reads the words again, which other processes may have changed. Returns the size of the file.
+  // Reads the words of the header again, because other processes may have changed them. Returns the
+  // size of the file.
   Offset update();
   // Notes that all bytes of the file from `position` on were written through `out`.
   void set_written_from(Offset position) { written_from_ = position; }
@@ -160,21 +165,21 @@ class Checkpoint_Writer {
   void write_soft(Offset position);
 
   // Writes a hard checkpoint except for its last sync. `position` must be past the last hard
-  // checkpoint. `entries` are the last bytes before it, as many as are in memory. Returns true if
-  // the checkpoint is sealed.
+  // checkpoint. `entries` are the last bytes before `position`, as many as are in memory. Returns
+  // true if the checkpoint is sealed.
   bool begin_hard(Offset position, std::string_view entries);
-  // Called after that sync: the checkpoint counts in memory from here on.
+  // Called after the last sync of a hard checkpoint: the checkpoint counts in memory from here on.
   void finish_hard(Offset position);
   // Called after finish_hard() if the checkpoint is sealed: replaces the seal by the position. If
-  // that fails, `out` remembers it, and the next writer does it (replace_seal).
+  // this fails, `out` is marked as failed, and the next writer replaces the seal (replace_seal).
   void replace_own_seal() noexcept;
 
   // Writes a hard checkpoint without its last sync: if the power fails before the system has
   // written both words, the previous checkpoint counts.
   void write_half(Offset position);
 
-  // Makes the last hard checkpoint durable if another process has written it, or if it is a half
-  // checkpoint.
+  // Makes the last hard checkpoint durable if another process has written this checkpoint, or if it
+  // is a half checkpoint.
   void sync_hard();
   // Syncs the file, and with it the last hard checkpoint.
   void sync();
@@ -185,7 +190,7 @@ class Checkpoint_Writer {
 
   // ---- recovery
 
-  // Replaces the seal left by a writer that died first.
+  // Replaces a seal that a writer has left because it died before it could replace the seal itself.
   void replace_seal();
   // Writes a hard checkpoint at the first entry if the header has none.
   void create_hard_slot();
@@ -213,8 +218,8 @@ class Checkpoint_Writer {
   Checkpoint_Reader& header_;
   const bool has_seals_;
   bool is_filled_ = false;  // this object has written the last hard checkpoint to both slots
-  Offset synced_hard_checkpoint_ = journal_start;  // the last one known to be on disk
-  Offset own_hard_checkpoint_ = journal_start;     // the last one that this object has written
+  Offset synced_hard_checkpoint_ = journal_start;  // the last hard checkpoint known to be on disk
+  Offset own_hard_checkpoint_ = journal_start;     // the last one written by this object
   // Bytes of the file before durable_end_ are known to be on disk. Bytes from written_from_ on were
   // written by this object. Bytes in between may never reach the disk, even if a sync succeeds
   // (rewrite_unproven_entries).
@@ -222,8 +227,8 @@ class Checkpoint_Writer {
   Offset written_from_ = 0;
 };
 
-// Appends the integrity entries of a journal (format/header.h). Each covers the bytes appended
-// since the previous one.
+// Appends the integrity entries of a journal (format/header.h). Each entry covers the bytes
+// appended since the previous entry.
 //
 // Not thread-safe.
 class Integrity_Writer {
@@ -232,7 +237,7 @@ class Integrity_Writer {
   Integrity_Writer(const Abstract_File& file, Append_Buffer& buffer, Checkpoint_Reader& header)
       : file_(file), buffer_(buffer), header_(header) {}
 
-  // The kind of entries that are written; nullopt if none are.
+  // The kind of the integrity entries that are written; nullopt if none are written.
   std::optional<Integrity> kind() const { return kind_; }
   bool is_enabled() const { return kind_.has_value(); }
   void enable(Integrity kind) { kind_ = kind; }
@@ -252,10 +257,10 @@ class Integrity_Writer {
            header_.has_unchecked_entries() ||
            buffer_.position() - header_.covered() >= integrity_step;
   }
-  // Appends an entry that covers these bytes. Requires is_enabled(). Throws Io_Error.
+  // Appends an entry that covers the uncovered bytes. Requires is_enabled(). Throws Io_Error.
   void append_entry();
 
-  // True if readers would take the last bytes, which belong to a text, for an integrity entry.
+  // True if the last bytes belong to a text, but readers would mistake them for an integrity entry.
   // Throws Io_Error.
   bool ends_like_entry();
 
@@ -271,11 +276,12 @@ class Integrity_Writer {
   Offset covered_at_checkpoint_ = journal_start;
 };
 
-// Group commit: the sync that makes a hard checkpoint durable. The words of the checkpoint are in
-// the file; one thread syncs while others append, or wait for the end of the sync.
+// Group commit: the sync that makes a hard checkpoint durable. The words of the checkpoint are
+// already in the file; one thread syncs while other threads append, or wait for the end of the
+// sync.
 //
-// All functions except sync() and wait() are called with the program's lock, the one around all
-// uses of the journal. sync() and wait() are called without it.
+// All functions except sync() and wait() are called with the program's lock, which is held during
+// all uses of the journal. sync() and wait() are called without this lock.
 class Sync_Group {
  public:
   // A hard checkpoint that is in the file, but may not be durable yet.
@@ -289,21 +295,21 @@ class Sync_Group {
 
   // True if finish() has a checkpoint to return.
   bool is_pending() const { return pending_.has_value(); }
-  // Makes the next sync() the one of this checkpoint. Requires that none is pending.
+  // The next sync() will make this checkpoint durable. Requires that no checkpoint is pending.
   void begin(Checkpoint checkpoint);
   // Number of the most recent sync; pass it to wait().
   std::uint64_t number() const { return number_; }
 
-  // Syncs the file, and wakes the waiting threads. Called once after each begin(). finish() throws
-  // the error if it fails.
+  // Syncs the file, and wakes the waiting threads. Called once after each begin(). If the sync
+  // fails, finish() throws its error.
   void sync() noexcept;
-  // Returns after this sync, whether it has succeeded or failed.
+  // Returns after the sync with this number, whether it has succeeded or failed.
   void wait(std::uint64_t number);
   // True if the most recent sync has not returned.
   bool is_syncing();
 
-  // Waits for the sync, and returns the checkpoint that is durable now, or nullopt if none is
-  // pending. Throws the error of the sync, once; no checkpoint is pending then.
+  // Waits for the sync, and returns the checkpoint that is now durable, or nullopt if no checkpoint
+  // is pending. Throws the error of the sync, once; no checkpoint is pending then.
   std::optional<Checkpoint> finish();
 
  private:
@@ -324,8 +330,8 @@ class Sync_Group {
 class Journal_Recovery {
  public:
   // The arguments are the parts of the journal of `file`; all must outlive this object. Throws
-  // Exception if the file is read-only, or if this recovery mode is not for writers or not for this
-  // file.
+  // Exception if the file is read-only, or if a writer or a file of this kind cannot use this
+  // recovery mode.
   Journal_Recovery(Abstract_File& file, Fail_Stop_File& out, Checkpoint_Reader& header,
                    Checkpoint_Writer& checkpoints, Append_Buffer& buffer,
                    Integrity_Writer& integrity, Recovery mode);
@@ -333,11 +339,11 @@ class Journal_Recovery {
   Journal_Recovery(const Journal_Recovery&) = delete;
   Journal_Recovery& operator=(const Journal_Recovery&) = delete;
 
-  // Reads the header, or writes one to an empty file; writes nothing else. Requires the head lock,
-  // too. Throws what Checkpoint_Reader::open throws, and Unfinished_Transaction if there is a tail
-  // and the mode does not say what to do with it.
+  // Reads the header, or writes a header to an empty file; writes nothing else. Requires the head
+  // lock, too. Throws what Checkpoint_Reader::open throws, and Unfinished_Transaction if there is a
+  // tail and the mode does not say what to do with it.
   void open();
-  // True if the file has a size. Without one, bytes that are written may not be readable
+  // True if the file has a size. Without a size, bytes that are written may not be readable
   // (Upgradable_File).
   bool has_file_size() const { return has_file_size_; }
 
@@ -359,20 +365,21 @@ class Journal_Recovery {
   // it yet.
   bool has_adopted_tail() const { return header_checkpoint_.has_value(); }
   void forget_adopted_tail() { header_checkpoint_.reset(); }
-  // Throws Exception if another process may have removed the adopted tail. Does nothing if there is
-  // none.
+  // Throws Exception if another process may have removed the adopted tail. Does nothing if no tail
+  // was adopted.
   void require_adopted_tail();
 
   // Reads the checkpoints of the file again. Returns true if another process has written where the
   // buffer would be flushed. Throws Io_Error.
   bool has_tail_been_overtaken();
   // Removes the bytes after the checkpoint that were written before a write or sync failed. With
-  // integrity entries, first overwrites them with zeros and syncs; if that fails, they stay.
-  // Requires that the tail lock has not been released since the failure.
+  // integrity entries, first overwrites these bytes with zeros and syncs; if this fails, the bytes
+  // stay. Requires that the tail lock has not been released since the failure.
   void cut_after_failure() noexcept;
 
-  // True with Recovery::hard until the first write: no other process has the file open. Until then,
-  // opening it a second time blocks, also in this process.
+  // True with Recovery::hard until the first write: this object holds the presence lock
+  // exclusively, so no other process has the file open. While it does, a second attempt to open the
+  // file waits, even in this process.
   bool has_file_alone() const { return is_alone_; }
 
  private:
@@ -409,16 +416,17 @@ class Journal_Recovery {
 //
 // append → Append_Buffer → (full, or flush) file → Checkpoint_Writer → Sync_Group.
 //
-// An entry is appended whole or not at all: it is encoded in memory before any of it counts.
-// Entries too large for the buffer (vectors, blobs) go to the file in pieces; only a failed write
-// can leave one incomplete. Entries are not checked against tables: Writable_Database does that.
+// An entry is appended whole or not at all: it is encoded in memory completely before it becomes
+// part of the journal. Entries too large for the buffer (vectors, blobs) go to the file in pieces;
+// only a failed write can leave an incomplete entry. Entries are not checked against tables:
+// Writable_Database checks them.
 //
-// Functions that write throw Io_Error if the file cannot be written, Disk_Full if there is no room.
-// After a failed write or sync this object writes nothing more: every function that writes throws
-// Write_Disabled, and the checkpoint does not advance. Reading still works. Functions that write
-// throw Exception if the journal has not been replayed, if a shared file is not locked (lock_pull),
-// and while a blob is appended in pieces. In a child process they throw Inherited_Object
-// (io/file.h), and the destructor does nothing.
+// Functions that write throw Io_Error if the file cannot be written, and Disk_Full if there is no
+// room. After a failed write or sync this object writes nothing more: every function that writes
+// throws Write_Disabled, and the checkpoint does not advance. Reading is still possible. Functions
+// that write throw Exception if the journal has not been replayed, if a shared file is not locked
+// (lock_pull), and while a blob is appended in pieces. In a child process they throw
+// Inherited_Object (io/file.h), and the destructor does nothing.
 //
 // lock_pull and hard checkpoints throw File_Replaced if another program has removed, replaced,
 // truncated or restored the file.
@@ -428,47 +436,47 @@ class Writable_Journal {
  public:
   // Opens the journal of `file`, which must outlive this object; an empty file gets a header.
   // Throws what Readonly_Journal throws; Unfinished_Transaction if bytes follow the checkpoint and
-  // options.recovery does not say what to do with them; Exception for Recovery::hard if others have
-  // the file open, and for a preallocation that is not possible. Writes nothing but that header
-  // before recover(). The journal must be replayed up to its checkpoint before anything is
-  // appended.
+  // options.recovery does not say what to do with them; Exception for Recovery::hard if other
+  // processes have the file open, and for a preallocation that is not possible. Before recover(),
+  // writes nothing except the header of an empty file. The journal must be replayed up to its
+  // checkpoint before anything is appended.
   explicit Writable_Journal(Abstract_File& file, const Journal_Options& options = {});
 
-  // Entries without a checkpoint are written to the file, still without one, after a warning to
-  // Destructor_Logger. If all have one, and integrity entries are in use and the file is not
-  // shared, an integrity entry for the rest is appended, with a soft checkpoint. Truncates
-  // preallocated zeros. Errors go to Destructor_Logger, too.
+  // If entries follow the checkpoint, warns with Destructor_Logger, and writes these entries to the
+  // file, but no checkpoint. Otherwise, if integrity entries are in use and the file is not shared,
+  // appends an integrity entry for the bytes that none covers yet, with a soft checkpoint.
+  // Truncates preallocated zeros. Errors are passed to Destructor_Logger, too.
   ~Writable_Journal();
 
   Writable_Journal(const Writable_Journal&) = delete;
   Writable_Journal& operator=(const Writable_Journal&) = delete;
 
   // Handles the bytes after the checkpoint as options.recovery says, and invalidates header words
-  // that claim bytes that the file does not have. Each function that writes to the file calls this
-  // first, so a file that cannot be read does not change. If a file is opened only to be recovered,
-  // call it after everything else that may fail. Requires the lock of a shared file. Throws
-  // Io_Error; the last checkpoint still counts then.
+  // that claim bytes that the file does not have. Each function that writes to the file calls
+  // recover() first; opening and replaying do not, so a file that cannot be read does not change.
+  // If a file is opened only to be recovered, call recover() after everything else that may fail.
+  // Requires the lock of a shared file. Throws Io_Error; the last checkpoint still counts then.
   void recover();
   // Name of the file in which the bytes after the checkpoint were saved (Recovery::keep); empty if
-  // there is none.
+  // none were saved.
   const std::string& get_saved_tail() const { return recovery_.saved_tail(); }
 
   Abstract_File& get_file() const { return file_; }
   bool is_shared() const { return file_.is_shared(); }
 
-  // See Readonly_Journal. lock_pull() reads the checkpoints that others have written.
+  // See Readonly_Journal. lock_pull() reads the checkpoints that other processes have written.
   Offset get_checkpoint() const { return header_.checkpoint(); }
   Offset get_hard_checkpoint() const { return header_.hard_checkpoint(); }
   const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
-  // Kind of the integrity entries that this object appends, or of the last one found so far;
-  // nullopt if there is none.
+  // Kind of the integrity entries that this object appends, or, if it appends none, of the last
+  // integrity entry found so far; nullopt if none was found.
   std::optional<Integrity> get_integrity() const {
     return has_integrity() ? integrity_.kind() : header_.integrity();
   }
   // True if integrity entries are known to cover everything before the checkpoint.
   bool is_covered() const { return header_.is_covered(); }
-  // True with Recovery::hard until the first write. Until then, opening the file a second time
-  // blocks.
+  // True with Recovery::hard until the first write. While it is true, a second attempt to open the
+  // file waits, even in this process.
   bool has_file_alone() const { return recovery_.has_file_alone(); }
   Offset get_replay_position() const { return replay_.position(); }
   Replay_Place get_replay_place() const { return replay_.place(); }
@@ -489,7 +497,7 @@ class Writable_Journal {
   bool is_unfinished() const;
 
   // Appends any entries of format/entry.h except Blob_Data and Update_Vector, all of them or none.
-  // If others have left a transaction without an end, a Valid_Data precedes the first entry
+  // If another program has left a transaction without an end, a Valid_Data entry is appended first
   // (Journal_Options::ends_transactions).
   template <Encodable... Entries>
   void append(const Entries&... entries) {
@@ -501,13 +509,15 @@ class Writable_Journal {
     if constexpr ((is_transaction_end<Entries> || ...)) replay_.set_transaction_end(get_position());
   }
 
-  // Throws what append() would throw before it does anything: the journal has not been replayed, is
-  // shared and not locked, or has failed. Appends the Valid_Data that append() would begin with.
+  // Throws the exceptions that append() throws before it appends anything: if the journal has not
+  // been replayed, is shared and not locked, or has failed. Appends the Valid_Data that the first
+  // append() would begin with.
   void require_ready() {
     if (!is_ready_ || process_.is_inherited()) get_ready();
   }
 
-  // True if a write or a sync has failed; nothing more is written then. Any thread may call this.
+  // True if a write or a sync has failed; nothing more is written then. Any thread may call this
+  // function.
   bool has_failed() const { return out_.has_failed(); }
 
   // Appends an update of records [record, record + values.size()).
@@ -515,7 +525,7 @@ class Writable_Journal {
   requires has_fixed_size<T>
   void append_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values);
 
-  // The same for `size` values; get(i) returns value i. If it throws, nothing has been appended.
+  // The same for `size` values; get(i) returns value i. If get() throws, nothing has been appended.
   template <Field_Value T, class Get>
   void append_vector(Table_Id table, Record_Id record, Field_Id field, std::int64_t size, Get get);
 
@@ -524,51 +534,53 @@ class Writable_Journal {
   Blob append_blob(std::string_view bytes);
   // The same in pieces: read(data, n), with n at most 65536, must fill [data, data + n), and is
   // called until there are `size` bytes. Throws Exception unless `size` is in 0 … 2^61 - 1. If
-  // read() throws, nothing has been appended. It may read this journal, also its blobs; functions
-  // that write throw.
+  // read() throws, nothing has been appended. read() may read this journal and its blobs; functions
+  // that write throw when read() calls them.
   template <class Read>
   Blob append_blob(std::int64_t size, Read&& read);
   // Returns the first max_size bytes of a blob (-1: all). Flushes the buffer if the blob is in it.
   // Throws Corruption_Error if the file ends before the blob does.
   std::string read_blob(Blob blob, std::int64_t max_size = -1);
 
-  // Appends [get_position(), end) of another journal that begins with the same bytes as this one.
-  // This one need not have been replayed. Throws Corruption_Error if integrity entries show that
-  // the bytes are damaged. If it throws, nothing has been appended. The bytes are not decoded: call
-  // replay_copied(), and rollback() if that throws.
+  // Appends [get_position(), end) of another journal that begins with the same bytes as this
+  // journal. This journal need not have been replayed. Throws Corruption_Error if integrity entries
+  // show that the bytes are damaged. If copy_from() throws, nothing has been appended. The bytes
+  // are not decoded: call replay_copied(), and call rollback() if replay_copied() throws.
   void copy_from(const Abstract_File& source, Offset end);
-  // Replays the bytes that copy_from() has appended, to validate them before a checkpoint claims
-  // them.
+  // Replays the bytes that copy_from() has appended, to validate them before they are checkpointed.
   template <class Handler>
   void replay_copied(Handler&& handler) {
     replay_.run(handler, buffer_.flushed(), buffer_.flushed());
   }
 
   // Appends the integrity entry or empty comment that the next checkpoint of this level would
-  // append, also if only others have appended something. If nothing else is appended, that
-  // checkpoint will be at get_position().
+  // append, also if only other processes have appended entries. If nothing else is appended, the
+  // next checkpoint of this level will be at get_position().
   void prepare_checkpoint(Checkpoint_Level level);
-  // Reads the bytes [offset, offset + size) into `data`, also bytes that were appended and are not
-  // in the file yet. Throws Exception if offset is negative or the range extends past
-  // get_position(), and Io_Error.
+  // Reads the bytes [offset, offset + size) into `data`, including appended bytes that are not in
+  // the file yet. Throws Io_Error, and Exception if `offset` is negative or if the range extends
+  // past get_position().
   void read(char* data, std::size_t size, Offset offset) const;
 
-  // Writes the buffer to the file. Readers see the entries after a checkpoint. If it throws, the
-  // buffer keeps them.
+  // Writes the buffer to the file. Readers see the entries only after the next checkpoint. If
+  // flush() throws, the entries stay in the buffer.
   void flush();
 
-  // After a soft checkpoint, the appended entries survive a killed process; after a hard one, also
-  // a power cut. If nothing is new, a soft one does nothing; a hard one still syncs entries that
-  // have only a soft checkpoint, and a hard checkpoint that another process may not have synced. If
-  // one throws, the previous checkpoint still counts.
+  // After soft_checkpoint(), the appended entries survive a killed process; after
+  // hard_checkpoint(), they also survive a power cut. If no entry was appended since the last
+  // checkpoint, soft_checkpoint() does nothing; hard_checkpoint() still syncs if the last
+  // checkpoint is soft, or if another process wrote it and may not have synced it. If a function
+  // throws, the previous checkpoint still counts.
   void soft_checkpoint();
   void hard_checkpoint();
-  // Syncs the last hard checkpoint if it is not known to be on disk: one that another process has
-  // left, or a half checkpoint. Takes the lock of a shared file if it is not held. Throws Io_Error.
+  // Syncs the file if the last hard checkpoint is not known to be on disk: another process wrote
+  // this checkpoint, or it is a half checkpoint. Takes the lock of a shared file if the lock is not
+  // held. Throws Io_Error.
   void sync_hard_checkpoint();
 
   // Group commit: several threads, or several clients of one thread, share a sync. A thread that
-  // wants a hard checkpoint takes a position, and waits for it when it has nothing else to do.
+  // needs a hard checkpoint calls hard_checkpoint_async(), which returns a position, and later
+  // waits until this position is durable.
   //
   //     std::unique_lock lock(mutex);       // the program's, held during all uses of the journal
   //     journal.append(…);
@@ -576,12 +588,12 @@ class Writable_Journal {
   //     journal.wait(position, lock);       // other threads may append meanwhile
   //
   // hard_checkpoint_async() only returns the position after the appended entries. wait() returns
-  // when it is durable: the first waiting thread makes a hard checkpoint of everything appended so
-  // far, and releases `lock` during the sync. `lock` is locked again when wait() returns or throws.
-  // Meanwhile other threads may append, flush and wait, one at a time under the same lock;
-  // functions that write a checkpoint or drop entries wait for the end of the sync. Throws if the
-  // sync fails, and Exception if the position was rolled back. Shared files: the transaction must
-  // not end before wait() returns.
+  // when this position is durable: the first waiting thread makes a hard checkpoint of everything
+  // appended so far, and releases `lock` during the sync. `lock` is locked again when wait()
+  // returns or throws. During the sync, other threads may append, flush and wait, one at a time
+  // under the same lock; functions that write a checkpoint or drop entries wait for the end of the
+  // sync. wait() throws the error of a failed sync, and Exception if the position was rolled back.
+  // In a shared file, the transaction must not end before wait() returns.
   Offset hard_checkpoint_async() const { return get_position(); }
   template <class Lock>
   void wait(Offset position, Lock& lock);
@@ -589,22 +601,23 @@ class Writable_Journal {
   void wait(Offset position);
 
   // Writes integrity entries (format/header.h) from here on, before the checkpoints that `kind`
-  // names. The first one, for everything so far, is written at once, with a hard checkpoint. A
-  // journal that already has such entries gets more without this call. Bytes that are copied from
-  // another journal (copy_from) get none. Entries before each checkpoint also detect bytes that a
-  // power cut has damaged although their soft checkpoint survived it. All writers of a shared file
-  // should write them. Does nothing if they are written already.
+  // names. The first entry covers all bytes so far, and is written at once, with a hard checkpoint.
+  // If a journal already has integrity entries, more are written without this call. None are
+  // written for bytes that are copied from another journal (copy_from). With
+  // Integrity::each_checkpoint, the entries also detect bytes that a power cut has damaged although
+  // the soft checkpoint after them has survived. All writers of a shared file should write
+  // integrity entries. Does nothing if this journal writes them already.
   void enable_integrity(Integrity kind = Integrity::each_checkpoint);
   // True if this object writes integrity entries; known from the first append on.
   bool has_integrity() const { return integrity_.is_enabled(); }
-  // Declares this journal to be a copy of one that others also write, elsewhere. Bytes that the
-  // others do not have are never appended: a checkpoint then appends no integrity entry. Only
-  // prepare_checkpoint() does, before appended entries are pushed.
+  // Declares that this journal is a copy, and that other processes write other copies. A checkpoint
+  // then appends no integrity entry, because the other copies would not have these bytes. Only
+  // prepare_checkpoint() appends them, before entries are pushed to the other copies.
   void set_copy() { is_copy_ = true; }
 
-  // The older names. checkpoint_half_commit() is a hard checkpoint without its last sync: the
-  // entries are on disk, but if the power fails before the system has written both copies of the
-  // position, the previous checkpoint counts.
+  // Older names of these functions. checkpoint_half_commit() is a hard checkpoint without its last
+  // sync: the entries are on disk, but if the power fails before the system has written both copies
+  // of the position, the previous checkpoint counts.
   void checkpoint_full_commit() { hard_checkpoint(); }
   void checkpoint_half_commit();
   void checkpoint_no_commit() { soft_checkpoint(); }
@@ -619,19 +632,20 @@ class Writable_Journal {
 
   // Drops everything after the checkpoint, in memory and in the file. If anything was dropped, the
   // journal must be replayed from its start before anything is appended. Throws Exception if the
-  // file cannot be truncated, Write_Disabled after a failure; flushed bytes then stay in the file.
+  // file cannot be truncated, and Write_Disabled after a failed write or sync; flushed bytes then
+  // stay in the file.
   void rollback();
 
-  // Returns a place at or after the checkpoint that rollback_to() can return to. It is valid until
-  // the next checkpoint, or until bytes before it are rolled back.
+  // Returns a place at or after the checkpoint that rollback_to() can return to. The place is valid
+  // until the next checkpoint, or until bytes before the place are rolled back.
   Replay_Place savepoint() const {
     return {get_position(), replay_.place().context, replay_.transaction_end(), 0};
   }
-  // Drops everything after the savepoint, in memory and in the file; the next entry is appended
-  // there. The caller must already have undone the effect of the dropped entries on tables. Throws
-  // Exception while a blob is appended in pieces or if a checkpoint follows the savepoint, and
-  // Write_Disabled after a failure, also if the file cannot be truncated; flushed bytes then stay
-  // in the file.
+  // Drops everything after the savepoint, in memory and in the file; the next entry is appended at
+  // the savepoint. The caller must already have undone the effect of the dropped entries on tables.
+  // Throws Exception while a blob is appended in pieces or if a checkpoint follows the savepoint,
+  // and Write_Disabled after a failed write or sync, or if the file cannot be truncated; flushed
+  // bytes then stay in the file.
   void rollback_to(const Replay_Place& savepoint);
 
   // Makes the next replay start at the first entry. Throws Exception if entries follow the
@@ -639,14 +653,14 @@ class Writable_Journal {
   void rewind();
 
   // Shared files: waits for the write lock, takes it, and reads the checkpoints. Bytes that a dead
-  // writer has left after the checkpoint are saved in a file beside this one and removed before
-  // anything is written (recover()). The new entries must be replayed before anything is appended.
-  // Files that are not shared are locked while they are open: nothing is read. Throws Exception if
-  // entries follow the checkpoint, Corruption_Error if the header is damaged, Io_Error; the lock is
-  // not held then.
+  // writer has left after the checkpoint are removed before anything is written (recover()); with
+  // Recovery::keep, they are first saved in a file beside this file. The new entries must be
+  // replayed before anything is appended. A file that is not shared is locked while it is open, so
+  // nothing is read. Throws Io_Error, Exception if entries follow the checkpoint, and
+  // Corruption_Error if the header is damaged; the lock is not held then.
   void lock_pull();
-  // The same, then calls replay(), which must replay the new entries. If it throws, the lock is not
-  // held. Returns the number of new bytes.
+  // The same, then calls replay(), which must replay the new entries. If replay() throws, the lock
+  // is not held. Returns the number of new bytes.
   template <class Replay>
   Offset lock_pull(Replay&& replay) {
     const Offset old = get_checkpoint();
@@ -661,13 +675,12 @@ class Writable_Journal {
     return get_checkpoint() - old;
   }
   // Waits for a running sync, and releases the write lock. After a failed write, first removes the
-  // bytes that it has left after the checkpoint; with integrity entries, writes the last checkpoint
-  // to the spare words of the header. Does nothing if the lock is not held.
+  // bytes that were written after the checkpoint. With integrity entries, first copies a new
+  // checkpoint to the spare words of the header. Does nothing if the lock is not held.
   void unlock() noexcept;
 
  private:
-  // Blocks all other writes while a blob is appended in pieces, and its first bytes are in the
-  // buffer.
+  // Makes all other functions that write throw while a blob is appended in pieces.
   class Blob_Guard {
    public:
     explicit Blob_Guard(Writable_Journal& journal) : journal_(journal) {
@@ -694,7 +707,7 @@ class Writable_Journal {
   void get_ready(bool is_for_end = false);
   Blob begin_blob(std::int64_t size);
   void cover_around_blob(std::int64_t size);
-  // Calls f(), which appends one entry in pieces. If it throws, the pieces are dropped.
+  // Calls f(), which appends one entry in pieces. If f() throws, the pieces are dropped.
   template <class F>
   auto append_whole(F f);
   void start_integrity();
@@ -866,8 +879,8 @@ class Journal_Owner {
   void set_copy() { journal_.set_copy(); }
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
-  // Releases the write lock of a shared file. Entries after the checkpoint are kept: roll back
-  // first.
+  // Releases the write lock of a shared file. Entries after the checkpoint stay: call rollback()
+  // first to drop them.
   void unlock() noexcept { journal_.unlock(); }
 
  protected:
@@ -879,16 +892,17 @@ class Journal_Owner {
 
 // A journal that is written without tables in memory, for comments, blobs, and bytes of another
 // copy. Its functions are those of Writable_Database, but entries are not checked against tables:
-// an entry that does not fit makes the journal unreadable for every program that has tables.
+// an entry that is invalid for the tables makes the journal unreadable for every program that has
+// tables.
 //
-// Functions that write throw Io_Error if the file cannot be written, Write_Disabled after such a
-// failure, and Exception if a shared file is not locked. An entry is appended whole or not at all.
-// Not thread-safe.
+// Functions that write throw Io_Error if the file cannot be written, Write_Disabled after a failed
+// write or sync, and Exception if a shared file is not locked. An entry is appended whole or not at
+// all. Not thread-safe.
 class Bare_Journal : public Journal_Owner {
  public:
   // Reads all entries, then calls recover() unless the file is shared. `file` must outlive this
-  // object. Throws what Writable_Journal and its replay throw; a file whose entries cannot be read
-  // has not changed then.
+  // object. Throws the exceptions of Writable_Journal and of its replay; if the entries of the file
+  // cannot be read, the file has not changed.
   explicit Bare_Journal(Abstract_File& file, const Journal_Options& options = {})
       : Journal_Owner(file, options) {
     replay();
@@ -905,8 +919,9 @@ class Bare_Journal : public Journal_Owner {
   }
   // Writable_Journal::prepare_checkpoint.
   void prepare_checkpoint(Checkpoint_Level level) { journal_.prepare_checkpoint(level); }
-  // After a soft checkpoint, the appended entries survive a killed process; after a hard one, also
-  // a power cut. If one throws, the previous checkpoint still counts.
+  // After a soft checkpoint, the appended entries survive a killed process; after a hard
+  // checkpoint, they also survive a power cut. If a function throws, the previous checkpoint still
+  // counts.
   void checkpoint(Checkpoint_Level level) { journal_.checkpoint(level); }
   void soft_checkpoint() { journal_.soft_checkpoint(); }
   void hard_checkpoint() { journal_.hard_checkpoint(); }
@@ -916,13 +931,14 @@ class Bare_Journal : public Journal_Owner {
     replay();
   }
 
-  // Shared files: waits for the write lock, takes it, and reads the entries that others have
-  // written. Returns their number of bytes. If it throws, the lock is not held.
+  // Shared files: waits for the write lock, takes it, and reads the entries that other processes
+  // have written. Returns the number of bytes of these entries. If this throws, the lock is not
+  // held.
   Offset lock_pull() {
     return journal_.lock_pull([this] { replay(); });
   }
-  // Appends [checkpoint, end) of another journal that begins with the same bytes as this one, and
-  // makes a soft checkpoint. Requires that no bytes follow the checkpoint. If the bytes are not
+  // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal,
+  // and makes a soft checkpoint. Requires that no bytes follow the checkpoint. If the bytes are not
   // whole valid entries, throws Corruption_Error, and nothing has changed.
   void copy_from(const Abstract_File& source, Offset end) {
     journal_.copy_from(source, end);

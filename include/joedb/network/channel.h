@@ -33,7 +33,7 @@ class Channel {
 // A channel over a unix-domain socket.
 class Local_Channel final : public Channel {
  public:
-  // Connects to the socket at `path`. Throws Connection_Lost if that fails.
+  // Connects to the socket at `path`. Throws Connection_Lost if this fails.
   explicit Local_Channel(const std::string& path);
   ~Local_Channel() override;
   std::size_t read_some(char* data, std::size_t size) override;
@@ -44,7 +44,7 @@ class Local_Channel final : public Channel {
   const std::unique_ptr<Socket> socket_;
 };
 
-// Opens channels to one server. A caller opens a new channel when the last one is lost.
+// Opens channels to one server. A caller opens a new channel when the last channel is lost.
 class Connector {
  public:
   Connector() = default;
@@ -52,7 +52,7 @@ class Connector {
   Connector(const Connector&) = delete;
   Connector& operator=(const Connector&) = delete;
 
-  // Throws Connection_Lost if the server cannot be reached, Disconnection if it refuses.
+  // Throws Connection_Lost if the server cannot be reached, and Disconnection if it refuses.
   virtual std::unique_ptr<Channel> new_channel() = 0;
   // Returns the address of the server, for messages.
   virtual std::string name() const = 0;

@@ -62,8 +62,8 @@ Procedure make_procedure(F f) {
 
 // ---- client -------------------------------------------------------------------------------------
 
-// The procedure failed on the server. what() is the text of its exception, cut to 8183 bytes. The
-// message is as it was before the call, and the client can still be used.
+// Thrown if the procedure failed on the server. what() is the text of its exception, cut to 8183
+// bytes. The message is unchanged, and the client can still be used.
 class Error : public Exception {
  public:
   using Exception::Exception;
@@ -79,16 +79,17 @@ class Error : public Exception {
 //
 // A call throws Error if the procedure fails; Exception if the message is larger than the limit;
 // Corruption_Error if the bytes that the server appended are not valid entries: the message is then
-// as it was before the call. If the channel is lost, this call and all later calls throw
-// Connection_Lost, and it is unknown whether the procedure has run. If the server violates the
-// protocol, this call and all later calls throw Disconnection.
+// unchanged. If the channel is lost, this call and all later calls throw Connection_Lost, and it is
+// unknown whether the procedure has run. If the server violates the protocol, this call and all
+// later calls throw Disconnection.
 //
 // Thread-safe if each thread uses its own message; calls run one at a time.
 class Client {
  public:
   // Performs the handshake. `channel` must outlive the client. If `keep_alive` is positive, a
-  // thread sends a ping when the connection has been idle for that long. Throws Connection_Lost;
-  // Disconnection if the server has other procedures or messages, or does not speak the protocol.
+  // thread sends a ping when the connection has been idle for that long. Throws Connection_Lost,
+  // and Disconnection if the server has other procedures or messages, or does not speak the
+  // protocol.
   Client(Channel& channel, std::vector<Signature> signatures,
          std::chrono::milliseconds keep_alive = {});
   // Tells the server that the session ends, unless the connection is lost.
@@ -153,8 +154,8 @@ struct Limits {
 // thread-safe. The calls of one session run in order. An exception that a procedure throws is sent
 // to its client as text, and the session continues.
 //
-// Log levels: 0 logs start and stop of the server; 1 adds sessions, and why they end; 2 adds calls
-// and their errors. Only the constructor and one thread of the server call the logger.
+// Log levels: 0 logs start and stop of the server; 1 adds sessions, and the reasons why they end; 2
+// adds calls and their errors. Only the constructor and one thread of the server call the logger.
 class Server {
  public:
   // Starts serving. `log` must outlive the server. Replaces a socket that a killed server has left.

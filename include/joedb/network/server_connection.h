@@ -27,8 +27,8 @@ class Request_Runner;
 //
 // Once the channel is lost, all functions throw Connection_Lost, and the server gives the lock to
 // another client; Robust_Connection reconnects. Once a reply violates the protocol, all functions
-// throw Disconnection. Any other Disconnection refuses a single request, and the connection stays
-// usable.
+// throw Disconnection. Any other Disconnection means that the server has refused a single request;
+// the connection can still be used.
 //
 // Source: docs/reference/protocol.md.
 class Server_Connection final : public Connection {
@@ -50,15 +50,15 @@ class Server_Connection final : public Connection {
   // True if the channel is lost. Any thread may call this.
   bool is_lost() const;
 
-  // Compares a hash with the server's: of all bytes (`full`), or, from 4 MiB on, of 256 blocks
-  // (`fast`). Covers [41, end), whatever `start` is.
+  // Compares a hash with the hash of the server's copy: the hash of all bytes (`full`), or, from 4
+  // MiB on, of 256 blocks (`fast`). Compares [41, end), whatever `start` is.
   void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
   void pull(const Pull& pull, const Receive& receive) override;
   void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
             After_Push after) override;
   void unlock() noexcept override;
 
-  // As pull(), but transfers no bytes.
+  // Like pull(), but transfers no bytes.
   void pull_checkpoint(const Pull& pull);
   // Reads bytes of the server's journal from `offset` into data[0, size). Returns the number of
   // bytes read, which is less than `size` only at the checkpoint.
@@ -89,13 +89,13 @@ class Server_Connection final : public Connection {
 // logs each retry. Only Connection_Lost is retried: a request that the server refuses
 // (Disconnection) would be refused again.
 //
-// After a reconnection, it compares the copies again, with the same Content_Check. The lock is lost
-// with the channel: the next push takes it again, and throws Conflict if another client has pushed
-// in between. A push that has arrived is not repeated if only its reply was lost.
+// After a reconnection, this class compares the copies again, with the same Content_Check. The lock
+// is lost with the channel: the next push takes the lock again, and throws Conflict if another
+// client has pushed since. A push that has arrived is not repeated if only its reply was lost.
 class Robust_Connection final : public Connection {
  public:
   // `connector`, `log` and `system` must outlive the connection. Connects, without retries: throws
-  // Connection_Lost or Disconnection if that fails.
+  // Connection_Lost or Disconnection if this fails.
   explicit Robust_Connection(Connector& connector, Logger& log = Logger::none(),
                              System& system = System::real());
   ~Robust_Connection() override;
@@ -175,8 +175,7 @@ class Server_File final : public Abstract_File, public Connection {
   bool can_wait() const override { return true; }
   Offset get_checkpoint() const override { return connection_.get_checkpoint(); }
   void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
-  // Throws Exception if there are bytes that were written and not pushed. The `source` of `receive`
-  // is this file.
+  // Throws Exception if bytes were written and not pushed. The `source` of `receive` is this file.
   void pull(const Pull& pull, const Receive& receive) override;
   void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
             After_Push after) override;

@@ -19,14 +19,14 @@ namespace joedb::inline v1 {
 
 // ---- connection ---------------------------------------------------------------------------------
 
-// The other side of a connection can only be read: it refuses a lock, or a push.
+// Thrown if the other side of a connection can only be read: it refuses a lock, or a push.
 class Pull_Only : public Disconnection {
  public:
   using Disconnection::Disconnection;
 };
 
-// Two journals that should have the same bytes in [start, end) differ there: they are not copies of
-// each other, or have diverged. `path` is the local journal. Neither has been changed.
+// Thrown if two journals that should be copies of each other differ in [start, end). `path` is the
+// local journal. Neither journal has been changed.
 class Content_Mismatch : public Disconnection {
  public:
   Content_Mismatch(std::string_view file, Offset start_of_bytes, Offset end_of_bytes);
@@ -35,8 +35,8 @@ class Content_Mismatch : public Disconnection {
   const Offset end;
 };
 
-// A push does not start at the end of the other copy: somebody else has pushed since the last pull,
-// or the lock was lost. No part of the push was appended. The copies diverge at or after
+// Thrown if a push does not start at the end of the other copy: another client has pushed since the
+// last pull, or the lock was lost. No part of the push was appended. The copies diverge at or after
 // `position`.
 class Conflict : public Disconnection {
  public:
@@ -65,13 +65,14 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // No other copy: the client works on its file alone. Pushes are allowed, and are no-ops.
+  // A connection without another copy: the client works on its own file alone. Pushes are allowed,
+  // and do nothing.
   static Connection& dummy;
 
-  // False if the other copy is read-only. Does not change unless there is an error.
+  // False if the other copy is read-only. The result changes only after an error.
   virtual bool can_push() const = 0;
 
-  // The checkpoint of the other copy, as of the last pull or push.
+  // The checkpoint of the other copy when the last pull or push ended.
   virtual Offset get_checkpoint() const = 0;
 
   // Throws Content_Mismatch if the copies differ in [start, end), as far as `check` compares them.
@@ -89,9 +90,9 @@ class Connection {
   // Receives bytes of the other copy: must read the bytes [from, end) of `source` once, in order.
   using Receive = std::function<void(const Abstract_File& source, Offset end)>;
   // Asks for the checkpoint of the other copy. If it is past `from`, calls receive(source, end) for
-  // all bytes up to the checkpoint, or for one part after the other. Each part starts where the
-  // previous one ended, or before that. A call that throws Connection_Lost is repeated; other
-  // exceptions are passed on. If pull() throws, the lock is not held.
+  // all bytes up to the checkpoint, or for one part after the other. Each part starts at the end of
+  // the previous part, or earlier. A call of receive() that throws Connection_Lost is repeated;
+  // other exceptions are passed on. If pull() throws, the lock is not held.
   virtual void pull(const Pull& pull, const Receive& receive) = 0;
   // True if pull() can wait: it returns as soon as there are new bytes, possibly earlier.
   virtual bool can_wait() const { return false; }
@@ -102,19 +103,19 @@ class Connection {
   enum class After_Push {
     keep_lock,
     unlock,
-    // The lock is not held before or after the push. If another client has it, push() throws
-    // Conflict at once.
+    // The lock is not held before or after the push. If another client holds the lock, push()
+    // throws Conflict at once.
     never_locked
   };
-  // Appends the bytes of `local` before `end` that the other copy does not have, and writes a
-  // checkpoint there. If the other copy has at least as many bytes, nothing is appended. Takes the
-  // lock if it is not held, waiting for it, and keeps or releases it as `after` says. If this
-  // throws, the lock can be held only if it was held before, or after a Conflict with keep_lock.
-  // `level` is a request: a server uses its own level.
+  // Appends to the other copy the bytes of `local` up to `end` that it does not have, and writes a
+  // checkpoint at `end`. If it has all these bytes, nothing is appended. Waits for the lock unless
+  // it is held already, and keeps or releases it as `after` says. If push() throws, the lock can be
+  // held only if it was held before, or after a Conflict with keep_lock. `level` is a request: a
+  // server uses its own level.
   //
   // Throws Content_Mismatch if the copies have diverged, Conflict if the other copy has advanced
-  // since the last pull or push, Corruption_Error if the bytes are not whole entries that follow
-  // those of the other copy. The other copy is unchanged then.
+  // since the last pull or push, and Corruption_Error if the bytes are not whole entries that can
+  // follow the entries of the other copy. The other copy is unchanged then.
   virtual void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
                     After_Push after) = 0;
   // Releases the lock. No-op if it is not held.
@@ -122,16 +123,16 @@ class Connection {
 };
 
 // A connection to a file on this machine. If the file is opened for reading, the connection cannot
-// push. Otherwise no other process can push to it, because the file is locked while it is open.
-// Bytes that an interrupted push has left past the checkpoint are pushed again; other bytes there
-// are saved in a file beside this one (Recovery::keep).
+// push. Otherwise no other process can push to the file, because it is locked while it is open.
+// Bytes past the checkpoint that an interrupted push has left are pushed again; other bytes past
+// the checkpoint are saved in a file beside the journal (Recovery::keep).
 class File_Connection final : public Connection {
  public:
-  // `file` must outlive the connection. Throws Exception if it is shared, and what Readonly_Journal
-  // or Writable_Journal throws. The recovery mode is always Recovery::keep.
+  // `file` must outlive the connection. Throws Exception if `file` is shared, and the exceptions of
+  // Readonly_Journal or Writable_Journal. The recovery mode is always Recovery::keep.
   explicit File_Connection(Abstract_File& file, Journal_Options options = {});
 
-  // The name of the file in which a push has saved bytes past the checkpoint; empty if none.
+  // Name of the file in which a push has saved bytes past the checkpoint; empty if none were saved.
   std::string get_saved_tail() const { return writer_ ? writer_->get_saved_tail() : ""; }
 
   // Also false after a failed write or sync.
@@ -173,23 +174,23 @@ class Local_Copy {
   virtual const Abstract_File& file() const = 0;
   virtual bool is_readonly() const = 0;
   virtual Offset get_checkpoint() const = 0;
-  // Number of bytes appended since the checkpoint. 0 between transactions, unless one was
+  // Number of bytes appended since the checkpoint. 0 between transactions, unless a transaction was
   // abandoned.
   virtual Offset ahead_of_checkpoint() const = 0;
   // True if entries follow the last end of a transaction (Writable_Journal::is_unfinished).
   virtual bool is_unfinished() const { return ahead_of_checkpoint() > 0; }
 
-  // Takes the write lock if others share the file, waiting for it, and reads what they have
-  // written. Throws Exception if there are own entries past the checkpoint, Corruption_Error,
-  // Io_Error; the lock is not held then.
+  // If the file is shared, waits for the write lock, takes it, and reads the entries that other
+  // processes have written. Throws Io_Error, Corruption_Error, and Exception if this copy has
+  // appended entries past the checkpoint; the lock is not held then.
   virtual void lock_pull() = 0;
   virtual void unlock() noexcept = 0;
 
   // The functions below require the lock. A read-only copy throws Exception.
 
-  // Appends [checkpoint, end) of another copy, and writes a soft checkpoint. Requires that there
-  // are no entries past the checkpoint. Throws Corruption_Error if the bytes are not whole valid
-  // entries; the copy is unchanged then.
+  // Appends [checkpoint, end) of another copy, and writes a soft checkpoint. Requires that no
+  // entries follow the checkpoint of this copy. Throws Corruption_Error if the bytes are not whole
+  // valid entries; the copy is unchanged then.
   virtual void copy_from(const Abstract_File& source, Offset end) = 0;
   virtual void write(const Valid_Data& entry) = 0;
   virtual void write(const Timestamp& entry) = 0;
@@ -206,11 +207,11 @@ class Local_Copy {
   // No-op for a read-only copy.
   virtual void rollback() = 0;
 
-  // Says that others write the journal elsewhere, too (Writable_Journal::set_copy).
+  // Declares that other processes write other copies of the journal (Writable_Journal::set_copy).
   virtual void set_copy() {}
 
   // Calls the observers of the tables. Called between transactions, without the lock, after a
-  // commit, pull or rollback. Throws what their functions throw.
+  // commit, pull or rollback. Throws the exceptions of the observers.
   virtual void notify_observers() {}
 };
 
@@ -252,12 +253,11 @@ class Writable_Copy final : public Local_Copy {
   Store& store_;
 };
 
-// A copy that follows a file that others write: it can be pulled, but not written.
+// A copy that follows a file that other processes write: it can be pulled, but not written.
 class Readonly_Copy final : public Local_Copy {
  public:
-  // `journal` must outlive this object. `advance` replays the journal up to its checkpoint. It is
-  // called here and by each lock_pull(), even if there is nothing new. Its exceptions are passed
-  // on.
+  // `journal` must outlive this object. The constructor and each lock_pull() call advance(), which
+  // replays the journal up to its checkpoint. Its exceptions are passed on.
   Readonly_Copy(Readonly_Journal& journal, std::function<void()> advance)
       : journal_(journal), advance_(std::move(advance)) {
     advance_();
@@ -295,7 +295,7 @@ class Readonly_Copy final : public Local_Copy {
 // The entries that a client appends at the end of each transaction, and the level of its
 // checkpoints.
 struct Transaction_Settings {
-  // These two entries are appended to each transaction, even if it has written nothing.
+  // Whether these two entries are appended to each transaction, even if it has written nothing.
   bool has_valid_data = false;
   bool has_timestamp = false;
   bool is_hard = false;
@@ -307,20 +307,20 @@ struct Transaction_Settings {
   std::function<std::int64_t()> now = {};
 };
 
-// Works on a local copy of a journal, and synchronizes it with a connection, if there is one.
-// Writers take turns: a transaction (Client_Lock) holds the locks of both the connection and the
-// local file, so it begins with everything that others have written. Between transactions a client
-// holds no lock.
+// Works on a local copy of a journal, and synchronizes this copy with the other copy of a
+// connection, if there is one. Writers take turns: a transaction (Client_Lock) holds the locks of
+// both the connection and the local file, so it begins with everything that other clients have
+// written. Between transactions a client holds no lock.
 //
 // Functions that read or write throw Io_Error, Corruption_Error for damaged bytes, Content_Mismatch
-// if the copies have diverged, Write_Disabled after a failed write, and what the connection throws.
-// After an error in pulling or pushing, the local copy is unchanged or has the new entries of its
-// file, and the call can be repeated.
+// if the copies have diverged, Write_Disabled after a failed write, and the exceptions of the
+// connection. After an error in pulling or pushing, the local copy is unchanged or has the new
+// entries of its file, and the call can be repeated.
 //
 // Base of the clients in clients.h and in generated code. Not thread-safe.
 class Client {
  public:
-  // Both must outlive the client. Throws Content_Mismatch if the copies have diverged.
+  // Both arguments must outlive the client. Throws Content_Mismatch if the copies have diverged.
   Client(Local_Copy& local, Connection& connection, Content_Check check);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -332,7 +332,7 @@ class Client {
   // True if transactions are possible.
   bool can_write() const { return !local_.is_readonly() && !is_pullonly(); }
 
-  // Positions as of the last pull, push or transaction.
+  // These positions are updated by each pull, push and transaction.
   Offset get_journal_checkpoint() const { return local_.get_checkpoint(); }
   Offset get_connection_checkpoint() const {
     return get_journal_checkpoint() + get_checkpoint_difference();
@@ -340,8 +340,7 @@ class Client {
   // Number of bytes by which the connection is ahead of the local copy (negative: behind), as far
   // as is known; 0 without a connection.
   Offset get_checkpoint_difference() const;
-  // True if the client has entries past the checkpoint, of a transaction in progress or an
-  // abandoned one.
+  // True if entries of a transaction in progress or an abandoned one follow the checkpoint.
   bool has_tail() const { return local_.ahead_of_checkpoint() > 0; }
 
   // Returns the bytes of a blob, at most max_size of them (-1: all).
@@ -349,13 +348,15 @@ class Client {
     return local_.file().read_blob(blob, max_size);
   }
 
-  // Pulls what others have written to the local file or to the connection. Returns the number of
-  // new bytes. If there are none, waits for them for at most `wait` (a duration of <chrono>): a
-  // server wakes waiting clients, possibly early; a file is polled with pauses of 1 to 50 ms. Also
-  // waits, without a timeout, for the end of a transaction of others on the local file.
+  // Pulls the entries that other clients have written to the local file or to the connection.
+  // Returns the number of new bytes. If there are no new bytes, waits for them for at most `wait`
+  // (a duration of <chrono>): a server wakes waiting clients, possibly early; a file is polled with
+  // pauses of 1 to 50 ms. Also waits, without a timeout, for a transaction of another process on
+  // the local file.
   //
-  // This and the other functions that pull or push throw Exception during a transaction of this
-  // client. All functions that pull throw it while there are entries of an abandoned transaction.
+  // pull() and the other functions that pull or push throw Exception during a transaction of this
+  // client. All functions that pull throw Exception while entries of an abandoned transaction
+  // follow the checkpoint.
   Offset pull() { return pull_for(System::Duration(0), System::real()); }
   template <class Rep, class Period>
   Offset pull(std::chrono::duration<Rep, Period> wait, System& system = System::real()) {
@@ -363,10 +364,10 @@ class Client {
     return pull_for(wait < longest ? std::chrono::duration_cast<System::Duration>(wait) : longest,
                     system);
   }
-  // Pulls only what others have written to the local file. Returns the number of new bytes.
+  // Pulls only entries that others have written to the local file. Returns the number of new bytes.
   Offset pull_file();
-  // Pushes the entries up to the checkpoint that the connection does not have. No-op if there are
-  // none. Throws Exception if there are some and the connection is read-only.
+  // Pushes the entries up to the checkpoint that the connection does not have. Throws Exception if
+  // there are such entries and the connection is read-only.
   void push_if_ahead();
   // The same as push_if_ahead(), because there is no lock to release.
   void push_unlock() { push_if_ahead(); }
@@ -375,10 +376,10 @@ class Client {
     push_if_ahead();
   }
 
-  // Set the entries that are written at the end of every transaction, in this order. Without them,
-  // a transaction that has written something ends as Transaction_Settings::end says. For the
-  // clients in clients.h and in generated code, that is Valid_Data, unless the options of the
-  // schema say otherwise.
+  // Set the entries that are written at the end of every transaction, in this order. If none is
+  // set, a transaction that has written something ends as Transaction_Settings::end says: for the
+  // clients in clients.h and in generated code, with Valid_Data, unless the options of the schema
+  // say otherwise.
   void set_valid_data(bool value) { settings_.has_valid_data = value; }
   void set_timestamp(bool value) { settings_.has_timestamp = value; }
   void set_hard_checkpoint(bool value) { settings_.is_hard = value; }
@@ -387,21 +388,21 @@ class Client {
   Transaction_Settings& settings() { return settings_; }
   const Transaction_Settings& settings() const { return settings_; }
 
-  // In a transaction: if something was written since its start, or since the last end, ends it here
-  // for the history; later entries are another transaction. Both have the same checkpoint. Throws
-  // Exception if the client is not in a transaction.
+  // If something was written in this transaction since the last end_part(), ends the transaction
+  // here for the history; later entries are another transaction. Both have the same checkpoint.
+  // Throws Exception if the client is not in a transaction.
   void end_part();
 
   // Locks, pulls, calls run(), pushes, writes a checkpoint, unlocks. Returns a copy of the result
   // of run(). Without calling run(), throws Read_Only_Client, Exception if the client is in a
-  // transaction, and what pulling throws. If run() throws, everything it has written is rolled
-  // back, in memory and in the file, and its exception is passed on.
+  // transaction, and the exceptions of pulling. If run() throws, everything it has written is
+  // rolled back, in memory and in the file, and its exception is passed on.
   //
   // If the push fails, everything is rolled back, too: the local copy never commits entries that
-  // the connection does not have. Conflict means that the lock was lost, and another client has
-  // pushed: the transaction can be repeated. If the connection was lost during the push, the next
-  // pull shows whether the transaction is committed. If a checkpoint fails after the push, this
-  // throws although the transaction is committed. Without a connection, a soft checkpoint that
+  // the connection does not have. A Conflict means that the lock was lost, and that another client
+  // has pushed: the transaction can be repeated. If the connection was lost during the push, the
+  // next pull shows whether the transaction is committed. If a checkpoint fails after the push,
+  // this throws although the transaction is committed. Without a connection, a soft checkpoint that
   // fails is rolled back, if the file can still be written to. If a hard checkpoint fails, the
   // entries stay in the file, with a soft checkpoint.
   //
@@ -409,14 +410,14 @@ class Client {
   template <class Run>
   auto transaction(Run&& run);
 
-  // If no other client has written for a while, transaction() does not ask the server for its lock:
-  // it calls run() at once, pushes, and then writes the checkpoint. That takes one message and one
-  // reply instead of two of each. (Not if the local file is shared.) If another client has written
-  // meanwhile, the server refuses the push. Then everything is rolled back, which takes as long as
-  // opening the file and invalidates addresses and iterators, and run() is called again, with the
-  // lock. The same happens if run() has thrown without having seen what others have written. The
-  // effects of run() outside the database should therefore be repeatable, and run() should write no
-  // checkpoints itself: turn this off otherwise. On by default.
+  // On by default. If no other client has written for a while, and the local file is not shared,
+  // transaction() does not ask the server for its lock: it calls run() at once, pushes, and then
+  // writes the checkpoint. This takes one message and one reply instead of two of each. If another
+  // client has written since the last pull, the server refuses the push. Then everything is rolled
+  // back, which takes as long as opening the file and invalidates addresses and iterators, and
+  // run() is called again, with the lock. The same happens if run() has thrown, and another client
+  // has written since the last pull. Turn this off if the effects of run() outside the database are
+  // not repeatable, or if run() writes checkpoints.
   void set_optimistic(bool value) { is_optimistic_ = value; }
 
   // Drops the entries of an abandoned transaction (Client_Lock::abandon), in memory and in the
@@ -428,7 +429,7 @@ class Client {
 
  protected:
   // In a transaction, before anything is written: writes a comment with the reason, which `joedb
-  // log` shows, and one with the author, if there is one. The transaction then ends with a time
+  // log` shows, and another comment with the author, if set. The transaction then ends with a time
   // stamp.
   void explain(std::string_view why);
 
@@ -438,7 +439,7 @@ class Client {
   class Transaction;
   class New_Entries;
   bool is_connected() const { return &connection_ != &Connection::dummy; }
-  // Throws Exception during a transaction, whose lock would be lost.
+  // Throws Exception during a transaction: its lock would be lost.
   void require_no_transaction() const;
   void compare_new();
   void pull_from_connection(System::Duration wait, bool takes_lock);
@@ -473,7 +474,8 @@ class Client {
   int needed_quiet_transactions_ = 2;  // number of them before transactions skip the lock
 };
 
-// A transaction of a client whose connection, or local file, can only be read. It had no effect.
+// Thrown by a transaction of a client if its connection or its local file can only be read. The
+// transaction had no effect.
 class Read_Only_Client : public Exception {
  public:
   Read_Only_Client() : Exception("this client cannot write") {}
@@ -484,18 +486,19 @@ class Read_Only_Client : public Exception {
 // back, and logs a warning.
 class Client_Lock {
  public:
-  // Throws Read_Only_Client, Exception if the client is in a transaction, and what pulling
-  // throws. No lock is held then.
+  // Throws Read_Only_Client, Exception if the client is in a transaction already, and the
+  // exceptions of pulling. No lock is held then.
   explicit Client_Lock(Client& client);
   ~Client_Lock();
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 
   // All functions except abandon() throw Exception after the end of the transaction. If an observer
-  // function throws (history/typed_history.h), the transaction has ended, and what it has committed
-  // is kept.
+  // function throws (history/typed_history.h), the transaction has ended, and everything that it
+  // has committed is kept.
 
-  // Before anything is written: gives the reason, like Client::transaction with a text.
+  // Must be called before anything is written. Gives the reason of the transaction, like
+  // Client::transaction with a text.
   void explain(std::string_view why);
 
   // Writes a checkpoint, after the entries that the settings require. Everything written so far is
@@ -509,8 +512,9 @@ class Client_Lock {
   // the checkpoint fails, this throws although the connection has the entries.
   void push_and_checkpoint();
   void checkpoint_and_push() { push_and_checkpoint(); }
-  // The same, and ends the transaction. If the push or the checkpoint fails, the locks are still
-  // held: call unlock(), which rolls back entries without a checkpoint, or abandon().
+  // Does the same as push_and_checkpoint(), and ends the transaction. If the push or the checkpoint
+  // fails, the locks are still held: call unlock(), which rolls back entries without a checkpoint,
+  // or abandon().
   void checkpoint_and_push_unlock();
   // Rolls back entries without a checkpoint, pushes up to the last checkpoint, and ends the
   // transaction.
@@ -519,9 +523,9 @@ class Client_Lock {
   // Rolls back entries without a checkpoint, and ends the transaction. If the rollback throws, the
   // locks are still held.
   void unlock();
-  // Releases the locks, and leaves entries without a checkpoint where they are, as a crash would.
-  // Until Client::rollback, transactions and pulls of this client throw. No-op after the end of the
-  // transaction.
+  // Releases the locks, and leaves entries without a checkpoint in place, as a crash would. Until
+  // Client::rollback is called, transactions and pulls of this client throw. Does nothing after the
+  // end of the transaction.
   void abandon() noexcept;
 
  private:

@@ -48,10 +48,10 @@ class Client_Store {
   }
 };
 
-// A client with tables. `file` and `connection` must outlive it. Without a connection, several
-// processes can share the file itself (Open_Mode::shared_write). The constructor throws what
-// Writable_Database throws, and Content_Mismatch if file and connection have diverged. Nothing is
-// pulled from the connection before pull() or a transaction.
+// A client with tables. `file` and `connection` must outlive the client. Without a connection,
+// several processes can share the file itself (Open_Mode::shared_write). The constructor throws
+// what Writable_Database throws, and Content_Mismatch if file and connection have diverged. Nothing
+// is pulled from the connection before pull() or a transaction.
 class Writable_Database_Client : private Client_Store<Writable_Database>, public Client {
  public:
   explicit Writable_Database_Client(Abstract_File& file, Connection& connection = Connection::dummy,
@@ -145,8 +145,8 @@ class Writable_Journal_Client_Lock : public Client_Lock {
   Writable_Journal& journal_;
 };
 
-// Follows a file that others write, without tables. Takes the lock of the header only briefly, and
-// never that of a transaction.
+// Follows a file that others write, without tables. Takes the head lock only briefly, and never the
+// lock of a transaction.
 class Readonly_Client {
  public:
   // `file` must outlive the client. Throws what Readonly_Journal throws.
@@ -215,8 +215,8 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
  public:
   // Both must outlive the client. Runs a transaction that upgrades the schema to that of the
   // program. A client that cannot write pulls instead, and throws Out_Of_Date if the schema is
-  // older than that of the program. Throws Schema_Mismatch if the schema is incompatible, what
-  // opening the file throws, and what pulling and pushing throw.
+  // older than that of the program. Throws Schema_Mismatch if the schema is incompatible, and the
+  // exceptions of opening, pulling and pushing.
   explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                         Content_Check check = Content_Check::fast,
                         const Journal_Options& options = {})

@@ -27,7 +27,7 @@ concept File_Path = std::constructible_from<T, std::string> && requires(const T&
 };
 
 // A std::string_view that converts to std::string: `std::string s = text;` makes a copy. The
-// characters must outlive it, and need not be followed by a zero byte.
+// characters must outlive the view, and need not be followed by a zero byte.
 class Text_View : public std::string_view {
  public:
   constexpr Text_View() = default;
@@ -46,7 +46,7 @@ class Text_View : public std::string_view {
     return Text_View(std::string_view::substr(start, count));
   }
 
-  // As with std::string, the result is a copy.
+  // The result is a copy, as it is for a std::string.
   friend std::string operator+(std::string a, Text_View b) { return std::move(a.append(b)); }
   friend std::string operator+(Text_View a, const std::string& b) { return a.str().append(b); }
   friend std::string operator+(Text_View a, const char* b) { return a.str().append(b); }
@@ -94,8 +94,8 @@ class Section_Writer {
 
   virtual void number(std::int64_t value) = 0;
   virtual void text(std::string_view value) = 0;
-  // Begins a section, which ends where the next item begins. Its bytes follow, in any number of
-  // calls of append.
+  // Begins a section, which ends where the next item begins. The bytes of the section follow, in
+  // any number of calls of append.
   virtual void begin_section() = 0;
   virtual void append(const void* bytes, std::size_t size) = 0;
 
@@ -116,13 +116,13 @@ class Section_Reader {
   // The text is valid for the lifetime of the reader.
   virtual std::string_view text() = 0;
   // Fills `memory`, which must be empty, with the next section, so that memory.size() == `size`.
-  // Throws Corruption_Error if the section has another size, Io_Error, std::bad_alloc. `reserved`:
-  // see Zeroed_Memory::begin_with.
+  // Throws Io_Error, std::bad_alloc, and Corruption_Error if the section has another size.
+  // `reserved`: see Zeroed_Memory::begin_with.
   virtual void section(Zeroed_Memory& memory, std::size_t size, std::size_t reserved = 0) = 0;
 };
 
-// The ids of the rows of a table: which ones are in use, the order of their insertion, and the id
-// of the next new row. Ids are 0 … size() - 1; ids that are not in use are free.
+// The ids of the rows of a table: which ids are in use, the order of their insertion, and the id of
+// the next new row. Ids are 0 … size() - 1; ids that are not in use are free.
 //
 // A table is dense while its ids are exactly 0 … size - 1, inserted in this order: then nothing
 // needs to be stored. The first hole (a deletion, or an insertion beyond the size) turns it into
@@ -155,7 +155,7 @@ class Record_Ids {
            (is_dense_ || is_used_in_list(id));
   }
   // True if none (are_free) or all (are_used) of [id, id + n) are in use. are_free requires that id
-  // is not negative. Both take time linear in n if the table is not dense.
+  // is not negative. Both functions take time linear in n if the table is not dense.
   bool are_free(index_t id, index_t n) const;
   bool are_used(index_t id, index_t n) const;
 
@@ -175,7 +175,7 @@ class Record_Ids {
   // Returns the id for a new row: the id that was freed or skipped last, else size().
   index_t next_free() const { return is_dense_ || first_free_ == no_id ? size_ : first_free_; }
 
-  // Allocates memory for lists of at most `size` ids. Throws std::bad_alloc, and then nothing has
+  // Allocates memory for lists of at most `size` ids. If this throws std::bad_alloc, nothing has
   // changed.
   void reserve_lists(index_t size);
 
@@ -196,10 +196,10 @@ class Record_Ids {
 
   // ---- loops that erase
   //
-  // A loop holds an id, and the value of erasures() when it reached that id. Its next step goes to
-  // the neighbour of that record, even if the record was erased since then, and even if its id was
-  // reused. Throws Exception if the neighbour is no longer known: after more than 128 erasures, if
-  // the record may be one of them.
+  // A loop holds an id, and the value of erasures() when it reached that id. The next step of the
+  // loop goes to the neighbour of that record, even if the record has been erased since then, and
+  // even if its id was reused. These functions throw Exception if the neighbour is no longer known:
+  // after more than 128 erasures, if the record may be one of the erased records.
 
   std::uint64_t erasures() const { return erasures_; }
   index_t next(index_t id, std::uint64_t erasures) const {
@@ -208,13 +208,14 @@ class Record_Ids {
   index_t previous(index_t id, std::uint64_t erasures) const {
     return erasures == erasures_ ? previous(id) : neighbour_since(id, erasures, false);
   }
-  // Call it before an iterator steps back to the record before its own (from no_id: to the last
-  // record). Throws Exception if that record was erased since `erasures`: a std::reverse_iterator,
-  // whose base is the record after the one it visits, would skip a record.
+  // Call this before an iterator steps back to the record before its own record (from no_id: to the
+  // last record). Throws Exception if the record before it was erased since `erasures`: a
+  // std::reverse_iterator, whose base is the record after the one it visits, would skip a record.
   void require_previous(index_t id, std::uint64_t erasures) const {
     if (erasures != erasures_) require_neighbour(id, erasures);
   }
-  // True if the id was erased since `erasures` and is in use again. Throws as above.
+  // True if the id was erased since `erasures` and is in use again. Throws Exception as described
+  // above.
   bool was_replaced_since(index_t id, std::uint64_t erasures) const {
     return erasures != erasures_ && is_used(id) && was_erased_since(id, erasures);
   }
@@ -227,9 +228,9 @@ class Record_Ids {
 
   // ---- undoing
   //
-  // Undo changes in reverse order. Afterwards ids and the order of both lists are as before, but a
-  // table that is no longer dense stays so. `before` is the result of before_…, called before the
-  // change.
+  // Undo changes in reverse order. Afterwards, ids and the order of both lists are as before, but a
+  // table that is no longer dense does not become dense again. `before` is the result of before_…,
+  // called before the change.
 
   struct Before {
     index_t size;
@@ -248,9 +249,9 @@ class Record_Ids {
   // ---- snapshots (snapshot/sections.h)
 
   void save(Section_Writer& out) const;
-  // For a new object, or one with the same ids. Throws Corruption_Error for inconsistent numbers.
-  // Does not read the links: if they are damaged, the order of the records is wrong, but no id is
-  // outside 0 … size() - 1.
+  // Requires a new object, or an object with the same ids. Throws Corruption_Error for inconsistent
+  // numbers. Does not read the links: if they are damaged, the order of the records is wrong, but
+  // no id is outside 0 … size() - 1.
   void restore(Section_Reader& in);
   // See Zeroed_Memory::spill.
   void spill(File& file) {
@@ -281,7 +282,7 @@ class Record_Ids {
   }
   // Distance to the usual next id: 1 if used, -1 if free.
   static index_t step(bool is_used) { return is_used ? 1 : -1; }
-  // An erasure, with the neighbours that the id had, or has again after undo_erase().
+  // An erasure, with the neighbours that the id had before it, and has again after undo_erase().
   struct Erased {
     index_t id, previous, next;
     bool is_undone;
@@ -294,8 +295,8 @@ class Record_Ids {
   [[gnu::cold]] index_t neighbour_since(index_t id, std::uint64_t erasures, bool is_next) const;
   [[gnu::cold]] void require_neighbour(index_t id, std::uint64_t erasures) const;
   [[gnu::cold]] bool was_erased_since(index_t id, std::uint64_t erasures) const;
-  // True if the log has all erasures since `erasures`. If not, throws Exception if the record may
-  // be one of them.
+  // True if the log has all erasures since `erasures`. If it does not, throws Exception if the
+  // record may be one of the erased records.
   bool are_remembered(index_t id, std::uint64_t erasures) const;
 
   index_t next_in_list(index_t id) const;
@@ -363,8 +364,8 @@ class Column_Base {
   void set_observed(bool value) { is_followed_ = value || is_indexed_; }
 
   // Makes room for `capacity` rows, which must not be fewer than now. Addresses of values change.
-  // Throws std::bad_alloc, and then nothing has changed. `will_be_filled`: most of the rows are
-  // about to be set, so that huge pages are worth it.
+  // If this throws std::bad_alloc, nothing has changed. `will_be_filled`: most of the rows are
+  // about to be set, so that huge pages pay off.
   virtual void grow(std::size_t capacity, bool will_be_filled) = 0;
 
   // Sets the default value.
@@ -374,9 +375,10 @@ class Column_Base {
 
   // Saves the values of rows 0 … rows - 1.
   virtual void save(Section_Writer& out, std::size_t rows) const = 0;
-  // For a new column, or one with the same values. Afterwards it has room for these rows. Throws
-  // Corruption_Error, and has not changed then. Does not read the values: in a damaged snapshot, a
-  // text with an invalid place is empty, and no memory outside the column is accessed.
+  // Requires a new column, or a column with the same values. Afterwards the column has room for
+  // these rows. If this throws Corruption_Error, the column has not changed. Does not read the
+  // values: in a damaged snapshot, a text with an invalid place is empty, and no memory outside the
+  // column is accessed.
   virtual void restore(Section_Reader& in, std::size_t rows) = 0;
   // Moves the values of rows 0 … rows - 1 to a temporary file (Zeroed_Memory::spill).
   virtual void spill(File& file, std::size_t rows) = 0;
@@ -386,17 +388,17 @@ class Column_Base {
 
   // ---- values that stay as they are while the column changes (arrow/arrow.h)
 
-  // Hands over its memory, and continues with a copy of rows 0 … rows - 1, followed by default
-  // values. Addresses that were taken before stay readable, and their values do not change, as long
-  // as the result exists. Throws std::bad_alloc, and then nothing has changed.
+  // Returns the memory of the column, which continues with a copy of rows 0 … rows - 1, followed by
+  // default values. Addresses that were taken before stay readable, and their values do not change,
+  // as long as the result exists. If this throws std::bad_alloc, nothing has changed.
   [[nodiscard]] Column_Memory detach(std::size_t rows) { return replace(copy(rows)); }
-  // Hands over its memory; afterwards only the destructor may be called.
+  // Returns the memory of the column; afterwards only the destructor may be called.
   [[nodiscard]] Column_Memory release() noexcept { return replace({}); }
 
  private:
   // Returns a copy of the memory with these rows. Throws std::bad_alloc.
   virtual Column_Memory copy(std::size_t rows) const = 0;
-  // Replaces the memory, and returns the old one.
+  // Replaces the memory, and returns the old memory.
   virtual Column_Memory replace(Column_Memory memory) noexcept = 0;
 
   const Type type_;
@@ -410,7 +412,7 @@ class Column final : public Column_Base {
  public:
   using Column_Base::Column_Base;
 
-  // Allocates memory for one value, so that the next set cannot fail. Only strings need any.
+  // Allocates memory for one value, so that the next set cannot fail. Only strings need memory.
   void prepare(T) {}
 
   // Compares with 0, because a snapshot may have bytes that are not a valid bool.
@@ -515,8 +517,8 @@ class Column<std::string_view> final : public Column_Base {
     if (size > String_Handle::max_inline_size && size >= texts_.size() - used_) make_room(size + 1);
   }
 
-  // `value` may be a text of this column. Requires value.size() <= max_size. Throws std::bad_alloc
-  // unless prepare() was called, and then nothing has changed.
+  // `value` may be a text of this column. Requires value.size() <= max_size. If prepare() was not
+  // called, may throw std::bad_alloc; then nothing has changed.
   void set(index_t id, std::string_view value) {
     assert(value.size() <= max_size);
     String_Handle& h = handles()[id];

@@ -17,18 +17,18 @@ namespace joedb::inline v1 {
 
 class Database;
 
-// Observes the changes of a Database (Database::set_observer). It is notified of each change before
-// the change is applied, and of the journal positions where a commit may end. The only
-// implementation is Observers (history/typed_history.h).
+// Observes the changes of a Database (Database::set_observer). An observer is notified of each
+// change before the change is applied, and of the journal positions where a commit may end. The
+// only implementation is Observers (history/typed_history.h).
 //
-// Changes of tables that it does not observe need not be reported. A reported change may fail to
-// happen: an update, if a vector is not written after all.
+// Changes of tables that it does not observe need not be reported. A reported update of a vector
+// may not happen, if writing it fails.
 class Change_Observer {
  public:
   virtual ~Change_Observer() = default;
 
-  // Switches to this database. If it is a different one, the changes reported since the last cut
-  // have not happened.
+  // Switches to this database. If the observer followed another database before, the changes
+  // reported since the last cut have not happened.
   virtual void follow(Database& database) = 0;
   virtual bool observes(Table_Id table) const = 0;
 
@@ -43,10 +43,10 @@ class Change_Observer {
   // Ends a batch: the changes reported since the last cut are before this position of the journal.
   virtual void cut(Offset position) = 0;
   // Reports a rollback: everything after `checkpoint` was dropped, and the followed database has
-  // the content of the journal up to there.
+  // the content of the journal up to `checkpoint`.
   virtual void roll_back(Offset checkpoint) = 0;
   // Calls the functions of users for the changes before `checkpoint`, the position of the
-  // checkpoint. Throws what they throw.
+  // checkpoint. Throws the exceptions of these functions.
   virtual void notify(Offset checkpoint) = 0;
 };
 
@@ -58,11 +58,11 @@ class Snapshot_Writer;
 struct Snapshot_Report {
   // Offset up to which the content came from a snapshot; 0 if no snapshot was used.
   Offset position = 0;
-  // Why snapshots were rejected; empty if none was.
+  // Why snapshots were rejected; empty if no snapshot was rejected.
   std::string remark;
-  // True if this database must not replace the snapshot, because a new one would be useless to
-  // others: the snapshot has indexes that this database lacks, or ids were reused and this database
-  // belongs to a tool with --classic.
+  // True if this database must not replace the snapshot, because other programs could not use the
+  // new snapshot: the snapshot has indexes that this database lacks, or ids were reused and this
+  // database belongs to a tool with --classic.
   bool is_for_others = false;
 };
 
@@ -76,12 +76,12 @@ inline constexpr bool is_schema_entry =
 
 // The content of a database in memory: the schema at run time, and a table engine for each table.
 //
-// It is a handler: a journal is replayed into it. Every entry has two steps. prepare(entry) checks
-// the entry and allocates the memory it needs. It throws Data_Error if the entry does not fit the
-// content, and Exception or std::bad_alloc if memory is exhausted; the content has not changed
-// then. apply(entry) requires that prepare(entry) has returned, with no change in between. It
-// cannot fail, except that a schema entry may run out of memory. Calling the database with an entry
-// does both.
+// A Database is a handler: a journal is replayed into it. Every entry has two steps. prepare(entry)
+// checks the entry and allocates the memory it needs. It throws Data_Error if the entry does not
+// match the content, and Exception or std::bad_alloc if memory is exhausted; the content has not
+// changed then. apply(entry) requires that prepare(entry) has returned, with no change in between.
+// It cannot fail, except that a schema entry may run out of memory. Calling the database with an
+// entry does both.
 //
 // The database has no journal. A program that writes uses Writable_Database, or generated code,
 // which log each entry between the two steps.
@@ -102,8 +102,7 @@ class Database {
   Table* find_table(Table_Id table) {
     return const_cast<Table*>(static_cast<const Database*>(this)->find_table(table));
   }
-  // Returns the table with this name, which is the current one after renames; null if there is
-  // none.
+  // Returns the table that has this name now, after all renames; null if there is none.
   const Table* find_table(std::string_view name) const;
 
   // Tables by id; table 1 is the first. A dropped table leaves a null pointer. The address of a
@@ -111,14 +110,14 @@ class Database {
   const std::vector<std::unique_ptr<Table>>& tables() const { return tables_; }
 
   // The schema entries (is_schema_entry) so far, in order, encoded as in a file. Two databases with
-  // the same bytes here have the same tables and fields, with the same ids.
+  // equal schema entries have the same tables and fields, with the same ids.
   const std::string& schema_entries() const { return schema_entries_; }
 
   Deleted_Values deleted_values() const { return deleted_values_; }
 
   // ---- indexes
 
-  // Adds an index. Call it before anything is replayed. The index is created together with its
+  // Adds an index. Call this before anything is replayed. The index is created together with its
   // table. From then on, neither the table nor a field of the index can be dropped.
   void add_index(Index_Definition definition);
   // The indexes whose tables exist, in the order of their creation. Pointers are valid for the
@@ -147,17 +146,17 @@ class Database {
   // ---- limits
 
   // Returns the record limit of a journal of `size` bytes: how many rows may exist without an entry
-  // of their own. These are skipped ids and the records of vectors, in total, including deleted
-  // ones. The limit is one row for each byte, but at least 16,777,216.
+  // of their own. Such rows are skipped ids and the records of vectors, in total, including deleted
+  // records. The limit is one row for each byte, but at least 16,777,216.
   static index_t free_rows_of_journal(Offset size);
-  // Call it before a journal of this many bytes is replayed. Insertions beyond its record limit
-  // throw Data_Error, and indexes are not updated, until remove_limits().
+  // Call this before a journal of this size is replayed. Insertions beyond its record limit throw
+  // Data_Error, and indexes are not updated, until remove_limits().
   void limit_to_journal_of(Offset size);
-  // Call it after replaying. From then on, memory alone limits the length of a vector, because its
-  // values will be written; the limit for skipped ids remains. Brings all indexes up to date.
-  // Throws Unique_Violation, the first of possibly several, if a unique index would hold a key
-  // twice. The tables and the other indexes are complete then, and the insertion of the missing
-  // records is retried later (Index::insert_waiting).
+  // Call this after replaying. From then on, memory alone limits the length of a vector, because
+  // its values will be written; the limit for skipped ids remains. Brings all indexes up to date.
+  // Throws Unique_Violation for the first key that a unique index would hold twice. The tables and
+  // the other indexes are complete then, and the insertion of the missing records is tried again
+  // later (Index::insert_waiting).
   void remove_limits();
 
   // From now on, keeps dropped tables and fields in memory until the database is destroyed, so that
@@ -166,8 +165,8 @@ class Database {
   // Throws Data_Error if a journal that ends at `position` could not be read back, because the
   // tables have more rows without entries of their own than the record limit allows.
   void require_readable_from(Offset position) const;
-  // Call it when the journal has grown to `position`: the record limit may grow with it. The limit
-  // never shrinks.
+  // Call this when the journal has grown to `position`: the record limit may grow with it. The
+  // limit never shrinks.
   void note_journal_size(Offset position) {
     free_rows_ = std::max(free_rows_, free_rows_of_journal(position));
   }
@@ -189,26 +188,27 @@ class Database {
   // True if no schema entry and no time stamp was replayed yet.
   bool is_new() const { return schema_entries_.empty() && !timestamps_; }
   void save(Snapshot_Writer& out) const;
-  // Reads the definition, with which the group of an index begins.
+  // Reads the definition that begins the group of an index.
   static Index_Definition read_definition(Section_Reader& in);
   // Throws Corruption_Error or Io_Error.
   static Deleted_Values read_deleted_values(const Snapshot_File& snapshot);
   // True if the snapshot has the same Deleted_Values as this database, or no id was reused. Throws
   // Corruption_Error or Io_Error.
   bool suits(const Snapshot_File& snapshot) const;
-  // Takes the content from a snapshot. The database must be new, or already have the same content.
-  // In the second case, tables and columns keep their addresses, and their values are then in the
-  // file. Throws Corruption_Error, with a message that names the mismatch, or Io_Error; a new
-  // database is unusable then.
+  // Takes the content from a snapshot. The database must be new, or already have the content of the
+  // snapshot. In the second case, tables and columns keep their addresses, and their values are
+  // afterwards in the file. Throws Corruption_Error, with a message that names the mismatch, or
+  // Io_Error; a new database is unusable then.
   void restore(std::shared_ptr<const Snapshot_File> snapshot);
   // The snapshot that values came from; null if all values came from entries.
   const std::shared_ptr<Snapshot_Source>& snapshot_source() const { return snapshot_source_; }
   // Frees memory: moves tables and indexes to an unnamed file in $TMPDIR or /var/tmp. From then on,
-  // forked child processes share them. Invalidates the same addresses as restore(). Throws Io_Error
-  // or std::bad_alloc; the content is unchanged then.
+  // forked child processes share these tables and indexes. Invalidates the same addresses as
+  // restore(). Throws Io_Error or std::bad_alloc; the content is unchanged then.
   void spill();
-  // Throws Io_Error if the file that tables are mapped from was truncated, and Corruption_Error if
-  // its verification in the background (table/load.h) found damage: values may be wrong.
+  // Throws if values may be wrong: Io_Error if the file that tables are mapped from was truncated,
+  // and Corruption_Error if the verification of a snapshot in the background (table/load.h) found
+  // damage.
   void require_intact() const {
     if (Zeroed_Memory::cut_count() != known_cuts_) [[unlikely]]
       look_for_damage();
@@ -226,7 +226,8 @@ class Database {
 
   // ---- entries
 
-  // Throws what prepare(entry) throws, and nothing has changed then; or what apply(entry) throws.
+  // If prepare(entry) throws, nothing has changed. The exceptions of apply(entry) are passed on,
+  // too.
   template <class Entry>
   void operator()(const Entry& entry) {
     prepare(entry);

@@ -20,8 +20,9 @@ class Index_Run;
 class Key_Coder;
 class Table;
 
-// A row would have the same key as another row in a unique index. Loading a journal also throws
-// this, after its last entry; the tables have been changed then (table/load.h).
+// Thrown if a row would have the same key as another row in a unique index. Loading a journal
+// throws this exception after the last entry, when the tables have been changed already
+// (table/load.h).
 class Unique_Violation : public Data_Error {
  public:
   Unique_Violation(const std::string& what, std::string_view index_name, Record_Id new_record,
@@ -42,13 +43,13 @@ struct Key_Part {
   std::string_view text = {};
 };
 
-// The text of the result refers to the argument; it is not copied. T is a Field_Value: a constraint
-// would be a part of the symbol for clang 18 and newer, and not for g++, so that a program of one
-// could not use a library of the other.
+// The text of the result refers to the argument; it is not copied. T is a Field_Value. This is not
+// a constraint, because the symbol would then differ between g++ and clang 18 or newer, and a
+// program built by one compiler could not use a library built by the other.
 template <class T>
 Key_Part key_part(T value);
 
-// The values of all fields of an index, or of the first ones, in the order of its definition.
+// The values of all fields of an index, or of its first fields, in the order of the definition.
 using Key = std::span<const Key_Part>;
 
 // A new value for a field.
@@ -71,8 +72,8 @@ struct Index_Definition {
 // ordered by id.
 //
 // A record is inserted when a field that triggers insertion is updated, and stays until it is
-// deleted. So records without values are not in the index, and two of them do not violate a unique
-// index. In a unique index, only the field with the highest id triggers insertion; in other
+// deleted. So records without values are not in the index, and two such records do not violate a
+// unique index. In a unique index, only the field with the highest id triggers insertion; in other
 // indexes, every field does. Once a record is inserted, every update of a key field moves it at
 // once.
 //
@@ -80,11 +81,12 @@ struct Index_Definition {
 // of each key. It is built after a journal is loaded, or comes from a snapshot, and takes 9 to 14
 // bytes a record. Records that are inserted later are in a B-tree; records erased from the run are
 // marked there. Run and tree compare through the columns when the stored part of a key is not
-// enough. So Table erases a record before its values change, and inserts it again afterwards.
+// enough. So Table erases a record from its indexes before its values change, and inserts the
+// record again afterwards.
 class Index {
  public:
-  // The table must outlive the index. It may lack fields of the index: until it has all of them,
-  // the index is empty, and only notes which records are to be inserted.
+  // The table must outlive the index. The table may lack fields of the index: until it has all of
+  // them, the index is empty, and only notes which records must be inserted later.
   Index(Index_Definition definition, const Table& table);
   // Call it after fields were added to the table.
   void find_columns();
@@ -173,11 +175,11 @@ class Index {
   // For an update of `field` in records [first, first + size), except unused ones, between erase()
   // and insert(): throws Unique_Violation if a unique index would hold a key twice.
   void require_unique_vector(index_t first, index_t size, Field_Id field) const;
-  // Inserts the record again after erase(), when it has its old values again. If memory is
-  // exhausted, the record stays outside until the next prepare() or insert_waiting().
+  // Inserts the record again after erase(), when its old values have been restored. If memory is
+  // exhausted, the record is not in the index until the next prepare() or insert_waiting().
   void insert_again(Record_Id record) noexcept;
 
-  // Erases a record that is deleted.
+  // Erases a record that is being deleted.
   void forget(Record_Id record) {
     erase(record);
     if (state(record.value()) != State::absent) set_state(record.value(), State::absent);
@@ -188,8 +190,8 @@ class Index {
   // Writes run and tree as one run. Reads the keys of records in the tree, and all keys if the tree
   // has many. Requires that the index is not deferred.
   void save(Section_Writer& out) const;
-  // For an index without records, or with the same ones, of a table that has its records. Takes
-  // constant time. Throws Corruption_Error, Io_Error or std::bad_alloc, and then nothing has
+  // Requires an index without records, or with the same records, of a table that has its records.
+  // Takes constant time. If this throws Corruption_Error, Io_Error or std::bad_alloc, nothing has
   // changed. Does not read the bytes of sections: if they are damaged, searches return wrong
   // results, but only records in use, and no memory outside the index is accessed.
   void restore(Section_Reader& in);

@@ -31,8 +31,8 @@ enum class Deleted_Values { reset, keep };
 //
 // A change has two steps. prepare_… checks that the change is possible and allocates the memory it
 // needs. It throws Data_Error if the change is not possible, and Exception or std::bad_alloc if
-// memory is exhausted; no visible state has changed then. The change itself, which must follow with
-// no other change in between, cannot fail. The entry is logged between the two steps.
+// memory is exhausted; no visible state has changed then. The second step makes the change, and
+// cannot fail; no other change may be made between the two steps. The entry is logged between them.
 //
 // Users only read tables: the functions that change a table neither check their arguments nor log.
 // Changes go through Writable_Database or generated code.
@@ -59,7 +59,7 @@ class Table {
   // adds that column as the last field, and returns the new id.
   void prepare_add_field(Type type);
   Field_Id add_field(std::string name);
-  // Returns the column. The caller must keep it while its address is in use.
+  // Returns the column. The caller must keep the column while its address is in use.
   std::unique_ptr<Column_Base> drop_field(Field_Id field);
   void rename_field(Field_Id field, std::string name);
 
@@ -67,10 +67,10 @@ class Table {
   const Record_Ids& records() const { return records_; }
   bool is_used(Record_Id record) const { return records_.is_used(record.value()); }
 
-  // Returns the column of a field of this type. Throws Data_Error if there is no such field, or if
-  // it has another type. The address is valid until the field is dropped.
+  // Returns the column of a field of this type. Throws Data_Error if the field does not exist, or
+  // if it has another type. The address is valid until the field is dropped.
   Column_Base& find_column(Field_Id field, Type_Code type);
-  // The same, for the type with values of C++ type T (code_of in schema/type.h).
+  // The same, for the field type whose values have C++ type T (code_of in schema/type.h).
   template <Field_Value T>
   Column<T>& column(Field_Id field) {
     const std::size_t index = field.value() - std::size_t{1};
@@ -178,7 +178,7 @@ class Table {
     if (!is_used(record)) [[unlikely]]
       throw_not_used(record);
   }
-  // Throws Data_Error if the record is not in use, or std::bad_alloc.
+  // Throws std::bad_alloc, and Data_Error if the record is not in use.
   void prepare_delete(Record_Id record) {
     require_used(record);
     records_.reserve_lists(records_.size());
@@ -194,8 +194,8 @@ class Table {
   // Returns a bit for each index, set if the index has the record. The highest bit covers all
   // indexes from number 63 on.
   std::uint64_t index_bits(Record_Id record) const;
-  // Call it after a value of the record was restored: inserts the record in these indexes again,
-  // and not in the others. Throws std::bad_alloc.
+  // Call this after a value of the record was restored: inserts the record again in the indexes of
+  // `index_bits`, and not in the others. Throws std::bad_alloc.
   void undo_keys(Record_Id record, std::uint64_t index_bits);
   // Erases the record from the indexes. Call it before a value of the record is restored.
   void erase_keys(Record_Id record) {
@@ -218,15 +218,16 @@ class Table {
   // range need not be in use.
   void prepare_update_vector(Record_Id record, index_t size) const;
 
-  // Makes room for the next row: its insertion then needs no memory, and may take texts of this
-  // table as values. Columns move only here and in prepare_…. Does nothing if memory is exhausted.
+  // Makes room for the next row. The insertion of that row then allocates no memory, so its values
+  // may be texts of this table. Columns move only in this function and in prepare_…. Does nothing
+  // if memory is exhausted.
   void make_room_for_one() noexcept {
     if (static_cast<std::size_t>(records_.size()) >= capacity_) [[unlikely]]
       try_to_reserve(records_.size() + 1);
   }
 
   // While this lock exists, columns do not move. Insertions that need memory throw Exception, and
-  // so do updates of a field that is part of an index. It must not outlive the table.
+  // so do updates of a field that is part of an index. The lock must not outlive the table.
   class Growth_Lock {
    public:
     explicit Growth_Lock(Table& table) : table_(table) { ++table_.growth_locks_; }
@@ -244,16 +245,17 @@ class Table {
   // ---- snapshots (snapshot/sections.h): records and columns, without indexes
 
   void save(Section_Writer& out) const;
-  // For a new table with these fields, or one with the same content. Throws Corruption_Error,
-  // Io_Error or std::bad_alloc; a table with the same content still has it then.
+  // Requires a new table with these fields, or a table with the content of the snapshot. If this
+  // throws Corruption_Error, Io_Error or std::bad_alloc, the content of a table that is not new is
+  // unchanged.
   void restore(Section_Reader& in);
   // Moves records and columns to a temporary file. Throws Io_Error or std::bad_alloc; the content
   // is unchanged then.
   void spill(File& file);
   // True if the file of the snapshot was truncated under its mapping.
   bool was_cut() const;
-  // Advises that all records are about to be read, in order. Only the first call after restore()
-  // has an effect. Any thread may call it.
+  // Advises the system that all records are about to be read, in order. Only the first call after
+  // restore() has an effect. Any thread may call it.
   void expect_scan() const noexcept {
     if (is_read_randomly_.load(std::memory_order_relaxed)) [[unlikely]]
       begin_scan();
@@ -270,7 +272,8 @@ class Table {
     insert_into_indexes(record, field);
   }
 
-  // Resets the values of ids that are about to be reused, as Deleted_Values says.
+  // Unless deleted values are kept (Deleted_Values), resets the values of ids that are about to be
+  // reused.
   void start_again(Record_Id record, index_t size);
   void begin_scan() const noexcept;
   void reserve(index_t rows, bool will_be_filled);
@@ -283,7 +286,8 @@ class Table {
   std::string name_;
   Deleted_Values deleted_values_;
   std::vector<Field> fields_;
-  // Copy of fields_.size(), which takes a division: too slow for each replayed value.
+  // A copy of fields_.size(): computing it takes a division, which is too slow for each replayed
+  // value.
   std::size_t field_count_ = 0;
   std::map<std::string, Field_Id, std::less<>> field_ids_;
   std::unique_ptr<Column_Base> next_column_;
@@ -299,13 +303,14 @@ class Table {
 
 // An update in place of one column for records [first, first + size), some of which may not be in
 // use: construct the object, write the values to the column, call finish(). From the constructor to
-// finish() the records are in no index that has the field. Without finish(), the destructor inserts
-// them again, with the current values of the column.
+// finish() the records are in no index that has the field. If finish() was not called, the
+// destructor inserts the records again, with the current values of the column.
 template <Field_Value T>
 class Column_Update {
  public:
-  // The table and the column must outlive this object. Throws what Table::prepare_update_vector
-  // throws; Exception if there is a Growth_Lock and the field is part of an index; std::bad_alloc.
+  // The table and the column must outlive this object. Throws the exceptions of
+  // Table::prepare_update_vector, std::bad_alloc, and Exception if there is a Growth_Lock and the
+  // field is part of an index.
   Column_Update(Table& table, Column<T>& column, Field_Id field, Record_Id first, index_t size)
       : table_(table), column_(column), field_(field), first_(first.value()), size_(size) {
     table.prepare_update_vector(first, size);

@@ -64,8 +64,8 @@ constexpr bool always_fits() {
     return has_all_values_of<From, To>();
 }
 
-// True if the conversion does not change the value, or, from one floating-point type to another, if
-// the value is in range: 0.1 fits into a float.
+// True if the conversion does not change the value. From one floating-point type to another, it is
+// enough that the value is in range: 0.1 can be converted to a float.
 template <class To, class From>
 constexpr bool fits(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
@@ -144,7 +144,8 @@ class No_Narrowing {
 // the function that update_vector_of_FIELD calls (typed_writer.h). Element i belongs to record
 // first + i. Values of records that are not in use can be written, too.
 //
-// Valid until that function returns. A copy refers to the same values. Ranges are not checked.
+// Valid until the function passed to update_vector_of_FIELD returns. A copy refers to the same
+// values. Ranges are not checked.
 template <class T>
 class Span {
  public:
@@ -168,8 +169,9 @@ class Span {
   std::size_t size_;
 };
 
-// One string of a column: assign to it, or read it as a String. It refers to the column and the
-// record, not to the text. Like the Span it comes from, it is valid while the vector is updated.
+// One string of a column, which can be assigned, or read as a String. A String_Reference refers to
+// the column and the record, not to the text. Like the Span it comes from, it is valid while the
+// vector is updated.
 class String_Reference {
  public:
   String_Reference(Column<std::string_view>& column, index_t id) : column_(column), id_(id) {}
@@ -245,7 +247,7 @@ class Span<std::string> {
 
 // A record of the table that Id belongs to: its row number, counted from 0. A default-constructed
 // id is null and has the number -1. An id does not imply that the record is in use. Ids of deleted
-// records are reused for new ones.
+// records are reused for new records.
 //   struct id_of_city : joedb::Typed_Id<id_of_city> { using Typed_Id::Typed_Id; };
 template <class Id>
 class Typed_Id {
@@ -315,13 +317,13 @@ typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter valu
 //
 //     for (const id_of_city city : db.get_city_table()) …
 //
-// A container refers to the table: changes are visible at once, and it is valid as long as the
-// addresses of tables (not after a rollback). Iterators stay valid while records are inserted and
-// deleted. If the record of an iterator is deleted, the iterator continues with the next one, so
-// that a loop may delete the records it visits, and insert others, which come last. The same holds
-// for reverse iterators. A step throws Exception if more than 128 records were deleted since the
-// previous step, and the iterator's record may be one of them; a step back, also if the record
-// before the iterator's was deleted.
+// A container refers to the table: changes are visible at once. The container is valid as long as
+// the addresses of tables (not after a rollback). Iterators stay valid while records are inserted
+// and deleted. If the record of an iterator is deleted, the iterator continues with the next
+// record, so that a loop may delete the records it visits, and insert other records, which come
+// last. The same holds for reverse iterators. A step throws Exception if more than 128 records were
+// deleted since the previous step, and the iterator's record may be one of them; a step back also
+// throws if the record before the iterator's record was deleted.
 template <class Id>
 class Container {
  public:
@@ -370,8 +372,8 @@ class Container {
     index_t id_ = Record_Ids::no_id;
   };
 
-  // Visits the last record first. It refers to the record that it visits, so that this record may
-  // be deleted.
+  // Visits the last record first. The iterator refers to the record that it visits, so that this
+  // record may be deleted.
   class reverse_iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
@@ -427,8 +429,9 @@ class Container {
   const Record_Ids* records_;
 };
 
-// The part of a table that does not depend on its types. Generated functions pass it on, so that
-// fewer templates are instantiated. None of its functions may be called before bind().
+// The part of a table that does not depend on its types. Generated functions pass this class to
+// other functions, so that fewer templates are instantiated. None of its functions may be called
+// before bind().
 class Any_Typed_Table {
  public:
   Table& table() { return *table_; }
@@ -441,16 +444,17 @@ class Any_Typed_Table {
   Table* table_ = nullptr;
 };
 
-// A table whose number is known at compile time. Generated code derives from it and adds the
-// fields.
+// A table whose number is known at compile time. Generated code derives from this class and adds
+// the fields.
 template <class Id_Type, std::uint16_t number>
 class Typed_Table : public Any_Typed_Table {
  public:
   using Id = Id_Type;
   static constexpr Table_Id id{number};
 
-  // Finds the table and the columns of its fields. Throws Data_Error if one does not exist, or has
-  // another type. `database` must outlive this object; bind again after a rollback.
+  // Finds the table and the columns of its fields. Throws Data_Error if the table or a column does
+  // not exist, or if a column has another type. `database` must outlive this object; bind again
+  // after a rollback.
   template <class... Fields>
   void bind(Database& database, Fields&... fields) {
     table_ = &database.table(id);
@@ -581,9 +585,9 @@ class Index_Range {
 // tuples.
 //
 // Iterators stay valid when the index changes: they continue from the current place of their
-// record, or, if it was deleted, from the key that it had. So a loop that gives records larger keys
-// visits them again. A step throws Exception if the record was deleted and its id has been reused.
-// Iterators refer to this object, and are invalid after a rollback.
+// record, or, if the record was deleted, from the key that it had. So a loop that gives records
+// larger keys visits them again. A step throws Exception if the record was deleted and its id has
+// been reused. Iterators refer to this object, and are invalid after a rollback.
 //
 // A record is in the index from the first update of its key fields until it is deleted; in a unique
 // index, from the first update of the key field that was added last (table/index.h).
@@ -612,8 +616,8 @@ class Typed_Index {
     using iterator_category = std::bidirectional_iterator_tag;
     using value_type = Typed_Index::value_type;
     using difference_type = std::ptrdiff_t;
-    // A copy of key and id: changing it does not change the database. Constant, so that `for (auto&
-    // entry : index)` compiles, as with a std::map.
+    // A copy of key and id: changing the copy does not change the database. Constant, so that `for
+    // (auto& entry : index)` compiles, as with a std::map.
     using reference = const value_type;
     struct pointer {
       value_type value;
@@ -789,8 +793,9 @@ class Typed_Database {
   Typed_Database(const Typed_Database&) = delete;
   Typed_Database& operator=(const Typed_Database&) = delete;
 
-  // The content with its schema at run time, as tools see it. Valid for the lifetime of this
-  // object; addresses of its tables change when a transaction or a rollback rebuilds them.
+  // The content with its schema at run time, as tools see it. The reference is valid for the
+  // lifetime of this object; addresses of tables change when a transaction or a rollback rebuilds
+  // the tables.
   const Database& get_untyped() const { return *engine_; }
 
  protected:
@@ -800,7 +805,7 @@ class Typed_Database {
     engine_ = &engine;
     if (observer_) engine.set_observer(observer_.get());
   }
-  // For histories: sets the file of the database. It must outlive this object.
+  // For histories: sets the file of the database. `file` must outlive this object.
   void set_file(Abstract_File& file) { file_ = &file; }
   // Throws Exception if the database was read once (Typed_Reader).
   Abstract_File& file() const {

@@ -18,14 +18,14 @@ namespace joedb::inline v1 {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-// The relation of the schema of a file to the schema of the program. compare_schemas takes both as
-// encoded schema entries. A file is older if its entries are a proper prefix of the program's
-// entries.
+// The relation of the schema of a file to the schema of the program. The arguments of
+// compare_schemas are encoded schema entries. A file is older if its entries are a proper prefix of
+// the program's entries.
 enum class Schema_Relation { equal, file_is_older, incompatible };
 Schema_Relation compare_schemas(std::string_view file, std::string_view program);
 
-// The schema of a file is neither that of the program nor an older version of it. Both are stored
-// as joedbi commands, one per line.
+// Thrown if the schema of a file is neither the schema of the program nor an older version of it.
+// Both schemas are stored as joedbi commands, one per line.
 class Schema_Mismatch : public Exception {
  public:
   Schema_Mismatch(const std::string& what, std::string file_schema, std::string program_schema)
@@ -34,8 +34,8 @@ class Schema_Mismatch : public Exception {
   const std::string in_program;
 };
 
-// A database was opened read-only, and its file has an older schema than the program. Opening the
-// file for writing upgrades it.
+// Thrown if a database is opened read-only, and its file has an older schema than the program.
+// Opening the file for writing upgrades the schema.
 class Out_Of_Date : public Exception {
  public:
   using Exception::Exception;
@@ -57,8 +57,8 @@ void read_file(Database& database, Abstract_File& file, std::optional<Moment> mo
 // Writable_Database::recover(), without a checkpoint.
 //
 // Throws Schema_Mismatch if the schemas are incompatible, Exception if a table that must have
-// exactly one row does not, and what bind and run_custom throw: the upgrade is rolled back then, in
-// memory and in the file.
+// exactly one row does not, and the exceptions of bind and run_custom. If this throws, the upgrade
+// is rolled back, in memory and in the file.
 void upgrade_schema(Writable_Database& database, const Program_Schema& program,
                     const std::function<void()>& bind,
                     const std::function<void(std::string_view)>& run_custom);
@@ -70,9 +70,9 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
 //
 //     Readonly_Database db("city.joedb", joedb::at_time(last_monday));
 //
-// The constructors throw Io_Error; Corruption_Error if the file is not a journal or is damaged; for
-// the last state of a file, Out_Of_Date if its schema is older and Schema_Mismatch if it is
-// incompatible; Exception if the file has no such moment.
+// The constructors throw Io_Error, Corruption_Error if the file is not a journal or is damaged, and
+// Exception if the file does not have this moment; for the last state of a file, Out_Of_Date if the
+// schema of the file is older, and Schema_Mismatch if it is incompatible.
 template <class Reader>
 class Typed_Reader : public Reader {
  public:
@@ -111,7 +111,7 @@ class Typed_Reader : public Reader {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// Throws Data_Error: an id or a size is not below the limit of set_max_record_id.
+// Throws Data_Error, which says that an id or a size is not below the limit of set_max_record_id.
 [[noreturn]] void throw_above_limit(const char* entry, index_t value, index_t limit);
 
 // Tag for clients, which upgrade the schema later, by an explicit call.
@@ -122,7 +122,7 @@ struct Upgraded_Later {};
 // Every change is checked, logged and applied, in this order. A function that throws has changed
 // neither tables nor journal, unless it says otherwise. A change throws
 //
-//   Data_Error        if it does not fit the tables: for example, a record that is not in use;
+//   Data_Error        if it does not match the tables: for example, a record that is not in use;
 //   Unique_Violation  a kind of Data_Error, for a key that a unique index already has;
 //   Io_Error          if the file cannot be written: Disk_Full if the disk is full;
 //   Write_Disabled    for all writing after such a failure, until the file is opened again;
@@ -149,19 +149,19 @@ class Typed_Writer : public Reader {
   // Appends a mark. The program defines its meaning.
   void write_valid_data() { store_.write(Valid_Data{}); }
 
-  // Appends bytes to the journal, which are not kept in memory, and returns their place. Store the
-  // result in a field of type blob. Throws Data_Error for 24 bytes that look like an integrity
+  // Appends bytes to the journal, without keeping them in memory, and returns their place. Store
+  // the result in a field of type blob. Throws Data_Error for 24 bytes that look like an integrity
   // entry (format/header.h).
   Blob write_blob(std::string_view bytes) { return store_.write_blob(bytes); }
   // The same in pieces: calls read(char* data, std::size_t n), with n at most 65536, which must
   // fill [data, data + n), until there are `size` bytes in total. read must not write to the
-  // database. If it throws, nothing has been appended.
+  // database. If read() throws, nothing has been appended.
   template <class Read>
   Blob write_blob(std::int64_t size, Read&& read) {
     return store_.write_blob(size, read);
   }
   // Returns the first max_size bytes of the blob (-1: all). Blob_Reader reads large blobs in
-  // pieces. Throws Corruption_Error if the file ends before the blob does, or Io_Error.
+  // pieces. Throws Io_Error, and Corruption_Error if the file ends before the blob does.
   std::string read_blob(Blob blob, std::int64_t max_size = -1) {
     return store_.read_blob(blob, max_size);
   }
@@ -169,13 +169,13 @@ class Typed_Writer : public Reader {
   // Writes the buffer to the file, without a checkpoint: readers do not see its entries.
   void flush() { store_.flush(); }
 
-  // After a soft checkpoint, everything so far survives the death of this process; after a hard
-  // one, also a power cut. If a checkpoint throws Io_Error, the previous one remains valid, and
-  // nothing more can be written until the file is opened again. Throws Data_Error, with nothing
-  // written, if the tables have too many records without values for the journal to be read back.
-  // Throws Exception inside the function of a schema upgrade. With the option
-  // timestamp_transactions, a checkpoint of new entries appends a time stamp, unless the last entry
-  // is one.
+  // After a soft checkpoint, everything written so far survives the death of this process; after a
+  // hard checkpoint, it also survives a power cut. If a checkpoint throws Io_Error, the previous
+  // checkpoint remains valid, and nothing more can be written until the file is opened again.
+  // Throws Data_Error, with nothing written, if the tables have too many records without values for
+  // the journal to be read back. Throws Exception inside the function of a schema upgrade. With the
+  // option timestamp_transactions, a checkpoint of new entries appends a time stamp, unless the
+  // last entry is a time stamp.
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint(Checkpoint_Level level) {
@@ -209,12 +209,12 @@ class Typed_Writer : public Reader {
     notify_observers();
   }
 
-  // A snapshot next to the file makes opening a matter of a millisecond, whatever its size
-  // (docs/snapshots.md). write_snapshot() writes a hard checkpoint and a snapshot of it, and then
-  // maps the tables from it, which frees memory and invalidates strings and iterators. Returns
-  // false if another process is writing a snapshot, or if the file has no place for one. Once a
-  // file has a snapshot, the destructor replaces it when it is old. See Writable_Database for
-  // errors.
+  // With a snapshot next to the file, opening takes about a millisecond, whatever the size of the
+  // file (docs/snapshots.md). write_snapshot() writes a hard checkpoint and a snapshot of the
+  // tables, and then maps the tables from the snapshot, which frees memory and invalidates strings
+  // and iterators. Returns false if another process is writing a snapshot, or if a snapshot cannot
+  // be stored beside this kind of file. If a file has an old snapshot, the destructor replaces it.
+  // See Writable_Database for errors.
   bool write_snapshot() {
     stamp();
     const bool has_one = store_.write_snapshot();
@@ -223,20 +223,20 @@ class Typed_Writer : public Reader {
   }
   // For loads that are larger than memory: call this repeatedly while loading. If this process has
   // more than `bytes` of private memory, moves the tables to an unnamed file in $TMPDIR or
-  // /var/tmp, maps them from there, and returns true; strings and iterators are invalid then.
+  // /var/tmp, maps them from this file, and returns true; strings and iterators are invalid then.
   // Throws Io_Error.
   bool limit_memory(std::size_t bytes) { return store_.limit_memory(bytes); }
-  // Writes a snapshot in a thread, which reads the file on its own, and returns at once.
+  // Starts a thread that reads the file and writes a snapshot, and returns at once.
   void write_snapshot_in_background() { store_.write_snapshot_in_background(); }
-  // Waits for that thread, and rethrows its error. If nothing follows the checkpoint, the tables
-  // are then mapped from the snapshot, which invalidates containers, iterators, indexes and
-  // strings.
+  // Waits for the thread of write_snapshot_in_background(), and rethrows its error. If nothing
+  // follows the checkpoint, the tables are then mapped from the snapshot, which invalidates
+  // containers, iterators, indexes and strings.
   void wait_for_snapshot() {
     store_.wait_for_snapshot();
     bind_if_possible();
   }
 
-  // The older names; Writable_Journal describes them.
+  // Older names of these functions; Writable_Journal describes them.
   void checkpoint_full_commit() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint_half_commit() { checkpoint(Checkpoint_Level::half); }
   void checkpoint_no_commit() { checkpoint(Checkpoint_Level::soft); }
@@ -245,7 +245,7 @@ class Typed_Writer : public Reader {
   void commit() { store_.commit(); }
 
   // For clients, which push before they write a checkpoint. Appends the entries that the next
-  // checkpoint would append, and throws what it would throw.
+  // checkpoint would append, and throws the exceptions of the checkpoint.
   void prepare_checkpoint(Checkpoint_Level level) {
     stamp();
     store_.prepare_checkpoint(level);
@@ -257,10 +257,10 @@ class Typed_Writer : public Reader {
   // Number of bytes written since the checkpoint.
   Offset ahead_of_checkpoint() const { return store_.ahead_of_checkpoint(); }
 
-  // Drops everything since the checkpoint, in memory and in the file. Takes as long as opening the
-  // file, or no time if there is nothing to drop. Invalidates containers, iterators, indexes and
-  // strings. Throws Exception inside a function of update_vector_of_FIELD. If reading the journal
-  // fails, the old tables remain, and nothing can be written before a rollback succeeds.
+  // Drops everything after the checkpoint, in memory and in the file. Takes as long as opening the
+  // file, or no time if nothing follows the checkpoint. Invalidates containers, iterators, indexes
+  // and strings. Throws Exception inside a function of update_vector_of_FIELD. If reading the
+  // journal fails, the old tables remain, and nothing can be written before a rollback succeeds.
   void rollback() {
     rollback_unobserved();
     notify_observers();
@@ -283,8 +283,8 @@ class Typed_Writer : public Reader {
     has_timestamps_ = Reader::program_schema().has_timestamps;
   }
 
-  // For generated code: calls upgrade_schema; lock_and_upgrade() does so under the write lock of a
-  // shared file.
+  // For generated code: upgrade() calls upgrade_schema; lock_and_upgrade() calls it under the write
+  // lock of a shared file.
   template <class Run_Custom>
   void upgrade(Run_Custom run_custom) {
     upgrade_schema(
@@ -305,7 +305,7 @@ class Typed_Writer : public Reader {
   // Calls the functions of observers (history/typed_history.h) for the changes that were committed
   // or pulled.
   void notify_observers() { Reader::notify_observers(get_journal().get_checkpoint()); }
-  // These do not notify observers: the caller does.
+  // These functions do not notify observers: the caller notifies them.
   void checkpoint_unobserved(Checkpoint_Level level) {
     stamp();
     store_.checkpoint(level);
@@ -362,7 +362,7 @@ class Typed_Writer : public Reader {
     return {field, to_stored<typename Field::Value>(value)};
   }
 
-  // Throws Data_Error if the record is not in use, or Unique_Violation.
+  // Throws Unique_Violation, and Data_Error if the record is not in use.
   template <class Field>
   void update(Any_Typed_Table& table, Field& field, Record_Id record,
               typename Field::Setter value) {
@@ -382,7 +382,7 @@ class Typed_Writer : public Reader {
     return typename Table_Type::Id(record);
   }
 
-  // The same with a given id. Throws Data_Error if it is in use, negative, or too large.
+  // The same with a given id. Throws Data_Error if the id is in use, negative, or too large.
   template <class Table_Type, class... Fields>
   [[gnu::always_inline]] void add_row_at(Table_Type& table, Record_Id record,
                                          const Assignment<Fields>&... values) {
@@ -417,8 +417,8 @@ class Typed_Writer : public Reader {
                          [&] { call_with_span(field.span(first.value(), size), function); });
   }
 
-  // Deletes a record. References to it in other records stay as they are. Throws Data_Error if it
-  // is not in use.
+  // Deletes a record. References to the record in other records stay as they are. Throws Data_Error
+  // if the record is not in use.
   template <class Table_Type>
   void erase(Table_Type& table, typename Table_Type::Id id) {
     table.require_used(id.get_record_id());
@@ -432,8 +432,8 @@ class Typed_Writer : public Reader {
         Delete_Vector{Table_Type::id, id.get_record_id(), static_cast<std::int64_t>(size)});
   }
 
-  // Deletes all records of the table, from the last to the first, with one entry each. If that
-  // throws, the deletions so far count.
+  // Deletes all records of the table, from the last to the first, with one entry for each record.
+  // If a deletion throws, the earlier deletions are kept.
   template <class Table_Type>
   void erase_all(Table_Type& table) {
     while (!table.records_in_order().is_empty()) erase(table, table.records_in_order().last());
@@ -540,7 +540,8 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
  public:
   // No one else writes the file: no transaction of another writer needs an end.
   Typed_Memory_Writer() : Writer(file, Journal_Options::without_marks()) {}
-  // Writes a checkpoint to suppress the destructor's warning: the content is lost in any case.
+  // The content is lost in any case. The checkpoint only keeps the journal's destructor from
+  // warning about entries after the checkpoint.
   ~Typed_Memory_Writer() {
     try {
       this->checkpoint_unobserved(Checkpoint_Level::soft);
@@ -551,7 +552,7 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   const std::vector<char>& get_data() const { return file.get_data(); }
 
   // Appends `bytes`, the bytes that a copy of this database has after the bytes of get_data(), and
-  // writes a soft checkpoint. If they are not whole valid entries, or change the schema, throws
+  // writes a soft checkpoint. If `bytes` are not whole valid entries, or change the schema, throws
   // Corruption_Error or Exception, and nothing has changed. Requires that nothing was written since
   // the last checkpoint.
   void append_from_copy(std::string_view bytes) {

@@ -16,10 +16,10 @@ class Undo_Log;
 // The content of a database, and its journal.
 //
 // Every change is checked, logged and applied, in this order. If it throws, neither the tables nor
-// the journal have changed, unless the function says otherwise. A change throws Data_Error if it
-// does not fit the tables, Unique_Violation, Io_Error if the file cannot be written, Write_Disabled
-// after such a failure, and Exception if memory is exhausted or a shared file is not locked
-// (lock_pull).
+// the journal have changed, unless the function says otherwise. A change throws Unique_Violation,
+// Data_Error if it does not match the tables, Io_Error if the file cannot be written,
+// Write_Disabled after a failed write or sync, and Exception if memory is exhausted or a shared
+// file is not locked (lock_pull).
 //
 // Not thread-safe. Several threads may call const functions while none changes the database.
 class Writable_Database : public Journal_Owner {
@@ -30,12 +30,13 @@ class Writable_Database : public Journal_Owner {
   explicit Writable_Database(Abstract_File& file, const Journal_Options& options = {},
                              Deleted_Values deleted_values = Deleted_Values::reset,
                              std::vector<Index_Definition> indexes = {});
-  // Takes over the content of a reader of the same file: `content` is the content of the journal up
-  // to `place`. If this throws, `content` is unchanged. Addresses of tables do not change.
+  // Moves the content of a reader of the same file to this object: `content` is the content of the
+  // journal up to `place`. If this throws, `content` is unchanged. Addresses of tables do not
+  // change.
   Writable_Database(Abstract_File& file, const Journal_Options& options, Database& content,
                     const Replay_Place& place);
-  // Hands the content to a reader; afterwards only the destructor may be called. Drops the entries
-  // after the checkpoint from the file, if possible, but not from the content.
+  // Returns the content, for a reader; afterwards only the destructor may be called. Drops the
+  // entries after the checkpoint from the file, if possible, but not from the content.
   Database release();
   // Writes a new snapshot if the file has an old one (is_snapshot_due). Reports errors to
   // Destructor_Logger.
@@ -88,8 +89,8 @@ class Writable_Database : public Journal_Owner {
   template <Field_Value T>
   void update(Table& table, Column<T>& column, const Update<T>& entry);
 
-  // Throws what an insertion of this row with these values would throw, and changes nothing. For
-  // callers that insert the row and then update its fields one by one.
+  // Throws an exception if the insertion of this row with these values would throw it, and changes
+  // nothing. For callers that insert the row and then update its fields one by one.
   void require_unique(const Insert& entry, std::span<const New_Value> values) {
     database_.prepare(entry);
     database_.table(entry.table).prepare_keys(entry.record, values);
@@ -160,8 +161,9 @@ class Writable_Database : public Journal_Owner {
   Replay_Place place() const { return journal_.savepoint(); }
 
   // Drops everything after the checkpoint, in the file and in memory. Rebuilds the tables from the
-  // journal, so addresses of tables change. If that throws, the old tables remain, and nothing can
-  // be written before a rollback() or lock_pull() succeeds. Throws Exception inside update_vector.
+  // journal, so addresses of tables change. If rebuilding throws, the old tables remain, and
+  // nothing can be written before a rollback() or lock_pull() succeeds. Throws Exception inside
+  // update_vector.
   void rollback() {
     if (vector_updates_ > 0) throw Exception("rollback while a vector is updated");
     if (ahead_of_checkpoint() == 0 && !must_build_) return;
@@ -191,15 +193,16 @@ class Writable_Database : public Journal_Owner {
 
   // ---- snapshots (table/load.h)
 
-  // Writes a hard checkpoint, and then a snapshot of it next to the file, and maps the tables from
-  // it, which frees unused memory. Invalidates strings, iterators of indexes and other addresses of
-  // values. Returns false if another process is writing a snapshot, or if the file has no place for
-  // one. If the tables cannot be mapped from the new snapshot, they stay in memory.
+  // Writes a hard checkpoint, and then a snapshot of the tables next to the file, and maps the
+  // tables from the snapshot, which frees unused memory. Invalidates strings, iterators of indexes
+  // and other addresses of values. Returns false if another process is writing a snapshot, or if a
+  // snapshot cannot be stored beside this kind of file. If the tables cannot be mapped from the new
+  // snapshot, they stay in memory.
   //
-  // Throws what hard_checkpoint() throws; Exception inside update_vector; Corruption_Error if the
-  // previous snapshot is damaged, so that the tables may have wrong values (the destructor rewrites
-  // the snapshot from the journal); Io_Error: there is no new snapshot then, and nothing else has
-  // changed.
+  // Throws the exceptions of hard_checkpoint(), Io_Error, Exception inside update_vector, and
+  // Corruption_Error if the previous snapshot is damaged, so that the tables may have wrong values
+  // (the destructor rewrites the snapshot from the journal). There is no new snapshot then, and
+  // nothing else has changed.
   bool write_snapshot();
 
   // Writes a snapshot in a thread, and returns at once. The thread opens the file on its own and
@@ -207,15 +210,16 @@ class Writable_Database : public Journal_Owner {
   // such thread is running. Throws Io_Error if the file cannot be opened, or if the hard checkpoint
   // of another process cannot be synced.
   void write_snapshot_in_background();
-  // Waits for that thread, and rethrows its error. If nothing follows the checkpoint then, rebuilds
-  // the tables from the snapshot and the journal after it, which frees their memory; addresses of
-  // tables change, as in rollback(). The destructor waits, too.
+  // Waits for the thread of write_snapshot_in_background(), and rethrows its error. If nothing
+  // follows the checkpoint then, rebuilds the tables from the snapshot and the entries after it,
+  // which frees the memory of the old tables; addresses of tables change, as in rollback(). The
+  // destructor waits, too.
   void wait_for_snapshot();
 
   // For loads that are larger than memory: call this repeatedly while loading. If this process has
   // more than `bytes` of private memory, calls Database::spill(), which invalidates the same
-  // addresses as write_snapshot(), and returns true. Throws Exception inside update_vector, or
-  // Io_Error; the content is unchanged then.
+  // addresses as write_snapshot(), and returns true. Throws Io_Error, and Exception inside
+  // update_vector; the content is unchanged then.
   bool limit_memory(std::size_t bytes) { return is_memory_above(bytes) && (spill(), true); }
   // True if limit_memory would spill: the process is above the limit, and the journal has grown by
   // at least an eighth of the limit since memory was last freed.
@@ -230,11 +234,11 @@ class Writable_Database : public Journal_Owner {
 
   // ---- sharing
 
-  // Shared files (Writable_Journal::lock_pull): waits for the write lock, takes it, replays what
-  // other writers have appended, and calls require(), which validates the tables. Returns the
-  // number of new bytes. If the bytes are invalid, or require() throws, this throws, and the lock
-  // is not held. Throws Exception if there are entries after the checkpoint. Addresses of tables
-  // change if must_build().
+  // Shared files (Writable_Journal::lock_pull): waits for the write lock, takes it, replays the
+  // entries that other writers have appended, and calls require(), which validates the tables.
+  // Returns the number of new bytes. If the new entries are invalid, or require() throws, this
+  // throws, and the lock is not held. Throws Exception if there are entries after the checkpoint.
+  // Addresses of tables change if must_build().
   template <class Require>
   Offset lock_pull(Require require) {
     return journal_.lock_pull([&] {
@@ -250,10 +254,10 @@ class Writable_Database : public Journal_Owner {
     return lock_pull([] {});
   }
 
-  // Appends [checkpoint, end) of another journal that begins like this one, and replays it.
-  // Requires that nothing follows the checkpoint of this journal, and, for a shared file, the lock.
-  // If the bytes are not whole valid entries, or require() throws, this throws, and nothing has
-  // changed except the addresses of tables.
+  // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal,
+  // and replays the appended entries. Requires that nothing follows the checkpoint of this journal,
+  // and, for a shared file, the lock. If the bytes are not whole valid entries, or require()
+  // throws, this throws, and nothing has changed except the addresses of tables.
   template <class Require>
   void append_from(const Abstract_File& source, Offset end, Require require) {
     journal_.copy_from(source, end);
@@ -267,8 +271,8 @@ class Writable_Database : public Journal_Owner {
       throw;
     }
   }
-  // The same, followed by a soft checkpoint. If that fails, the tables have the new entries, and
-  // nothing more can be written (Write_Disabled).
+  // The same, followed by a soft checkpoint. If the checkpoint fails, the tables have the new
+  // entries, and nothing more can be written (Write_Disabled).
   template <class Require>
   void copy_from(const Abstract_File& source, Offset end, Require require) {
     append_from(source, end, require);
@@ -303,16 +307,17 @@ class Writable_Database : public Journal_Owner {
   [[gnu::noinline]] void note_update(const Table& table, Field_Id field, Record_Id record) {
     if (table.is_observed()) note(Update<bool>{table.id(), record, field, {}});
   }
-  // Ends a batch of the observer: it is reported once the checkpoint is past it. Does nothing while
-  // the tables differ from the journal: the changes are then reported later or rolled back.
+  // Ends a batch of the observer: the batch is reported once the checkpoint is past it. Does
+  // nothing while the tables differ from the journal: the changes are then reported later or rolled
+  // back.
   void cut() {
     if (database_.observer() == nullptr || must_build_ || vector_updates_ > 0) return;
     database_.observer()->cut(journal_.get_position());
     note_observed(journal_.get_position());
   }
   // Adds a position of the observer. Of the positions up to the checkpoint, only the last one is
-  // needed. The checkpoint may be between two positions: with group commit, it also covers what
-  // other threads have written.
+  // needed. The checkpoint may be between two positions: with group commit, it also covers entries
+  // that other threads have written.
   void note_observed(Offset position) {
     if (database_.observer() == nullptr) return;
     while (observed_.size() > 1 && observed_[1] <= journal_.get_checkpoint())
@@ -339,7 +344,7 @@ class Writable_Database : public Journal_Owner {
   void replace_snapshot();
   void spill();
 
-  // Call it when the tables have changes that the journal does not have.
+  // Called when the tables have changes that the journal does not have.
   void require_rollback() {
     must_build_ = true;
     journal_.require_replay();

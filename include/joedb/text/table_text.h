@@ -16,8 +16,8 @@ struct Table_View {
 };
 
 // Prints a table with a title, and one line per record in ascending order of ids. A value that is
-// too wide for its column is cut, and ends with an ellipsis. The state of `out` tells whether it
-// was written.
+// too wide for its column is cut, and ends with an ellipsis. The state of `out` shows whether the
+// table was written.
 //
 //     -----------------
 //       name     height
@@ -26,10 +26,10 @@ struct Table_View {
 //     1 "Roland"   1.62
 void write_table(std::ostream& out, const Table& table, const Table_View& view);
 
-// Prints these records in the same form, in the given order. All must be in use.
+// Prints the given records in the same form, in the given order. All of them must be in use.
 void write_records(std::ostream& out, const Table& table, std::vector<index_t> records);
 
-// Prints a record, one line per field. If the id is not in use (a negative one never is), prints
+// Prints a record, one line per field. If the id is not in use (a negative id never is), prints
 // information about the records of the table instead.
 void write_record(std::ostream& out, const Table& table, Record_Id record);
 

@@ -23,24 +23,25 @@ struct Copies_Options {
   // the loss of any n - 1 loses no durable entry.
   std::size_t needed = 0;
   // Called for each event: a copy that cannot be opened, was repaired, failed and is no longer
-  // used, or lags so far that the log waits for it. It runs in the thread that uses the log; events
-  // of background threads are reported by the next write or sync, or on closing.
+  // used, or lags so far that the log waits for it. The function runs in the thread that uses the
+  // log; events of background threads are reported by the next write or sync, or on closing.
   std::function<void(std::string_view)> on_report = {};
-  // True: each copy has a thread that writes and syncs it. False: the calling thread does so, one
-  // copy after the other.
+  // True: each copy has a thread that writes and syncs it. False: the calling thread writes and
+  // syncs one copy after the other.
   bool has_threads = true;
-  // Number of bytes that may be queued in memory for a copy that lags behind the needed ones. A
-  // write that would exceed it waits for that copy.
+  // Number of bytes that may be queued in memory for a copy that lags behind the needed copies. A
+  // write that would exceed this number waits for the lagging copy.
   std::size_t max_lag_bytes = std::size_t{1} << 26;
-  // Timeout of such a write, or of closing, for a copy that makes no progress at all, such as one
-  // on a disk that hangs. That copy is dropped then; but a write keeps waiting if too few copies
-  // would be left. A write or sync that lacks a needed copy waits without a timeout.
+  // Timeout of a write that waits for a lagging copy, or of closing, if the copy makes no progress
+  // at all, for example because its disk hangs. The copy is dropped then; but a write keeps waiting
+  // if too few copies would be left. A write or sync that lacks a needed copy waits without a
+  // timeout.
   std::chrono::milliseconds patience = std::chrono::seconds(30);
-  // For simulations without threads: returns true if this copy is slow now. Its operations are
-  // queued then, until it is no longer slow, or is needed.
+  // For simulations without threads: returns true if this copy is slow now. Operations of a slow
+  // copy are queued, until it is no longer slow, or is needed.
   std::function<bool(std::size_t copy)> is_slow = {};
 
-  // Clock for `patience`. It must outlive the Copies and their threads.
+  // Clock for `patience`. The clock must outlive the Copies and their threads.
   System* system = &System::real();
 };
 
@@ -51,32 +52,34 @@ struct Copies_Options {
 //                                                   {.needed = 2}));
 //
 // The constructor reads all copies, entry by entry, and takes each entry from any copy in which it
-// is good. Unless `mode` is read_existing, it repairs copies that lack something. It throws if
-// entries could be lost or histories mixed: if so few copies are available that all of them may
-// lack a durable entry; if copies belong to different logs; or if good entries differ at the same
-// place, unless one of them is in at least `needed` copies and the other is not.
+// is good. Unless `mode` is read_existing, it repairs copies that lack something. The constructor
+// throws if entries could be lost or histories mixed: if too few copies are available, so that all
+// of them may lack a durable entry; if copies belong to different logs; or if good entries differ
+// at the same place, unless one of these entries is in at least `needed` copies and the other entry
+// is not.
 //
-// A write or sync returns when `needed` copies have performed it. The others catch up in the
-// background: each performs the same operations in the same order, but merges syncs that are
-// overdue into one. status() returns the lag of each. The destructor waits until all have caught
-// up.
+// A write or sync returns when `needed` copies have performed it. The other copies perform the same
+// operations in the same order in the background, but merge overdue syncs into one sync. status()
+// returns the lag of each copy. The destructor waits until all copies have performed all
+// operations.
 //
-// A copy that fails is dropped: it is no longer written. If fewer than `needed` are left, the write
-// or sync throws. Supports format `checked` only. A log opened with read_existing shows the entries
-// found by the constructor, not later ones.
+// A copy that fails is dropped: it is no longer written. If fewer than `needed` copies are left,
+// the write or sync throws. Supports format `checked` only. A log opened with read_existing shows
+// the entries found by the constructor, but no later entries.
 //
 // An object is used by one thread at a time, except for status().
 class Copies : public Abstract_File {
  public:
-  // A null file stands for a copy that could not be opened. Throws Exception, Io_Error,
+  // A null file stands for a copy that could not be opened. Throws Exception, Io_Error, or
   // Corruption_Error.
   Copies(std::vector<std::unique_ptr<Abstract_File>> files, Open_Mode mode,
          Copies_Options options = {});
-  // Waits for copies that lag, but for at most `patience` while a copy makes no progress. Such a
-  // copy loses its queued operations, and its file is closed when the pending system call returns.
+  // Waits for copies that lag, but for at most `patience` while a copy makes no progress. Queued
+  // operations of a copy without progress are dropped, and its file is closed when the pending
+  // system call returns.
   ~Copies() override;
   // Opens the files. Reports each file that cannot be opened. Throws Io_Error if another writer has
-  // one of them.
+  // one of the files open.
   static std::unique_ptr<Copies> open(const std::vector<std::string>& names, Open_Mode mode,
                                       Copies_Options options = {});
 
@@ -84,7 +87,7 @@ class Copies : public Abstract_File {
     std::string name;
     bool is_used = false;
     std::uint64_t repaired_entries = 0;  // number of entries repaired by the constructor
-    std::string failure;                 // reason why it is not used
+    std::string failure;                 // reason why the copy is not used
     // Lag: bytes and syncs that this copy has not performed yet.
     std::uint64_t lag_bytes = 0;
     std::uint64_t lag_syncs = 0;

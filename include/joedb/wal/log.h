@@ -71,15 +71,15 @@ struct End {
 
 // One per line: `joedb wal dump` prints them, `joedb wal load` reads them.
 
-// Appends any bytes in double quotes, without a line break. `"` and `\` are preceded by `\`;
-// control characters and bytes that are not UTF-8 become `\` and three octal digits; of two
-// adjacent question marks the second is preceded by `\` (as joedb_logdump writes strings). Other
-// text is unchanged.
+// Appends `bytes`, which may be any bytes, in double quotes, without a line break. `"` and `\` are
+// preceded by `\`; control characters and bytes that are not UTF-8 become `\` and three octal
+// digits; of two adjacent question marks the second is preceded by `\` (as joedb_logdump writes
+// strings). Other text is unchanged.
 void append_text(std::string& out, std::string_view bytes);
 
-// Returns the bytes of such a line, given without its line end. `\` must be followed by three octal
-// digits, by x and two hexadecimal digits, or by one character that is neither letter nor digit.
-// Throws Exception, which states the error and its column.
+// Returns the bytes of a line in this form, given without its line end. `\` must be followed by
+// three octal digits, by x and two hexadecimal digits, or by one character that is neither letter
+// nor digit. Throws Exception, which states the error and its column.
 std::string parse_text(std::string_view line);
 
 // ---- recovery -----------------------------------------------------------------------------------
@@ -97,22 +97,23 @@ struct Report {
   Offset file_size = 0;
 
   // Sequence of the last entry that is known to be durable, because a later entry or mark says so;
-  // 0 if none does. Entries after it may be durable, too.
+  // 0 if no entry is known to be durable. Later entries may be durable, too.
   std::uint64_t known_durable = 0;
-  // Offset up to which all entries are known to be durable. Some entries after it may be known to
-  // be durable, too.
+  // Offset up to which all entries are known to be durable. Some entries after this offset may be
+  // known to be durable, too.
   Offset durable_offset = 0;
 
-  // Number of good entries after the end. A power cut leaves such entries where it has lost an
-  // earlier one that was not durable yet; damage leaves them, too.
+  // Number of good entries after the end. A power cut leaves such entries after an entry that was
+  // not durable yet and was lost; damage leaves them, too.
   std::uint64_t later_entries = 0;
   Offset later_offset = 0;  // offset of the first good entry or mark after the end
   Offset later_end = 0;     // end of the last one
-  // Name of the file in which they were saved before they were removed; empty if they were not.
+  // Name of the file in which the later entries were saved before they were removed; empty if they
+  // were not saved.
   std::string saved = {};
 
   // True if durable entries are damaged, which no power cut explains. Format `cwal` does not record
-  // durability: there, true if there are later entries.
+  // durability: in this format, true if there are later entries.
   bool is_damaged() const {
     return format == Format::cwal ? later_entries > 0 : known_durable >= end.position.sequence;
   }
@@ -130,10 +131,10 @@ enum class Tail {
 };
 
 // Finds the last good entry of a log. Reads the whole file, in blocks. With `truncate` and `zero`,
-// the bytes after that entry are removed, and the file is synced. They include good entries
-// (later_entries) if an entry before these is damaged, or was lost in a power cut. Good entries are
-// saved first, in a file NAME.tail-OFFSET beside the log, which is itself a log: `joedb wal dump
-// --later` prints them.
+// the bytes after the last good entry are removed, and the file is synced. The removed bytes
+// include good entries (later_entries) if an entry before them is damaged, or was lost in a power
+// cut. Good entries are saved first, in a file NAME.tail-OFFSET beside the log, which is itself a
+// log: `joedb wal dump --later` prints them.
 //
 // Throws Io_Error. Throws Corruption_Error if no header is good, or if good entries cannot be
 // saved, for example because the log is not in a file of the operating system; then the log is
@@ -148,28 +149,28 @@ Report examine(const Abstract_File& file);
 
 class Source;
 
-// Reads the entries of a log in their order, up to the first that is not good.
+// Reads the entries of a log in their order, up to the first entry that is not good.
 //
 //   joedb::wal::Reader reader("orders.wal");
 //   while (const auto entry = reader.next()) use(entry->text());
 //   if (reader.end().stop != joedb::wal::Stop::clean) warn(reader.end().text());
 //
 // A log may be read while it is written, also by another process: each call of next() tries again
-// where the last one stopped. The format is detected. An entry is returned only after its checksum,
-// order and epoch were checked. A file of arbitrary bytes yields entries or an end, and takes no
-// more memory than it has bytes.
+// where the last call stopped. The format is detected. An entry is returned only after its
+// checksum, order and epoch were checked. A file of arbitrary bytes gives entries or an end, and
+// reading it takes no more memory than the size of the file.
 //
 // An object is used by one thread at a time.
 class Reader {
  public:
   // `file` must outlive this object. Throws Io_Error, and Corruption_Error for a damaged header.
   explicit Reader(const Abstract_File& file);
-  // The same; throws Io_Error also if there is no such file.
+  // The same; throws Io_Error also if the file does not exist.
   explicit Reader(const std::string& file);
-  // Reads through a memory map, without copying. Bytes of entries keep their address as long as
-  // this object lives, but change if the log is rotated meanwhile. If the file is truncated, lost
-  // bytes read as zeros, and next() throws Io_Error. Installs a process-wide handler of SIGBUS,
-  // which acts only on such maps.
+  // Reads through a memory map, without copying. The bytes of entries keep their address during the
+  // lifetime of this object, but change if the log is rotated. If the file is truncated, lost bytes
+  // read as zeros, and next() throws Io_Error. Installs a process-wide handler of SIGBUS, which
+  // acts only on such maps.
   static Reader map(const std::string& file);
 
   Reader(Reader&&) noexcept;
@@ -177,8 +178,8 @@ class Reader {
   ~Reader();
 
   // Returns the next good entry; its bytes are valid until the next call (but see map). Returns
-  // nullopt at the end; end() explains it. If the log is rotated while it is read, this continues
-  // with the new entries, unless unread ones were overwritten. Throws Io_Error, and
+  // nullopt at the end; end() explains it. If the log is rotated while it is read, next() continues
+  // with the new entries, unless unread entries were overwritten. Throws Io_Error, and
   // Corruption_Error for a damaged header.
   std::optional<Entry> next();
 
@@ -210,10 +211,10 @@ class Reader {
   // 0 in format `cwal`.
   std::uint64_t log_id() const;
   std::uint64_t epoch() const;
-  // Sequence of the last entry that is durable according to the entries read so far; 0 if none of
-  // them says so.
+  // Sequence of the last entry that is durable according to the entries read so far; 0 if no entry
+  // read so far shows this.
   std::uint64_t known_durable() const;
-  // CRC of the last entry, which the next one must repeat. 0 after a seek to another position,
+  // CRC of the last entry, which the next entry must repeat. 0 after a seek to another position,
   // until next() returns an entry.
   std::uint32_t last_crc() const;
 
@@ -238,7 +239,7 @@ class Reader {
 struct Header;
 
 // Limits on the entries that are not durable. A Writer syncs by itself as soon as one limit is
-// reached; by default it never does.
+// reached; by default it never syncs by itself.
 struct Sync_Policy {
   std::uint64_t entries = 0;            // number of entries not yet durable; 0: no limit
   std::uint64_t bytes = 0;              // their size in the file, in bytes; 0: no limit
@@ -261,14 +262,15 @@ struct Options {
 
   // Step of preallocation, in bytes (0 to 2^30): the file grows by this many zeros at a time, so
   // that a sync writes no metadata; 0: the file grows with its entries. If the disk has no room to
-  // preallocate, the Writer continues without. Refused for a new log in format `cwal`, where zeros
-  // are entries.
+  // preallocate, the Writer continues without preallocation. Refused for a new log in format
+  // `cwal`, where zeros are entries.
   Offset preallocate = 0;
 
-  // Size of a batch, in bytes: before the entries would take more than this in the file, the log is
-  // reset to the start of the file, as CWal does with its batches; 0: never. `on_batch` is called
-  // first, when all entries of the batch are in the file. It must save the data elsewhere, or
-  // throw; then nothing is appended and the log is not reset. It must not call this Writer.
+  // Size of a batch, in bytes: before the entries would take more than this size in the file, the
+  // log is reset to the start of the file, like the batches of CWal; 0: never. `on_batch` is called
+  // first, when all entries of the batch are in the file. `on_batch` must save the data elsewhere,
+  // or throw; if it throws, nothing is appended and the log is not reset. It must not call this
+  // Writer.
   Offset batch_size = 0;
   std::function<void()> on_batch = {};
 
@@ -284,26 +286,27 @@ struct Options {
 //
 //   joedb::wal::Writer log("orders.wal");
 //   log.append("one coffee");
-//   log.sync();  // from here on, a power cut does not lose it
+//   log.sync();  // from here on, the entry survives a power cut
 //
-// Appended entries are in memory first. After flush() they survive a killed process, after sync() a
-// power cut. A reader, also after a crash, sees the entries in their order and without a gap: at
-// least all durable entries, and nothing that was not appended.
+// Appended entries are in memory first. After flush() they survive a killed process, and after
+// sync() they survive a power cut. A reader, also after a crash, sees the entries in their order
+// and without a gap: at least all durable entries, and nothing that was not appended.
 //
 // If another program has removed, replaced or truncated the file, a sync throws File_Replaced. In a
 // child process (io/file.h), functions throw Inherited_Object, and the destructor does nothing.
 //
-// Fail-stop: after a failed write or sync nothing more is written, and every call except the
-// inspectors throws Write_Disabled with the text of that failure. Entries up to durable_sequence()
-// are safe then; any part of the later ones may be. Open the log again to find out.
+// Fail-stop: after a failed write or sync nothing more is written, and every function throws
+// Write_Disabled with the text of this failure, except the functions that return the state of the
+// object. Entries up to durable_sequence() are durable then; any part of the later entries may be
+// durable. Open the log again to find out.
 //
 // An object is used by one thread at a time. A file has at most one Writer at a time.
 class Writer {
  public:
-  // Opens a log, or creates a new one. Existing entries stay. All of them are durable when this
-  // returns: entries that are not known to be durable are written again. Bytes that a crash has
-  // left after them are removed; good entries among these are saved first (see recover and
-  // found()).
+  // Opens a log, or creates a new one. Existing entries stay. All existing entries are durable when
+  // the constructor returns: entries that are not known to be durable are written again. Bytes that
+  // a crash has left after the entries are removed; good entries among these bytes are saved first
+  // (see recover and found()).
   //
   // Throws Io_Error, also if another writer has the file; Corruption_Error if the file is not a
   // log, if durable entries are damaged, or if good entries cannot be saved; and Exception for
@@ -318,8 +321,9 @@ class Writer {
   // Like close(), but reports errors to Destructor_Logger.
   ~Writer();
 
-  // Appends an entry of any bytes: at most max_entry_size of them, in format `cwal` at least one.
-  // Returns its position. Throws Exception for a wrong size, and appends nothing.
+  // Appends an entry of any bytes: at most max_entry_size bytes, and at least one byte in format
+  // `cwal`. Returns the position of the entry. Throws Exception for an invalid size, and appends
+  // nothing.
   Position append(std::string_view bytes);
   Position append(std::span<const std::byte> bytes) {
     return append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -331,9 +335,9 @@ class Writer {
   void sync();
 
   // Resets the log to the start of the file. Earlier entries are no longer needed, whether durable
-  // or not. After the next sync, no reader that begins then returns them; until then, a power cut
-  // may bring back the durable ones. Sequences continue. (In format `cwal` the file is
-  // truncated and synced, and readers count from 1 again.)
+  // or not. A reader that is opened after the next sync does not return these entries; until the
+  // next sync, a power cut may bring back durable entries. Sequences continue. (In format `cwal`
+  // the file is truncated and synced, and readers count from 1 again.)
   void rotate();
 
   // Flushes, and syncs unless the policy is `never`. Then writes, without a sync, a mark that
@@ -341,7 +345,7 @@ class Writer {
   // Exception, but closing again is a no-op.
   void close();
 
-  // Position of the entry that is appended next.
+  // Position of the next entry that will be appended.
   Position position() const;
   // Sequence of the last entry that is durable or no longer needed; 0 if there is none.
   std::uint64_t durable_sequence() const;
@@ -384,12 +388,13 @@ struct Async_Options {
 //   …
 //   done.get();  // durable from here on
 //
-// Writes in one thread of its own. The log holds entries in the order of the calls of append_async.
-// Thread-safe. In a child process (io/file.h), functions throw Inherited_Object.
+// All writing is done in one thread of this object. The entries of the log are in the order of the
+// calls of append_async. Thread-safe. In a child process (io/file.h), functions throw
+// Inherited_Object.
 //
 // After a failed write or sync all pending calls fail, in their order, and all later calls throw
-// the same error. An entry reported as failed may be in the log nevertheless; an entry reported as
-// durable is in it.
+// the same error. An entry that was reported as failed may still be in the log; an entry that was
+// reported as durable is in the log.
 class Async_Writer {
  public:
   // Called in the writing thread, in the order of the entries. If `error` is null, the entry is

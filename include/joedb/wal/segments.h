@@ -16,19 +16,20 @@
 
 // A log in a directory, in several files of a fixed size (segments). Segments that are no longer
 // needed are recycled or removed at one end while entries are appended at the other. So entries can
-// be released bit by bit; the log never has to be saved as a whole before it is reset.
+// be released a few at a time; the log never has to be saved as a whole before it is reset.
 
 namespace joedb::inline v1::wal {
 
 struct Segment_Options {
   // Size of a segment, in bytes, with its 16 KiB of headers. An entry that does not fit in the rest
-  // of a segment begins a new one; an entry that fits in no segment gets a larger one of its own.
+  // of a segment begins a new one; an entry that is larger than a segment gets a larger segment of
+  // its own.
   Offset segment_size = Offset{1} << 26;
-  // Number of released segments that are kept to be recycled. They already have their size, so that
-  // a sync writes no metadata. Others are removed.
+  // Number of released segments that are kept to be recycled. Their files already have the size of
+  // a segment, so that a sync writes no metadata. Other released segments are removed.
   std::size_t spare_segments = 2;
-  // True: opening reads all entries of all needed segments, to detect damage. False: it reads only
-  // those of the last segment; missing segments are detected all the same.
+  // True: opening reads all entries of all needed segments, to detect damage. False: opening reads
+  // only the entries of the last segment; missing segments are detected in both cases.
   bool check_entries = true;
 };
 
@@ -41,13 +42,13 @@ struct Segment_Options {
 //   log.release(position.sequence);  // saved elsewhere
 //
 // Guarantees, failures and thread safety are those of Writer. A segment is durable before the next
-// one begins, so a power cut can only tear the last one.
+// segment begins, so a power cut can only damage the last segment.
 class Segmented_Writer {
  public:
-  // Opens a log, or creates a new one, and the directory if there is none. `options` must have
+  // Opens a log, or creates a new log, and the directory if it does not exist. `options` must have
   // format `checked` and no batch_size. Throws what Writer throws. Throws Corruption_Error, which
   // names file and entries, if a segment is missing or damaged, so that the entries have a gap;
-  // then nothing has changed. (A missing newest segment cannot be detected: the log just ends
+  // then nothing has changed. (A missing newest segment cannot be detected: the log then ends
   // earlier.)
   explicit Segmented_Writer(const std::string& directory, Options options = {},
                             Segment_Options segments = {});
@@ -68,14 +69,14 @@ class Segmented_Writer {
   std::uint64_t log_id() const;
 
   // Declares the entries up to `sequence` no longer needed. Segments that hold only such entries
-  // are recycled or removed; if there is one, this syncs the log first.
+  // are recycled or removed; if there is such a segment, the log is synced first.
   void release(std::uint64_t sequence);
   // Begins a new segment, and releases all entries before it.
   void rotate();
 
   // Sequence of the first entry that can be read.
   std::uint64_t oldest_sequence() const;
-  // Number of segments in use, without spare ones.
+  // Number of segments in use, without spare segments.
   std::size_t segments() const;
 
  private:
@@ -88,7 +89,7 @@ class Segmented_Writer {
 // one thread at a time.
 class Segmented_Reader {
  public:
-  // Throws Io_Error if there is no such directory; Corruption_Error for a damaged header.
+  // Throws Io_Error if the directory does not exist, and Corruption_Error for a damaged header.
   explicit Segmented_Reader(const std::string& directory);
   // `directory` must outlive this object.
   explicit Segmented_Reader(Abstract_Directory& directory);
@@ -98,8 +99,8 @@ class Segmented_Reader {
 
   // Like the functions of Reader. Released entries are not returned once their segments are gone;
   // if this happens while they are read, the reader stops with Stop::overwritten. At a missing or
-  // damaged segment it stops, and stays there until the next seek: it never skips entries by
-  // itself.
+  // damaged segment the reader stops, and stays there until the next seek: it never skips entries
+  // by itself.
   std::optional<Entry> next();
   std::optional<Entry> wait_for_next(std::chrono::milliseconds timeout,
                                      System& system = System::real());

@@ -12,8 +12,8 @@ namespace joedb::inline v1 {
 // Exponential backoff: the pauses between the tries of one operation. Each pause is twice as long
 // as the one before, up to a longest one.
 //
-// Waits on the given System only, which must outlive it. Not thread-safe: each operation has its
-// own Backoff.
+// Sleeps only by the given System, which must outlive the object. Not thread-safe: each operation
+// has its own Backoff.
 class Backoff {
  public:
   struct Pauses {
@@ -41,8 +41,9 @@ class Backoff {
     return pause;
   }
 
-  // Sleeps for the next pause, and returns true: try again. The last pause is cut to end at the
-  // timeout, so the last try is made then. Returns false, without sleeping, after the timeout.
+  // Sleeps for the next pause, and returns true: try again. The last pause is shortened to end at
+  // the timeout, so the last try is made at the timeout. Returns false, without sleeping, after the
+  // timeout.
   bool wait() {
     System::Duration pause = next();
     if (end_ != System::Time::max()) {

@@ -8,8 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// Returns the number that all of `text` is; nullopt if it is none, or too large for a T. A leading
-// plus sign and spaces are not allowed.
+// Returns the number that `text` consists of; nullopt if `text` is not a number, or if the number
+// is too large for a T. A leading plus sign and spaces are not allowed.
 template <class T>
 std::optional<T> parse_number(std::string_view text) {
   T number{};

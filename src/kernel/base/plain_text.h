@@ -14,8 +14,8 @@ template <char... Special>
 bool is_plain(std::uint64_t word) {
   constexpr std::uint64_t ones = 0x0101010101010101;
   constexpr std::uint64_t high_bits = 0x80 * ones;
-  // Returns a word with the high bit of each byte below `limit`. By the borrow of the subtraction,
-  // later bytes may have it, too, but only if some byte really is below the limit.
+  // Returns a word with the high bit of each byte below `limit`. Because the subtraction borrows,
+  // later bytes may have the high bit, too, but only if some byte really is below the limit.
   const auto below = [word](std::uint64_t limit, std::uint64_t flipped) {
     const std::uint64_t bytes = word ^ (flipped * ones);
     return (bytes - limit * ones) & ~bytes & high_bits;

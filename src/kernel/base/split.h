@@ -10,7 +10,7 @@
 namespace joedb::inline v1 {
 
 // Returns the parts of `text` between the separators, which must not be empty: one more part than
-// there are separators, so "" has one. Parts may be empty. They are views into `text`.
+// there are separators, so "" has one part. Parts may be empty. The parts are views into `text`.
 inline std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
   assert(!separator.empty());
   std::vector<std::string_view> parts;
@@ -23,7 +23,7 @@ inline std::vector<std::string_view> split(std::string_view text, std::string_vi
 }
 
 // Returns the words of a line, which are separated by blanks, tabs and carriage returns: none for a
-// blank line. They are views into `line`.
+// blank line. The words are views into `line`.
 inline std::vector<std::string_view> split_words(std::string_view line) {
   constexpr std::string_view spaces = " \t\r";
   std::vector<std::string_view> words;

@@ -2,14 +2,15 @@
 #define JOEDB_SRC_KERNEL_BASE_STANDARD_DESCRIPTORS_H
 
 // Descriptors 0, 1 and 2 are standard input, output and error, even in a process that was started
-// without them: the next file to be opened would get the number, and output of the program would be
-// written to that file. So no file or socket of this library may have one of these numbers.
+// without them: the next file to be opened would get one of these numbers, and output of the
+// program would be written to that file. So no file or socket of this library may have one of these
+// numbers.
 
 namespace joedb::inline v1 {
 
-// Opens /dev/null under each of the three numbers that is free, so that no later file gets it.
-// Reads and writes there fail with EBADF, as before. Call this before third-party code opens files
-// or sockets.
+// Opens /dev/null under each of the three numbers that is free, so that no later file gets this
+// number. Reads and writes of these descriptors fail with EBADF, as before. Call this before
+// third-party code opens files or sockets.
 void reserve_standard_descriptors() noexcept;
 
 }  // namespace joedb::inline v1

@@ -54,7 +54,8 @@ static int count_of_bits(std::uint64_t bits) {
 }
 
 static constexpr int few_bits = 8;
-// For any blob of this size: with more bits, one of 100 million hashes would be taken for an entry.
+// The limit for any blob of this size: with a higher limit, one of 100 million hashes would be
+// mistaken for an entry.
 static constexpr int few_bits_of_payload = 2;
 
 bool resembles_integrity(std::string_view bytes) {

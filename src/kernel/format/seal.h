@@ -6,16 +6,16 @@
 
 #include "joedb/base/types.h"
 
-// A seal is a checksum in the second copy of a slot. It proves that the bytes before the position X
-// in the first copy were written together with X. So one sync makes these bytes and X durable, and
-// a reader of the slot can tell whether that sync was completed.
+// A seal is a checksum in the second copy of a slot. If it matches the bytes before the position X
+// in the first copy, these bytes and X are on disk. So one sync makes both durable, and a reader of
+// the slot can find out whether this sync was completed.
 //
 //     bit 63     0
 //     bit 62     1: larger than any file, so that no reader of version 5 takes it for a position
 //     bits 40…61 L: number of bytes before X that it covers, 1 … seal_limit - 1
 //     bits 0…39  the low bits of XXH3-64 of these bytes, seeded with X
 //
-// A slot with a position X and a seal that fits counts as a slot with X twice.
+// A slot with a position X and a seal that matches these bytes counts as a slot with X twice.
 
 namespace joedb::inline v1 {
 

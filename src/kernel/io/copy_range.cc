@@ -13,7 +13,7 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// Not a File: its constructor would wait for locks.
+// Returns a Descriptor and not a File, because the constructor of a File would wait for locks.
 Descriptor open_for_copy(const std::string& path, int flags) {
   const int number = open_descriptor(AT_FDCWD, path.c_str(), flags);
   if (number < 0) throw_io_error("opening", path, -1, errno);

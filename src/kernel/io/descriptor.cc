@@ -19,7 +19,7 @@ void reserve_standard_descriptors() noexcept {
   for (int number = 0; number <= STDERR_FILENO; ++number) {
     if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
     const int mode = number == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-    // Without O_CLOEXEC: programs that this one starts inherit it.
+    // Without O_CLOEXEC, because programs that this program starts must inherit the descriptor.
     const int opened = ::open("/dev/null", mode | O_NOCTTY);
     if (opened > STDERR_FILENO) ::close(opened);
   }
@@ -71,7 +71,7 @@ void copy_permissions(int from, int to, const std::string& name, Ownership owner
     mode &= 0777;
     if (!has_group) mode &= ~mode_t{070} | (mode & 07) << 3;
   }
-  // After fchown, which may clear the set-user-ID and set-group-ID bits.
+  // The mode is set after fchown, which may clear the set-user-ID and set-group-ID bits.
   if (::fchmod(to, mode) != 0) throw_io_error("setting the permissions of", name, -1, errno);
   constexpr auto access_list = "system.posix_acl_access";
   // Through /proc, because fgetxattr refuses O_PATH descriptors.

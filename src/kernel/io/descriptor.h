@@ -28,8 +28,8 @@ class Descriptor {
 };
 
 // Copies the owner, permissions and access list of the file `from` to the new file `to`. `from` may
-// be any descriptor, even of O_PATH. Until then only the user should be able to read the new file.
-// `name` is for errors. Throws Io_Error.
+// be any descriptor, even of O_PATH. Before this call, only this user should be able to read the
+// new file. `name` is for errors. Throws Io_Error.
 enum class Ownership {
   required,    // throws Exception if this user may not set that owner and group
   best_effort  // if the group cannot be set, it gets the permissions of others

@@ -8,8 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// Identifies a file and its last change. Cheap to read; it differs after another file was moved or
-// copied to the name.
+// Identifies a file and its last change. The identity is cheap to read; it differs after another
+// file was moved or copied to the name of the file.
 struct File_Identity {
   std::uint64_t file = 0;    // combines the inode number and the birth time
   std::uint64_t change = 0;  // time of the last change (ctime)

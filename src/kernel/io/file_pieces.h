@@ -10,8 +10,8 @@
 namespace joedb::inline v1 {
 
 // Reads the bytes [start, end) of a file in order, and calls f(bytes, offset) for each piece of at
-// most `piece_size` bytes, which are valid during the call. Throws Corruption_Error if the file
-// ends before `end`, Io_Error, and what f throws.
+// most `piece_size` bytes, which are valid during the call. Throws Io_Error, Corruption_Error if
+// the file ends before `end`, and the exceptions of f.
 template <class F>
 void for_each_piece(const Abstract_File& file, Offset start, Offset end, std::size_t piece_size,
                     F f) {
@@ -29,8 +29,8 @@ void for_each_piece(const Abstract_File& file, Offset start, Offset end, std::si
 // True if the file contains all of [start, end), and every byte there is zero. Throws Io_Error.
 bool is_zero(const Abstract_File& file, Offset start, Offset end);
 
-// Copies the bytes from `start` to the end of a file to offset 0 of `destination`. Returns their
-// number. Throws Io_Error; any part may have been written then.
+// Copies the bytes from `start` to the end of a file to offset 0 of `destination`. Returns the
+// number of bytes copied. Throws Io_Error; any part may have been written then.
 Offset copy_end(const Abstract_File& file, Offset start, Abstract_File& destination);
 
 }  // namespace joedb::inline v1

@@ -76,7 +76,7 @@ void Guarded_Map::install_handler() {
     else if (earlier_action.sa_handler != SIG_DFL && earlier_action.sa_handler != SIG_IGN)
       earlier_action.sa_handler(signal);
     else
-      // The access faults again, and then has the previous action.
+      // When the handler returns, the access faults again, and the previous action is then taken.
       ::sigaction(signal, &earlier_action, nullptr);
   };
   // Runtimes with small stacks (Go, for example) require SA_ONSTACK of every handler.

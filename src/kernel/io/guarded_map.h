@@ -17,7 +17,8 @@ namespace joedb::inline v1 {
 class Guarded_Map {
  public:
   // Guards [start, start + size), which the caller has mapped with `protection`. The caller unmaps
-  // it after release(). Throws Exception if the handler cannot be installed, std::bad_alloc.
+  // this memory after release(). Throws std::bad_alloc, and Exception if the signal handler cannot
+  // be installed.
   static Guarded_Map* add(char* start, std::size_t size, int protection);
   void release();
 

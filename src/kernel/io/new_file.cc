@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::array fatal_signals{SIGINT, SIGTERM, SIGHUP};
 
-// The file that a signal removes, and its directory: empty if there is none. Only changed while the
-// signals are blocked.
+// The file that the signal handler removes, and its directory: empty if there is none. These
+// variables change only while the signals are blocked.
 char signal_path[PATH_MAX];
 char signal_folder[PATH_MAX];
 std::array<struct sigaction, fatal_signals.size()> old_actions;
@@ -86,8 +86,8 @@ void keep_at_signal(const std::string& path) {
 int rename_to_new(const char* from, const char* to) {
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
-  // This file system has no RENAME_NOREPLACE. Two steps are a race: somebody else may create the
-  // file between them.
+  // This file system has no RENAME_NOREPLACE. The two steps are a race: another process may create
+  // the file between them.
   if (::access(to, F_OK) == 0) return errno = EEXIST, -1;
   return ::rename(from, to);
 }
@@ -198,7 +198,7 @@ static std::string new_text_path(const std::string& suffix) {
 
 Temporary_Text::Temporary_Text(const std::string& suffix, std::string_view text)
     : Temporary_Path(new_text_path(suffix)) {
-  // Not a File, which would take locks.
+  // A plain descriptor is used, because a File would take locks.
   const int file = open_descriptor(AT_FDCWD, path().c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (file < 0) throw_io_error("opening", path(), -1, errno);
   while (!text.empty()) {

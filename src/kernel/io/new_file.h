@@ -49,8 +49,8 @@ class New_File : private Temporary_Path, public File {
   // Throws Io_Error, also (EEXIST) if that file must not be replaced.
   New_File(const std::string& name, Existing existing);
   // Makes a replacement of an open file, with its owner, permissions and access list; until these
-  // are set, nobody else can read the new file. Throws Exception if this user may not set that
-  // owner, Io_Error.
+  // are set, no other user can read the new file. Throws Io_Error, and Exception if this user may
+  // not set the owner.
   explicit New_File(const File& replaced);
 
   // Copies the permissions of `model`, and its owner if the system allows it, for bytes that were a
@@ -58,9 +58,9 @@ class New_File : private Temporary_Path, public File {
   // anything is written. Throws Io_Error.
   void take_permissions(const Abstract_File& model);
 
-  // Syncs the file, renames it to its name, and syncs the directory. Throws Io_Error: then the name
-  // still refers to the old file, or, if only the sync of the directory failed, to the new file,
-  // which a power cut may undo.
+  // Syncs the file, gives it its final name, and syncs the directory. If this throws Io_Error, the
+  // name still refers to the old file, or, if only the sync of the directory failed, to the new
+  // file; a power cut may then undo the renaming.
   void publish();
 
  private:

@@ -51,8 +51,8 @@ std::size_t read_all(int descriptor, const std::string& name, char* data, std::s
 // Number of bytes that are mapped for words.
 constexpr std::size_t word_page = 4096;
 
-// Returns the size of the file, or 0 if it must not be mapped. Allowed are file systems where a
-// store to a mapped page inside the file fails only as a write does: at the next sync.
+// Returns the size of the file, or 0 if it must not be mapped. A file may be mapped on file systems
+// where a store to a mapped page inside the file fails only as a write does: at the next sync.
 // XFS_SUPER_MAGIC is not in every magic.h.
 Offset size_to_map(int descriptor) {
   struct stat file;
@@ -103,7 +103,8 @@ File::File(const std::string& name, Open_Mode mode) : File(name, mode, AT_FDCWD,
 File::File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
            unsigned permissions, int model)
     : Named_File(name, mode) {
-  // A file system whose inode numbers change at each look must not make opening impossible.
+  // The limit makes opening possible on a file system whose inode numbers change each time they are
+  // read.
   constexpr int max_attempts = 20;
   try {
     open_directory_of(directory, path);
@@ -138,9 +139,9 @@ void File::close() noexcept {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// Opened now, because a relative path may mean another directory later, and because an error of a
-// sync by another process is then reported to this descriptor, too. A directory without read
-// permission cannot be synced by this process.
+// The directory is opened now, because a relative path may refer to another directory later, and
+// because an error of a sync by another process is then reported to this descriptor, too. This
+// process cannot sync a directory without read permission.
 void File::open_directory_of(int directory, const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string parent =
@@ -194,7 +195,7 @@ void File::lock_at_opening() {
     lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
   else if (!is_readonly() && !is_shared())
     lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
-  // A reader can do without locks on a file system that has none.
+  // A reader does not need locks on a file system that does not support them.
   if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
     throw_io_error("locking", get_name(), -1, errno);
 }
@@ -212,9 +213,9 @@ bool File::is_replaced() const {
 
 // ---- changes by others --------------------------------------------------------------------------
 
-// Records the last 8 bytes of a write. Zeros are not recorded: after a truncation and growth by
-// others, the file has zeros there, too. The first 64 bytes of the file are skipped: they hold
-// words that others, and maps, may change.
+// Records the last 8 bytes of a write. Zeros are not recorded: if another program truncates the
+// file and extends it, the file also has zeros at this place. The first 64 bytes of the file are
+// skipped: they hold words that may be changed by other programs, and through maps.
 void File::note_written(const char* data, std::size_t size, Offset offset) {
   constexpr Offset words_size = 64;
   if (!is_watched_ || size == 0) return;
@@ -312,7 +313,7 @@ std::size_t File::pread(char* data, std::size_t size, Offset offset) const {
   return read_all(descriptor_, get_name(), data, size, offset);
 }
 
-// If the file system does not support RWF_NOWAIT, this is false: nothing counts as cached.
+// If the file system does not support RWF_NOWAIT, this returns false, as if no bytes were cached.
 bool File::pread_cached(char* data, std::size_t size, Offset offset) const {
   const iovec part{data, size};
   return ::preadv2(descriptor_, &part, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(size);
@@ -360,8 +361,9 @@ void File::unmap_words() {
   words_end_ = 0;
 }
 
-// Words that are not mapped are written with the head locked: network file systems send earlier
-// writes before they grant a lock, so no reader sees a word before the data it refers to.
+// If the words cannot be mapped into memory, they are written while the head lock is held. A
+// network file system sends all earlier writes to its server before it grants a lock, so no reader
+// sees a word before the data that the word refers to.
 void File::store_words(std::span<const std::int64_t> words, Offset offset) {
   const Offset end = offset + static_cast<Offset>(words.size_bytes());
   const bool can_be_mapped = end <= static_cast<Offset>(word_page);
@@ -436,8 +438,8 @@ bool File::truncate(Offset size) {
   require_own_process();
   if (is_watched_) {
     const Mutex_Lock lock(written_mutex_);
-    // Recorded before the file changes: a concurrent sync must not take this truncation for another
-    // program's.
+    // The truncation is counted before the file changes, so that a concurrent sync does not report
+    // it as a truncation by another program.
     ++cuts_;
     end_ = std::min(end_, size);
   }

@@ -39,8 +39,8 @@ constinit std::atomic<unsigned> Process_Mark::forks = 0;
 
 void Process_Mark::refuse(std::string_view name) { throw Inherited_Object(name); }
 
-// Allocated and never destroyed: a static object would be destroyed at exit. No mutex: a child of
-// fork() has one thread.
+// The list is allocated and never destroyed, because a static object would be destroyed at exit. It
+// needs no mutex, because a child of fork() has one thread.
 void keep_until_exit(std::shared_ptr<void> object) {
   static auto* const kept = new std::vector<std::shared_ptr<void>>;
   kept->push_back(std::move(object));

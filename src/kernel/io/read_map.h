@@ -37,7 +37,7 @@ class Read_Map {
   Offset refresh();
   Offset size() const { return size_; }
 
-  // Throws Io_Error if a read through the map has met a truncation or a read error.
+  // Throws Io_Error if a read through the map has encountered a truncation or a read error.
   void require_intact() const;
 
  private:

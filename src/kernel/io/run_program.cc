@@ -92,8 +92,8 @@ Program_End run_program(const std::vector<std::string>& words) {
     throw_io_error("starting", words[0], -1, error);
   child = process;
   signals.unblock();
-  // The child stays a zombie until waitpid returns, so its pid is not reused and no other process
-  // can get a signal.
+  // WNOWAIT: after its end, the child stays a zombie until waitpid() below. Its pid is not reused
+  // before that, so pass_on() cannot send a signal to another process.
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) != 0 &&
          errno == EINTR) {

@@ -14,9 +14,9 @@ struct Program_End {
 
 // Runs a program and waits for its end. `words` are its name and its arguments, passed as they are,
 // without a shell; the name is looked up in PATH if it has no '/'. The program inherits standard
-// input and output, the environment, and the set of ignored signals. SIGINT, SIGTERM and SIGHUP
-// that arrive meanwhile are forwarded to it and do not end this process. Only one thread at a time
-// may call this. Throws Io_Error if the program cannot be started: ENOENT, EACCES.
+// input and output, the environment, and the set of ignored signals. While the program runs,
+// SIGINT, SIGTERM and SIGHUP are forwarded to it and do not end this process. Only one thread at a
+// time may call this. Throws Io_Error if the program cannot be started: ENOENT, EACCES.
 Program_End run_program(const std::vector<std::string>& words);
 
 // Ends this process by `signal`, as a program that it ran was ended.

@@ -9,8 +9,8 @@
 namespace joedb::inline v1 {
 
 // A temporary file for data that may not fit into memory. It is removed from its directory as soon
-// as it is open, so it disappears with the process, however that ends. Several threads may create
-// such files.
+// as it is open, so it disappears when the process ends, even if the process is killed. Several
+// threads may create such files.
 class Unnamed_File final : public File {
  public:
   // Creates a file in $TMPDIR, or /var/tmp, that only this user can open. `name` is for messages.

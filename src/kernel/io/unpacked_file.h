@@ -48,8 +48,8 @@ class Unpacked_File final : public Readonly_File {
     // Called with the offset up to which the archive has been read.
     std::function<void(Offset)> report = [](Offset) {};
   };
-  // Throws Corruption_Error, with an offset in the archive; Exception if the content is larger than
-  // max_size; Io_Error.
+  // Throws Io_Error, Corruption_Error with an offset in the archive, and Exception if the content
+  // is larger than max_size.
   Unpacked_File(std::unique_ptr<Abstract_File> packed, std::unique_ptr<Unpacker> unpacker,
                 Settings settings);
 

@@ -55,8 +55,8 @@ void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
   if (will_be_filled) expect(size);
 }
 
-// Advice only: without huge pages there are just more page faults. It is given for the whole block,
-// because a mapping with two kinds of pages cannot be grown by mremap.
+// This is only advice: without huge pages there are more page faults. It is given for the whole
+// block, because a mapping with two kinds of pages cannot be grown by mremap.
 void Zeroed_Memory::expect(std::size_t size) {
   if (reserved_ > 0) return;
   if (size_ >= huge_page_size && size >= size_ / 2) ::madvise(data_, size_, MADV_HUGEPAGE);
@@ -65,7 +65,7 @@ void Zeroed_Memory::expect(std::size_t size) {
 // ---- reserved addresses -------------------------------------------------------------------------
 
 static constexpr std::size_t page_size = 4096;
-// Smaller parts of files are read, not mapped.
+// Parts of files that are smaller than this are read, not mapped.
 static constexpr std::size_t min_map_size = std::size_t{1} << 16;
 static constexpr std::size_t largest = std::size_t{1} << 46;
 
@@ -133,7 +133,7 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
 // zeros.
 void Zeroed_Memory::grow_in_place(std::size_t size) {
   if (size > usable_) {
-    // Not page by page: each call costs two system calls.
+    // The block does not grow page by page, because each call takes two system calls.
     const std::size_t wanted =
         std::min(reserved_, size < huge_page_size ? rounded(size, min_map_size)
                                                   : rounded(size, huge_page_size));

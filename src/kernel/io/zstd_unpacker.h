@@ -12,7 +12,7 @@ namespace joedb::inline v1 {
 std::unique_ptr<Unpacker> new_zstd_unpacker();
 
 // Writes the content of `file` to `archive`, with a checksum. `report` is called with the number of
-// bytes done. Throws Exception, Io_Error, std::bad_alloc.
+// bytes done. Throws Exception, Io_Error, or std::bad_alloc.
 void write_zstd(const Abstract_File& file, Abstract_File& archive,
                 const std::function<void(Offset)>& report);
 

@@ -29,7 +29,8 @@ void Append_Buffer::append(const char* data, std::size_t size) {
     used_ += size;
   } else {
     flush();
-    // In pieces if the bytes are hashed, so that each piece is still in the CPU cache.
+    // If the bytes are hashed, they are written in pieces, so that each piece is still in the CPU
+    // cache.
     while (size > 0) {
       const std::size_t n = hasher_.is_running() ? std::min(size, full_size) : size;
       write(data, n);
@@ -70,7 +71,7 @@ void Append_Buffer::start_hash(Offset start) {
   hasher_.start_at(start);
 }
 
-// Hashes the bytes [flushed_, end), which are at `data`, unless they are few.
+// Hashes the bytes [flushed_, end), which are at `data`, unless there are only a few.
 void Append_Buffer::hash_written(const char* data, Offset end) {
   if (end - flushed_ < much) return;
   try {
@@ -99,8 +100,8 @@ std::optional<std::uint64_t> Append_Buffer::hash_since(Offset start) {
   return hasher_.hash();
 }
 
-// If the disk has no room for the zeros, those already written are removed again. If that fails,
-// nothing is lost: a full disk refuses the entries, too.
+// If the disk has no room for all zeros, the zeros that were already written are removed again. If
+// the removal fails, nothing is lost: a full disk refuses the entries, too.
 void Append_Buffer::preallocate_to(Offset end) {
   if (!preallocator_.reserve(end, end)) truncate(flushed_);
 }

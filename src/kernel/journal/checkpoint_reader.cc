@@ -20,7 +20,8 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
   file_.read_exactly(bytes.data(), bytes.size(), 0);
   Header header = decode_header(bytes);
   if (!is_writer) header.checkpoints = stable(header.checkpoints);
-  // Read after the words: the bytes that a word claims were in the file before it (invariant 3).
+  // The size must be read after the words: the bytes that a word claims were written to the file
+  // before the word (invariant 3), so this size includes them.
   const Offset file_size = file_.get_size();
   const bool ignores_signature = recovery == Recovery::ignore_signature && !is_writer;
   const bool ignores_header = recovery == Recovery::ignore_header || ignores_signature;
@@ -29,7 +30,8 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
     throw Corruption_Error(file_.get_name() + ": missing joedb signature", signature_offset,
                            file_.get_name());
 
-  // A reader may ignore the version. A writer may not, because others must read what it adds.
+  // A reader may ignore the version. A writer may not, because other programs must be able to read
+  // the entries that it appends.
   if (header.version != format_version && (!ignores_header || is_writer))
     throw Corruption_Error(
         file_.get_name() + ": unsupported file format version " + std::to_string(header.version),
@@ -76,7 +78,7 @@ void Checkpoint_Reader::take_whole_file(const Checkpoint_Words& words, Offset fi
   checks_integrity_ = false;
 }
 
-// True if the words hold a hard checkpoint, or a soft one within the file.
+// True if the words hold a hard checkpoint, or a soft checkpoint within the file.
 static bool has_checkpoint_within(const Checkpoint_Words& words, Offset file_size) {
   for (std::size_t i = 0; i < words.size(); ++i)
     if ((words[i] == words[i ^ 1] && words[i] >= journal_start) ||
@@ -112,10 +114,10 @@ void Checkpoint_Reader::fail_as_damaged(const std::string& what, Offset file_siz
   throw Corruption_Error(damage_text(what, file_size), file_size, file_.get_name());
 }
 
-// A hard checkpoint is written when its bytes are on disk: if the file ends before one, it was
-// truncated. A soft one may survive a power cut that its bytes did not survive, and then does not
-// count. But a file that has, or had, entries is not shown as an empty one, unless Recovery::hard
-// asks for exactly that.
+// A hard checkpoint is written when its bytes are on disk: if the file ends before a hard
+// checkpoint, the file was truncated. A soft checkpoint may survive a power cut that its bytes did
+// not survive, and then does not count. But a file that has, or had, entries is not opened as an
+// empty file, except with Recovery::hard.
 void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Offset found,
                                               Offset file_size, Recovery recovery) const {
   const bool has_checkpoint = has_checkpoint_within(words, file_size);
@@ -145,7 +147,7 @@ static bool is_one_bit_from(std::int64_t a, std::int64_t b) {
 }
 
 // Returns the end of the bytes after the checkpoint, without zeros that a preallocating writer may
-// have left. A hash at the end may itself end with zeros: the caller allows for that.
+// have left. A hash at the end may itself end with zeros: the caller handles this case.
 static Offset end_of_tail(const Abstract_File& file, Offset start, Offset file_size) {
   constexpr Offset block = 1 << 16;
   start = std::max(start, file_size - 2 * Preallocator::max_step);
@@ -161,11 +163,11 @@ static Offset end_of_tail(const Abstract_File& file, Offset start, Offset file_s
   return file_size;
 }
 
-// A writer appends an integrity entry, then writes a word. If it is killed in between, the header
-// holds words that it had written before: positions at which an integrity entry, or at least an
-// entry, ends. So a word that is none of these, and is one bit from the position at the end of good
-// bytes after the checkpoint, has changed on the disk. Code that took these bytes for an unfinished
-// transaction would remove acknowledged entries.
+// A writer appends an integrity entry, then writes a word. If it is killed between the two, the
+// header holds words that were written earlier: positions at which an integrity entry, or at least
+// an entry, ends. So if a word is no such position, and differs in one bit from the position at the
+// end of undamaged bytes after the checkpoint, the word has changed on the disk. If these bytes
+// were treated as an unfinished transaction, acknowledged entries would be removed.
 void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& words,
                                                      Offset file_size) const {
   const Offset start = checkpoint();
@@ -197,8 +199,8 @@ void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& wor
           file_size, file_.get_name(), end);
 }
 
-// If a bit of the seal's size has flipped, only the previous hard checkpoint tells how many bytes
-// it covers. So both sizes are tried.
+// If a bit of the size in the seal has flipped, only the previous hard checkpoint shows how many
+// bytes the seal covers. So both sizes are tried.
 bool Checkpoint_Reader::is_one_bit_from_seal(std::int64_t word, Offset position) const {
   const Offset sizes[] = {(word >> 40) & (seal_limit - 1), position - hard_checkpoint()};
   return std::any_of(std::begin(sizes), std::end(sizes), [&](Offset size) {
@@ -216,7 +218,7 @@ bool Checkpoint_Reader::is_checkpoint_of_writer(Offset position) const {
 
 static const std::string advice = "; joedb_verify says what is good";
 
-// For bytes after the hard checkpoint, Replay adds that checkpoint to the text.
+// For bytes after the hard checkpoint, Replay adds the hard checkpoint to the text.
 void Checkpoint_Reader::fail_in_replay(const Corruption_Error& error, Offset end) const {
   const Offset hard = hard_checkpoint();
   if (error.offset >= hard) throw error;
@@ -233,8 +235,9 @@ void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_h
   throw Corruption_Error::in_file(file_.get_name(), error.reason() + more, error.offset);
 }
 
-// If writers put an entry before each checkpoint, a soft checkpoint without one belongs to bytes
-// that a power cut has damaged, or to a program that does not write integrity entries.
+// If writers append an integrity entry before each checkpoint, a soft checkpoint without an
+// integrity entry comes after bytes that a power cut has damaged, or from a program that does not
+// write integrity entries.
 void Checkpoint_Reader::check_integrity() {
   if (!checks_integrity_) return;
   const Offset hard = hard_checkpoint();
@@ -317,9 +320,9 @@ std::int64_t Checkpoint_Reader::seal_of(Offset start, Offset position) const {
   return make_seal(body, position);
 }
 
-// A writer may store words while they are read, and a mixture of old and new ones can claim less
-// than was acknowledged. The same words never come back, so if two reads return the same, they were
-// in the file at one instant.
+// A writer may store words while they are read, and a mixture of old and new words can claim fewer
+// bytes than were acknowledged. The same words are never written again after others, so if two
+// reads return the same words, these words were in the file at one instant.
 Checkpoint_Words Checkpoint_Reader::stable(Checkpoint_Words words) const {
   constexpr int max_tries = 100;  // a writer may write checkpoints without a pause
   for (int i = 0; i < max_tries; ++i) {

@@ -12,15 +12,16 @@
 
 // The header has two slots of two words. These invariants hold at every instant between two writes:
 //
-// 1. One slot holds the last acknowledged hard checkpoint, twice or with a seal that fits, and all
-//    bytes before it are on disk. The other slot is not written to until this one is on disk, too.
+// 1. One slot holds the last acknowledged hard checkpoint, twice or with a seal that matches its
+//    bytes, and all bytes before this checkpoint are on disk. The other slot is not written to
+//    until this slot is on disk, too.
 // 2. The last acknowledged checkpoint, soft or hard, can be read from the header: a soft word is
 //    replaced only after another word holds a newer checkpoint. So a process may be killed at any
 //    point and loses nothing that was checkpointed.
-// 3. A word never claims a byte that was not written to the file before it.
+// 3. A word never claims a byte that was not written to the file before the word.
 // 4. No soft word points beyond the end of the file when the file grows. A power cut leaves such a
-//    word if the system wrote the header before it, but not the entries. The word would claim the
-//    different bytes that are written there later.
+//    word if the system had written the header, but not the entries. The word would claim the
+//    different bytes that are written at these offsets later.
 // 5. Memory claims a checkpoint only after the file has it.
 //
 // A process that writes words holds the tail lock. Readers need no lock against it: the words are
@@ -30,18 +31,18 @@
 // A sealed hard checkpoint at X (kernel/format/seal.h): the entries and (X, seal) are written, then
 // synced once, in any order. Then:
 //
-// 6. The seal covers the bytes from a hard checkpoint that is known to be on disk to X. So if it
-//    fits, everything before X is as it was written, whatever the sync had done when the power
-//    failed; and if the sync had returned, it fits.
+// 6. The seal covers the bytes from a hard checkpoint that is known to be on disk to X. So if the
+//    seal matches these bytes, everything before X is as it was written, even if the power failed
+//    during the sync. If the sync had returned, the seal matches.
 // 7. Nothing else in the header changes until the sync has returned: neither the slot with the
-//    previous hard checkpoint (1), nor the words of this slot. Code that would write one waits for
-//    the sync (Sync_Group::finish). If the power fails earlier, either the seal fits, or the
-//    previous slot counts.
+//    previous hard checkpoint (1), nor the words of this slot. Code that writes one of these words
+//    first waits for the sync (Sync_Group::finish). If the power fails earlier, either the seal
+//    matches, or the previous slot counts.
 // 8. The seal is replaced by X only after a sync of both, by this process or by the next writer,
 //    which finds the seal (replace_seal). So two equal copies mean the same to programs that do not
 //    know seals.
-// 9. A seal that does not fit is invalidated like a soft word beyond the end (4), because its word
-//    is larger than any file. So bytes that are written there later cannot make it fit.
+// 9. A seal that does not match is invalidated like a soft word beyond the end (4), because its
+//    word is larger than any file. So bytes that are written before X later cannot make it match.
 //
 // A hard checkpoint that was read from the file may have been written by a process that died before
 // its sync, or be a half checkpoint. So it is relied on only after a sync by this process
@@ -75,17 +76,17 @@ Offset Checkpoint_Writer::update() {
     checkpoints.hard_index = hard_index;
     header_.set(checkpoints);
   }
-  // The slot has changed: the new one may not be on disk, even if it holds the same position.
+  // The slot has changed: the new slot may not be on disk, even if it holds the same position.
   if (header_.checkpoints().hard_index != hard_index)
     synced_hard_checkpoint_ = own_hard_checkpoint_ = journal_start;
   find_durable_end(words);
   return size;
 }
 
-// A position is twice in its slot only after a sync of the entries before it (8). If a seal proves
-// it, the other slot tells more: that slot is not written to until the sealed checkpoint is on disk
-// (1). So if it holds anything but the previous hard checkpoint, the sealed one is on disk;
-// otherwise only the previous one is known to be.
+// A position is twice in its slot only after a sync of the entries before it (8). If the slot has a
+// seal instead, the other slot tells more: the other slot is not written to until the sealed
+// checkpoint is on disk (1). So if the other slot holds anything but the previous hard checkpoint,
+// the sealed checkpoint is on disk; otherwise only the previous checkpoint is known to be on disk.
 void Checkpoint_Writer::find_durable_end(const Checkpoint_Words& words) {
   const Offset hard = header_.hard_checkpoint();
   const auto is_twice = [&](int slot) {
@@ -105,8 +106,8 @@ void Checkpoint_Writer::write_word(int slot, int copy, std::int64_t word) {
   out_.store_words(std::span(&word, 1), checkpoint_word_offset(slot, copy));
 }
 
-// The last soft checkpoint may be in this slot. Its word is the smaller of the two, because it is
-// negative. That copy is overwritten second (invariant 2).
+// The last soft checkpoint may be in this slot. Its word is the smaller word of the slot, because
+// it is negative. The smaller word is overwritten second (invariant 2).
 void Checkpoint_Writer::write_slot(std::int64_t copy_0, std::int64_t copy_1) {
   const Checkpoint_Words words = header_.read_words();
   const int slot = header_.checkpoints().next_slot();
@@ -135,7 +136,8 @@ void Checkpoint_Writer::write_soft(Offset position) {
   header_.set(next);
 }
 
-// A seal covers only the bytes after the previous hard checkpoint, so that one must be on disk.
+// A seal covers only the bytes after the previous hard checkpoint, so the previous hard checkpoint
+// must be on disk.
 bool Checkpoint_Writer::begin_hard(Offset position, std::string_view entries) {
   const Offset before = header_.hard_checkpoint();
   assert(position > before && position >= header_.checkpoint());
@@ -151,8 +153,8 @@ bool Checkpoint_Writer::begin_hard(Offset position, std::string_view entries) {
   return true;
 }
 
-// The entries first, a sync, then the position twice. The sync also completes a half checkpoint
-// before this one, so that half checkpoints cost one sync each.
+// Writes the entries, syncs, then writes the position twice. The sync also completes an earlier
+// half checkpoint, so that each half checkpoint takes one sync.
 void Checkpoint_Writer::write_unsealed(Offset position) {
   rewrite_hard_slot();
   rewrite_unproven_entries(position);
@@ -162,8 +164,8 @@ void Checkpoint_Writer::write_unsealed(Offset position) {
   write_slot(position, position);
 }
 
-// The checkpoint is durable, and a soft checkpoint in its slot has been overwritten, so memory can
-// claim it whatever happens next.
+// The checkpoint is durable, and a soft checkpoint in its slot has been overwritten, so memory
+// claims the new checkpoint even if a later step fails.
 void Checkpoint_Writer::finish_hard(Offset position) {
   assert(position > header_.hard_checkpoint());
   synced_hard_checkpoint_ = durable_end_ = position;
@@ -208,8 +210,8 @@ void Checkpoint_Writer::sync() {
 // ---- after a failed sync of another process -----------------------------------------------------
 
 // Writes [start, end) again. The system may show bytes that a failed sync of another process has
-// lost: it takes their pages for clean, so no later sync would write them. Once the same bytes have
-// been written again, the next sync writes them, or fails.
+// lost: their pages are marked as clean, so no later sync would write them. Once the same bytes
+// have been written again, the next sync writes them, or fails.
 void Checkpoint_Writer::rewrite(Offset start, Offset end) {
   for_each_piece(out_, start, end, std::size_t{1} << 18,
                  [&](std::string_view bytes, Offset offset) {
@@ -241,8 +243,8 @@ void Checkpoint_Writer::rewrite_words() {
 
 // ---- recovery -----------------------------------------------------------------------------------
 
-// Programs that do not know seals must see the position before this file grows, and the checkpoint
-// must be on disk before it loses its seal (invariant 8).
+// Programs that do not know seals must find the position twice before the file grows, and the
+// checkpoint must be on disk before its seal is replaced (invariant 8).
 void Checkpoint_Writer::replace_seal() {
   const Offset hard = header_.hard_checkpoint();
   const Checkpoint_Words words = header_.read_words();
@@ -276,7 +278,7 @@ void Checkpoint_Writer::create_hard_slot() {
 
 // Invariants 4 and 9. A word of 41 says only that the file has a header, 0 says nothing. The sync
 // orders this write before the writes that extend the file. The soft word that counts is the
-// smallest, and is invalidated last, so that no older one counts meanwhile.
+// smallest word. It is invalidated last, so that no older soft word counts in between.
 void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
   const Checkpoint_Words words = header_.read_words();
   std::array<std::size_t, 4> order{0, 1, 2, 3};

@@ -66,7 +66,7 @@ class Find_Good_End : public Ignore_Entries {
 
   Find_Good_End(const Abstract_File& file, const Decoder_Input& in, Offset start)
       : file_(file), in_(in), start_(start), max_to_read_(4 * in.limit()) {}
-  // Throws Good_End_Found if this is such an entry.
+  // Throws Good_End_Found if this is the wanted entry.
   void operator()(const Integrity_Entry& entry) {
     const Offset end = in_.position();
     if (entry.start < journal_start || entry.start > start_) return;

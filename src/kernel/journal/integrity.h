@@ -9,9 +9,10 @@
 
 namespace joedb::inline v1 {
 
-// Finds integrity entries (format/header.h) in a file and compares them with their bytes. It
-// needs no decoding, except in find_good_end: it steps from the end of an entry to the start of the
-// bytes that it covers, where the previous entry ends.
+// Finds integrity entries (format/header.h) in a file and compares them with the bytes that they
+// cover. Only find_good_end decodes the journal. The other functions step from the end of an
+// integrity entry to the start of the bytes that it covers, where the previous integrity entry
+// ends.
 class Integrity_Reader {
  public:
   // `file` must outlive the reader. Bytes before `first` are not read ahead.
@@ -28,16 +29,16 @@ class Integrity_Reader {
   // True if the bytes [entry.start, end) have the hash of the entry.
   bool is_good(const Integrity_Entry& entry, Offset end);
 
-  // Returns true if an integrity entry ends at `end`. Compares it and the entries before it, down
-  // to `covered`, before which the bytes are known to be covered. Throws Corruption_Error, with the
-  // offset of the damaged bytes.
+  // Returns true if an integrity entry ends at `end`. Compares this entry and the integrity entries
+  // before it, back to `covered`: the bytes before `covered` were compared already. Throws
+  // Corruption_Error, with the offset of the damaged bytes.
   bool check(Offset end, Offset covered);
 
   // Decodes the entries in [begin, end) and returns the end of the first good integrity entry that
   // covers bytes from `start` or earlier. Both offsets are between two entries. Returns nullopt if
-  // there is no such entry, or if one that cannot be decoded comes first. This serves journals
-  // whose damage Recovery::ignore_header has adopted: the next integrity entry written there covers
-  // everything.
+  // there is no such entry, or if an entry that cannot be decoded comes first. Needed for journals
+  // whose damage a writer with Recovery::ignore_header has adopted: the next integrity entry that
+  // it wrote covers everything.
   std::optional<Offset> find_good_end(Offset begin, Offset end, Offset start) const;
 
   // These throw Corruption_Error: the entry that ends at `end` is damaged; the bytes that the entry
@@ -55,8 +56,8 @@ class Integrity_Reader {
   Offset buffer_start_ = 0;
 };
 
-// Returns the integrity entry that ends at `end`, or nullopt. Reads its bytes only. Throws
-// Io_Error.
+// Returns the integrity entry that ends at `end`, or nullopt. Reads only the bytes of this entry.
+// Throws Io_Error.
 std::optional<Integrity_Entry> integrity_entry_before(const Abstract_File& file, Offset end);
 
 }  // namespace joedb::inline v1

@@ -71,8 +71,8 @@ void Journal_Recovery::end_presence_alone() {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-// The size is read while the locks are held. Read earlier, it may include an unfinished transaction
-// of another writer.
+// The size is read while the locks are held. A size that was read earlier could include an
+// unfinished transaction of another writer.
 void Journal_Recovery::open() {
   const Offset size = file_.get_size();
   has_file_size_ = size != Abstract_File::unknown_size;
@@ -85,7 +85,7 @@ void Journal_Recovery::open() {
   is_finished_ = false;
   if (!has_file_size_) return;
   require_no_tail(size);
-  // There is no tail now: a later one is left by others.
+  // There is no tail now. A later tail can only be left by another process.
   if (mode_ == Recovery::none) mode_ = Recovery::keep;
   if (mode_ == Recovery::ignore_header) find_header_checkpoint(size);
 }
@@ -170,7 +170,7 @@ void Journal_Recovery::keep_tail(Offset file_size) {
     std::unique_ptr<Abstract_File> tail;
     const std::string name = number == 1 ? suffix : suffix + "-" + std::to_string(number);
     try {
-      // Never an existing file: it may be a link to another one.
+      // Never opens an existing file, which may be a link to another file.
       tail = file_.beside()->open(name, Open_Mode::create_new);
     } catch (const Io_Error& error) {
       if (error.code != EEXIST) throw;
@@ -195,8 +195,8 @@ void Journal_Recovery::keep_tail(Offset file_size) {
                   "removes them");
 }
 
-// True if the first bytes of an integrity entry are anywhere in [start, end), or if that cannot be
-// read.
+// True if the first bytes of an integrity entry are anywhere in [start, end), or if these bytes
+// cannot be read.
 static bool may_have_integrity(const Abstract_File& file, Offset start, Offset end) {
   constexpr std::size_t prefix_size = 9;  // opcode, size, and the magic without the kind
   constexpr Offset block = 1 << 16;
@@ -219,10 +219,11 @@ static bool may_have_integrity(const Abstract_File& file, Offset start, Offset e
 // Called before [start, end) is truncated. If it may hold an integrity entry, it is first
 // overwritten with zeros, and synced. Otherwise a power cut could restore the old bytes, while the
 // soft checkpoint of the next writer is already on the disk, and its entries are not. If the old
-// entry ends at that checkpoint, readers would accept the old bytes. If it ends one bit from there,
-// they would report a damaged checkpoint. The old entry may be the first one of the file, so it is
-// looked for even if the journal has none. The zeros are written even where the file shows zeros:
-// after a failed sync of another writer, the disk may still hold something else.
+// integrity entry ends at this checkpoint, readers would accept the old bytes. If its end differs
+// from the checkpoint in one bit, readers would report a damaged checkpoint. The old entry may be
+// the first integrity entry of the file, so it is searched for even if the journal has none. The
+// zeros are written even where the file shows zeros: after a failed sync of another writer, the
+// disk may still hold something else.
 void Journal_Recovery::erase(Abstract_File& file, Offset start, Offset end) const {
   if (end - start > 2 * Preallocator::max_step) return;
   const bool has_integrity = integrity_.is_enabled() || header_.is_covered();
@@ -257,8 +258,8 @@ void Journal_Recovery::require_adopted_tail() {
 
 // After a failed write or sync, the program knows that its transaction has failed: a part of it
 // that stayed in the file would only make the next writer refuse the file. Bytes that a checkpoint
-// of the header claims stay. This journal does not trust that checkpoint, because its sync may be
-// the one that failed.
+// of the header claims stay. This object does not trust this checkpoint, because its sync may be
+// the sync that failed.
 void Journal_Recovery::cut_after_failure() noexcept {
   if (!is_finished_) return;
   try {

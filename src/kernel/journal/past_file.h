@@ -29,7 +29,7 @@ class Past_File : public Readonly_File, public Has_Identity {
   // The files beside it are for reading, too: open returns null for other modes, and the functions
   // that change names do nothing.
   std::unique_ptr<Abstract_Directory> beside() const override;
-  // Returns null: the file itself would show the present state, and a tool that writes would write
+  // Returns null: the file itself would show the current state, and a tool that writes would write
   // to it.
   std::unique_ptr<Abstract_File> reopen(Open_Mode) const override { return nullptr; }
 

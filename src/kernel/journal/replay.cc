@@ -22,9 +22,9 @@ void File_Decoder_Input::start(Offset offset, Offset limit) {
     hasher_.start_at(offset);
 }
 
-// A damaged length can ask for more bytes than the file has, so memory grows only as bytes arrive.
-// Some bytes before the position stay, and are not hashed yet: they may be the beginning of an
-// integrity entry, which does not cover itself.
+// A damaged length can be larger than the file, so memory is allocated only as bytes arrive. Some
+// bytes before the position stay, and are not hashed yet: they may be the beginning of an integrity
+// entry, which does not cover itself.
 void File_Decoder_Input::refill(std::size_t size) {
   const Offset start = position();
   Offset kept = 0;
@@ -55,7 +55,8 @@ void File_Decoder_Input::refill(std::size_t size) {
   }
 }
 
-// Bytes that are hashed are read in pieces, so that each piece is still in the CPU cache.
+// Bytes that are hashed are read in pieces, so that each piece is hashed while it is in the CPU
+// cache.
 void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
   hash_to(position());
   const Offset end = offset + static_cast<Offset>(size);
@@ -93,8 +94,8 @@ std::optional<std::uint64_t> File_Decoder_Input::hash_of(Offset start, Offset en
   return Integrity_Reader(file_, start).hash(start, end);
 }
 
-// Throws Corruption_Error if the integrity entry that ends here does not fit the bytes that it
-// covers.
+// Throws Corruption_Error if the integrity entry that ends at position() does not match the bytes
+// that it covers.
 void File_Decoder_Input::compare(std::string_view payload) {
   const Offset end = position();
   const Offset start = end - integrity_entry_size;
@@ -113,8 +114,8 @@ void File_Decoder_Input::compare(std::string_view payload) {
 void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (verifier_ == nullptr) return;
   if (!verifier_->checks_integrity()) {
-    // Noted as sparse, whatever its kind: each_checkpoint proves soft checkpoints only if it begins
-    // with a hard one.
+    // The entry is noted as sparse, whatever its kind: each_checkpoint confirms soft checkpoints
+    // only if its first entry precedes a hard checkpoint.
     if (resembles_integrity_payload(payload)) verifier_->note_unchecked_entry(Integrity::sparse);
     return;
   }
@@ -123,8 +124,8 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
     if (end > verifier_->covered()) compare(payload);
   } catch (const Corruption_Error& error) {
     const Integrity_Reader reader(file_);
-    // If a later good entry covers these bytes, Recovery::ignore_header has adopted the damage, and
-    // it is no error.
+    // If a later undamaged entry covers these bytes, a writer with Recovery::ignore_header has
+    // adopted the damaged bytes, and this is not an error.
     read_again_ += limit() - end;
     if (read_again_ > 4 * limit()) verifier_->fail_in_replay(error, end);
     const auto good_end = reader.find_good_end(end, limit(), verifier_->covered());
@@ -134,9 +135,9 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (end == verifier_->covered()) hasher_.start_at(end);
 }
 
-// A text can end like an integrity entry, but is very unlikely to end like one whose range begins
-// where the previous one ended: a writer appends an empty comment after such a text
-// (Integrity_Writer::ends_like_entry).
+// A text can end like an integrity entry. It is very unlikely that it ends like an integrity entry
+// whose range begins where the previous integrity entry ended: a writer appends an empty comment
+// after such a text (Integrity_Writer::ends_like_entry).
 void File_Decoder_Input::require_last_entry() {
   const Offset end = position();
   if (verifier_ == nullptr || !verifier_->checks_integrity() || end != verifier_->checkpoint() ||

@@ -302,8 +302,8 @@ void Writable_Journal::preallocate(Offset step) {
   buffer_.preallocate(step);
 }
 
-// A few hard checkpoints are not worth the zeros. If the disk has no room for them, the buffer has
-// stopped preallocating: its step is 0.
+// For a few hard checkpoints, writing zeros does not pay off. If the disk has no room for the
+// zeros, the buffer has stopped preallocating: its step is 0.
 void Writable_Journal::preallocate_if_frequent() {
   constexpr int frequent = 4;
   constexpr Offset page = 4096;
@@ -346,8 +346,8 @@ void Writable_Journal::prepare_checkpoint(Checkpoint_Level level) {
   append_integrity(level);
 }
 
-// Bytes that only others have written get no sparse entry: the file may be a copy for which nobody
-// has called set_copy().
+// Writes no sparse entry for bytes that only other processes have written: the file may be a copy
+// for which set_copy() was not called.
 void Writable_Journal::prepare_own_checkpoint(Checkpoint_Level level) {
   require_no_blob();
   require_lock();
@@ -382,16 +382,16 @@ void Writable_Journal::hard_checkpoint() {
   finish_hard_checkpoint();
 }
 
-// The process that wrote the last hard checkpoint may have been killed before its sync. Its words
-// are then written again, and synced.
+// The process that wrote the last hard checkpoint may have been killed before its sync. The words
+// of the checkpoint are then written again, and synced.
 void Writable_Journal::sync_hard_checkpoint() {
   if (checkpoints_.is_durable(get_hard_checkpoint())) return;
   const Tail_Lock tail(*this);
   checkpoints_.sync_hard();
 }
 
-// Does all steps of a hard checkpoint before its last sync. The program holds its own lock
-// meanwhile.
+// Does all steps of a hard checkpoint before its last sync. Called while the program holds its own
+// lock.
 void Writable_Journal::begin_hard_checkpoint() {
   prepare_own_checkpoint(Checkpoint_Level::hard);
   require_no_blob();
@@ -402,8 +402,8 @@ void Writable_Journal::begin_hard_checkpoint() {
   syncs_.begin({get_position(), is_sealed});
 }
 
-// Does the steps after the sync, in the first thread that calls this. The program holds its own
-// lock meanwhile.
+// Does the steps after the sync, in the first thread that calls this. Called while the program
+// holds its own lock.
 void Writable_Journal::finish_hard_checkpoint() {
   file_.require_own_process();  // a child must not wait for a thread of its parent
   const auto done = syncs_.finish();
@@ -451,9 +451,9 @@ void Writable_Journal::enable_integrity(Integrity kind) {
   hard_checkpoint();
 }
 
-// Called before a checkpoint. Appends an integrity entry if one is due. If not, appends an empty
-// comment after a text that ends like an integrity entry, so that readers do not take the text for
-// one.
+// Called before a checkpoint. Appends an integrity entry if it is due. Otherwise, appends an empty
+// comment after a text that ends like an integrity entry, so that readers do not mistake the text
+// for an integrity entry.
 void Writable_Journal::append_integrity(Checkpoint_Level level) {
   if (is_copy_ && ahead_of_checkpoint() == 0) return;
   const bool can_begin = !is_ready_ && replay_.is_complete() && ahead_of_checkpoint() == 0;
@@ -497,7 +497,7 @@ void Writable_Journal::rollback_to(const Replay_Place& savepoint) {
   require_no_blob();
   finish_hard_checkpoint();
   assert(savepoint.position <= get_position());
-  // Otherwise the file would end before its checkpoint.
+  // Without this check, the file could end before its checkpoint.
   if (savepoint.position < get_checkpoint())
     throw Exception(file_.get_name() + ": what has a checkpoint cannot be rolled back");
   if (savepoint.position == get_position()) return;

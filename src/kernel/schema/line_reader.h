@@ -25,8 +25,7 @@ class Line_Error : public Data_Error {
 
 // How strictly to read a line.
 enum class Reading {
-  // Each word must be valid as a whole, otherwise Line_Error is thrown: "column 16: int32 expected,
-  // got `x`".
+  // If any part of a word is invalid, Line_Error is thrown: "column 16: int32 expected, got `x`".
   strict,
   // As joedb 10 does, like a C++ stream: an invalid value reads as zero or the nearest value, and
   // makes the reader fail; a failed reader reads nothing more. Reaching the end of the line is not
@@ -64,12 +63,12 @@ class Line_Reader {
   std::string_view read_rest();
 
   // Reads a value in the format of append_value. A string is in double quotes, or a word without
-  // quotes. In both forms, \ is followed by three octal digits, by x and two hexadecimal digits, or
-  // by another character, neither a letter nor a digit, that is taken literally. A returned text is
-  // valid during the lifetime of the reader and its line.
+  // quotes. In both forms, \ begins an escape: three octal digits or x with two hexadecimal digits
+  // give a byte, and any character that is neither a letter nor a digit gives itself. A returned
+  // text is valid during the lifetime of the reader and its line.
   //
-  // Classic: an unquoted string at the end of the line is read, but makes the reader fail; any
-  // character may follow \.
+  // Classic: if the line ends with an unquoted string, the string is returned, but the reader then
+  // fails; any character may follow \.
   template <Field_Value T>
   T read_value();
 

@@ -41,7 +41,8 @@ std::size_t Column<std::string_view>::allocate(std::size_t size) {
   return offset;
 }
 
-// The old or the new text is long. A text that fits in the place of the old one is written there.
+// Called if the old or the new text is long. If the new text fits in the place of the old text, it
+// is written to this place.
 void Column<std::string_view>::set_far(String_Handle& h, std::string_view value) {
   const std::size_t old_space = space_of(h);
   const bool was_mapped = old_space > 0 && h.offset() < mapped_;

@@ -338,8 +338,8 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
   }
   if (schema != schema_entries_)
     throw Corruption_Error("its tables are not those of the schema", 0);
-  // Runs also after a failure: the next insertion into a table may take a text of that table as its
-  // value, and must not move the column.
+  // This is done after a failure, too: a value of the next insertion into a table may be a text of
+  // this table, so the insertion must not move the column.
   struct Make_Room {
     ~Make_Room() {
       for (const auto& table : tables)
@@ -347,8 +347,8 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
     }
     const std::vector<std::unique_ptr<Table>>& tables;
   } const at_the_end{tables_};
-  // Every other row has an entry of its own, of at least one byte. For a table without fields, no
-  // section bounds the number of rows.
+  // Every other row has an entry of its own, of at least one byte. For a table without fields,
+  // there is no section whose size limits the number of rows.
   constexpr index_t largest = index_t{1} << 61;
   index_t left =
       std::min(snapshot.place().position, largest) + std::min(rows_beyond_limit, largest);
@@ -404,7 +404,7 @@ void Database::look_for_damage() const {
 
 namespace {
 
-// Applies those entries of a run that need no preparation; decode_entry handles the others.
+// Applies the entries of a run that need no preparation; decode_entry handles the other entries.
 template <class Find_Table>
 class Run_Sink {
  public:

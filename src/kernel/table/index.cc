@@ -19,8 +19,8 @@
 
 // Invariants:
 //
-// 1. The state of a record says where it is: nowhere, waiting for insert_waiting() or insert(), in
-//    the run, or in the tree. It is in at most one of them.
+// 1. The state of a record says where the record is: nowhere, waiting for insert_waiting() or
+//    insert(), in the run, or in the tree. A record is in at most one of these places.
 // 2. The tree and the live entries of the run are sorted by key and then id, with the current keys
 //    in the columns. The columns of entries that were erased from the run are never read.
 // 3. A Place holds the position in the run of its tree record: live entries before that position
@@ -363,7 +363,7 @@ Record_Id Index::find(Key key) const {
   }
   if (tree_->set.empty()) return result;
   const auto found = std::as_const(tree_->set).lower_bound(Bound{key, no_record});
-  // Most keys differ in their number; their texts need not be read.
+  // Most keys differ in `number`; their texts need not be read.
   if (found == tree_->end() || found->number != key[0].number || compare(found->id, key) != 0)
     return result;
   return result.is_null() || found->id < result.value() ? Record_Id(found->id) : result;
@@ -417,8 +417,8 @@ Index::Cursor Index::cursor(const Place& place) const {
   return cursor;
 }
 
-// Returns the place of the cursor's record, or, if the record is not in the index, the place it
-// would have.
+// Returns the place of the cursor's record, or, if the record is not in the index, the place that
+// the record would have.
 Index::Place Index::place(const Cursor& cursor) const {
   if (cursor.changes_ == changes_) {
     Place place;
@@ -441,7 +441,7 @@ Index::Cursor Index::begin() const {
   return cursor(place_at(std::as_const(tree_->set).begin(), run_->next_live(0)));
 }
 
-// Finds no place, because loops compare each cursor with end().
+// Does not search for a place, because loops compare each cursor with end().
 Index::Cursor Index::end() const {
   Cursor cursor;
   cursor.index_ = this;
@@ -518,7 +518,7 @@ bool Index::triggers(Field_Id field) const {
 void Index::set_state(index_t id, State next) {
   const State old = state(id);
   waiting_count_ += static_cast<std::size_t>(next == State::waiting);
-  // A damaged snapshot may have a wrong number.
+  // waiting_count_ may be wrong if a damaged snapshot was restored.
   waiting_count_ -= static_cast<std::size_t>(old == State::waiting && waiting_count_ > 0);
   states_.data()[id] = static_cast<char>(next);
 }
@@ -687,8 +687,8 @@ void Index::insert_unlisted() {
 bool Index::has_wide_ids() const { return table_.records().size() > index_t{1} << 31; }
 
 // Sorts by keys and then ids. Requires ids in ascending order. If many keys are equal in their
-// first part or in the beginning of a text, comparing through columns is slow. So this sorts by the
-// next eight bytes, and recurses into groups that are equal in them.
+// first part or in the beginning of a text, comparing through columns is slow. So this function
+// sorts by the next eight bytes, and recurses into groups that are equal in these bytes.
 template <class Id>
 void Index::sort_equal(std::span<Id> ids, int depth) const {
   const auto is_less = [&](Id a, Id b) {
@@ -817,8 +817,8 @@ void Index::for_each_place(F f) const {
   for (; place.tree != end.tree || place.run != end.run; move_on(place)) f(place);
 }
 
-// The new run keeps the coder and slices of the old one, unless most records are in the tree, and
-// so were not in its sample.
+// The new run keeps the coder and slices of the old run, unless most records are in the tree: these
+// records were not in the sample of the coder.
 void Index::save(Section_Writer& out) const {
   const index_t rows = table_.records().size();
   out.number(static_cast<std::int64_t>(waiting_count_));

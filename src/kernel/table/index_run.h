@@ -20,7 +20,7 @@ namespace joedb::inline v1 {
 // ---- slices -------------------------------------------------------------------------------------
 
 // Encodes keys as slices: numbers of 4 or 8 bytes that approximate the place of a key in a run. A
-// coder is made for the keys of a sample, and distinguishes these well.
+// coder is made for the keys of a sample, and distinguishes the keys of this sample well.
 //
 // Every key has a slice, and slices have the order of the keys: of two keys with different slices,
 // the key with the smaller slice is smaller. Keys with equal slices must be compared.
@@ -86,7 +86,8 @@ class Key_Coder {
   // text. The flag `unknown` marks a byte that is not in the sample: a text with it sorts after all
   // texts that have this digit in its place.
   std::array<std::uint16_t, 256> digits_of_ = {};
-  // False if the sample has all 256 bytes: the end then shares digit 0 with the zero byte.
+  // False if the sample has all 256 bytes: the end of a text then shares digit 0 with the zero
+  // byte.
   bool has_end_ = true;
   std::uint64_t radix_ = 2;
   std::size_t digit_count_ = 0;
@@ -161,8 +162,8 @@ class Index_Run {
 
   Index_Run() = default;
 
-  // Sorts ids by their keys, which are slices of 8 bytes. The sort is stable. While it runs, it
-  // needs as much memory again for both arrays.
+  // Sorts ids by their keys, which are slices of 8 bytes. The sort is stable. During the sort, both
+  // arrays take twice their memory.
   template <class Id>
   static void sort(Zeroed_Memory& keys, Zeroed_Memory& ids, std::size_t size);
   // Makes a run of sorted records. `coder` makes the 4-byte slices; the 8-byte keys are kept if

@@ -49,7 +49,8 @@ static void load(Database& database, Offset size, Offset end, Replay replay) {
 template <class Journal>
 static void begin(Database& database, Journal& journal, Offset limit, Trust trust = Trust::fast) {
   if (!database.is_new() || journal.get_replay_position() != journal_start) return;
-  // A verifying thread would open the file a second time, which blocks; so verify it now.
+  // A verifying thread would open the file a second time, which blocks. So the snapshot is verified
+  // now.
   if constexpr (requires { journal.has_file_alone(); })
     if (journal.has_file_alone()) trust = Trust::verified;
   const Offset last = std::min(limit, journal.get_checkpoint());
@@ -66,7 +67,7 @@ static void replay_up_to(Database& database, Journal& journal, Offset end) {
        [&](auto& handler) { journal.replay(handler, end); });
 }
 
-// Returns true if a damaged snapshot explains that entries did not fit the tables.
+// Returns true if a damaged snapshot explains that entries did not match the tables.
 static bool is_damaged(const Database& database) {
   const auto& source = database.snapshot_source();
   if (!source) return false;

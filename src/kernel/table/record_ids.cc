@@ -80,7 +80,7 @@ void Record_Ids::make_lists() {
   set_next(last_used_, no_id);
 }
 
-// Frees the ids from size() to id - 1; the last of them is the next to be used.
+// Frees the ids from size() to id - 1; the last of these ids is the next id to be used.
 void Record_Ids::skip_to(index_t id) {
   if (id <= size_) return;
   set_next(size_, first_free_);

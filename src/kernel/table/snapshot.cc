@@ -42,8 +42,8 @@ static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal
 
 static bool is_index(const Snapshot_File::Group& group) { return group.name.starts_with("index "); }
 
-// Replaces `database` by a new one with the content of one snapshot. Returns false if there is no
-// such file, or if it is beyond `limit`. Throws if the snapshot cannot be used.
+// Replaces `database` by a new one with the content of one snapshot. Returns false if the snapshot
+// does not exist, or if it is beyond `limit`. Throws if the snapshot cannot be used.
 static bool restore_one(Database& database, const Abstract_File& journal, Offset position,
                         Offset limit, Trust trust, bool& is_other_journal, Snapshot_Report& report,
                         Replay_Place& place) {
@@ -51,7 +51,8 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
   if (!file) return false;
   auto opened = std::make_shared<const Snapshot_File>(std::move(file));
   const Snapshot_File& snapshot = *opened;
-  // If the newest snapshot belongs to another journal, samples are not enough to trust older ones.
+  // If the newest snapshot belongs to another journal, samples are not enough to trust older
+  // snapshots.
   if (!snapshot.fits(journal) || (is_other_journal && !snapshot.fits_wholly(journal))) {
     is_other_journal = true;
     throw Corruption_Error("it belongs to another journal", 0);
@@ -61,8 +62,8 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
     snapshot.verify();
   Database restored = database.make_new();
   const bool is_newest = position == 0;
-  // A tool with --classic must not replace a snapshot that others can use: they could not use the
-  // new one.
+  // A tool with --classic must not replace a snapshot that other programs can use: they could not
+  // use the new snapshot.
   const bool is_classic = restored.deleted_values() == Deleted_Values::keep;
   if (is_newest) report.is_for_others = is_classic && !restored.suits(snapshot);
   restored.restore(std::move(opened));
@@ -139,8 +140,8 @@ Snapshot_Form snapshot_form(const Snapshot_File& snapshot) {
 }
 
 // Creates a new file. Never opens an existing one, which may be a link to another file, but removes
-// the file that a killed process has left. Returns null if another process is writing one, or if
-// there is no place for it.
+// the file that a killed process has left. Returns null if another process is writing a snapshot,
+// or if a snapshot cannot be stored beside this kind of file.
 static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& journal) {
   const auto create = [&] { return journal.beside()->open(unfinished, Open_Mode::create_new); };
   try {
@@ -167,7 +168,8 @@ static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& jou
 }
 
 // Returns the marks of the journal. Content that came from a snapshot belongs to the journal bytes
-// that this snapshot was made of, and to the bytes after them: so hashing continues from its hash.
+// from which this snapshot was made, and to the bytes after them. So hashing continues from the
+// hash in this snapshot.
 static Journal_Marks marks_of(const Database& database, const Abstract_File& journal,
                               Offset position) {
   Journal_Marks marks;
@@ -187,7 +189,7 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
   const std::unique_ptr<Abstract_File> file = create_unfinished(journal);
   if (!file) return false;
   try {
-    // The hashes of the new snapshot would hide a flipped bit of the old one.
+    // The hashes of the new snapshot would hide a flipped bit of the old snapshot.
     if (const auto& source = database.snapshot_source()) source->verify();
     Snapshot_Writer out(*file);
     database.save(out);
@@ -213,7 +215,7 @@ static bool remove_snapshot(const Abstract_File& journal, const std::string& nam
     if (name == unfinished) lock = journal.beside()->open(unfinished, Open_Mode::write_existing);
   } catch (const Io_Error& error) {
     if (error.code == EAGAIN) return false;  // another process is writing it
-    // Otherwise it is a dangling link, or not a regular file: it can be removed.
+    // After any other error, the file is a dangling link, or not a regular file: it can be removed.
   }
   journal.beside()->remove_durably(name);
   return true;

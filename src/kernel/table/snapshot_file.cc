@@ -198,7 +198,8 @@ void Snapshot_Writer::append(const void* bytes, std::size_t size) {
   }
 }
 
-// Writeback starts early; otherwise the final sync would have to write everything.
+// Writeback is started every writeback_step bytes, because the final sync would otherwise have to
+// write everything.
 void Snapshot_Writer::write_block() {
   if (block_size_ == 0) return;
   hashes_.push_back(hash_of({block_.data(), block_size_}, static_cast<std::uint64_t>(written_)));

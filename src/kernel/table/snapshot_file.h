@@ -30,9 +30,9 @@ namespace joedb::inline v1 {
 // The header also identifies the journal: it has a hash of all bytes before the position, a hash of
 // samples of them, and the identity of the file.
 
-// Returns a hash of 8 pieces of a journal before `position`; the last piece ends there. Nearly
-// every other journal has another hash. Throws Corruption_Error if the file ends before `position`,
-// Io_Error.
+// Returns a hash of 8 pieces of a journal before `position`; the last piece ends at `position`.
+// Nearly every other journal has another hash. Throws Io_Error, and Corruption_Error if the file
+// ends before `position`.
 std::uint64_t sample_journal(const Abstract_File& journal, Offset position);
 
 // The hash of all bytes of a journal before a position.
@@ -91,10 +91,10 @@ class Snapshot_Writer final : public Section_Writer {
   Offset section_offset_ = 0;
 };
 
-// Limit for comparing all bytes when a snapshot is opened: a snapshot at this journal position or
-// an earlier one may be compared with all bytes of the journal before it. For a longer journal that
-// would take too long. The crash laboratory sets it to 0, so that short journals are opened like
-// long ones.
+// Limit for comparing all bytes when a snapshot is opened: if the position of a snapshot is not
+// past this limit, all bytes of the journal before the position may be compared. For a longer
+// journal, the comparison would take too long. The crash laboratory sets it to 0, so that short
+// journals are opened like long ones.
 inline thread_local Offset compared_at_opening = Offset{4} << 20;
 
 // Reads a snapshot file. Thread-safe if the file is.
@@ -104,24 +104,27 @@ class Snapshot_File {
   using Progress = std::function<void(Offset, Offset)>;
   static void ignore(Offset, Offset) {}
 
-  // Reads the header and the directory. Throws Corruption_Error, with a text that names the
-  // mismatch; Io_Error.
+  // Reads the header and the directory. Throws Io_Error, and Corruption_Error with a text that
+  // names the mismatch.
   explicit Snapshot_File(std::unique_ptr<Abstract_File> file);
 
   const Abstract_File& file() const { return *file_; }
   const Replay_Place& place() const { return place_; }
   const Journal_Marks& marks() const { return marks_; }
-  // True if the snapshot was made from this journal. The samples must be equal. That suffices if
-  // nobody has changed the file since, and for a long journal (compared_at_opening) in the same
-  // file; otherwise all bytes before the position are compared. So another long journal with equal
-  // samples in the same file is not detected. Throws Io_Error.
+  // True if the snapshot was made from this journal. The samples must be equal. Equal samples
+  // suffice if the file is unchanged since the snapshot was made (is_unchanged), or if the journal
+  // is longer than compared_at_opening and is_of_file(); otherwise all bytes before the position
+  // are compared. So if a long journal was overwritten in place by another one with equal samples,
+  // that is not detected. Throws Io_Error.
   bool fits(const Abstract_File& journal) const;
-  // True if the journal has the same bytes before the position as the one from which the snapshot
-  // was made. Reads all of them.
+  // True if the bytes of the journal before the position are those from which the snapshot was
+  // made. Reads all these bytes.
   bool fits_wholly(const Abstract_File& journal, const Progress& progress = ignore) const;
-  // True if `journal` is the file from which the snapshot was made, or if that is unknown.
+  // True if `journal` is the file from which the snapshot was made, or if the identity of either
+  // file is unknown.
   bool is_of_file(const Abstract_File& journal) const;
-  // True if `journal` is known to be that file, and to be unchanged since.
+  // True if `journal` is known to be the file from which the snapshot was made, and to be unchanged
+  // since.
   bool is_unchanged(const Abstract_File& journal) const;
 
   struct Group {
@@ -133,8 +136,8 @@ class Snapshot_File {
   // group. The reader refers to this object.
   std::unique_ptr<Section_Reader> open(std::string_view group) const;
 
-  // Reads all sections. Throws Corruption_Error, with the offset of the block, if a block differs
-  // from the bytes that were written; Io_Error.
+  // Reads all sections. Throws Io_Error, and Corruption_Error, with the offset of the block, if a
+  // block differs from the bytes that were written.
   void verify(const Progress& progress = ignore) const;
   // Number of bytes that verify() reads.
   Offset size_of_sections() const;

@@ -12,28 +12,29 @@
 
 namespace joedb::inline v1 {
 
-// The snapshot that the values of a database came from. Opening does not read all of it, so the
-// tables may have a flipped bit of the file. Therefore it is verified before a new snapshot is made
-// of them, and in the background.
+// The snapshot that the values of a database came from. Opening a database does not read the whole
+// snapshot, so the tables may contain a flipped bit of the file. Therefore the snapshot is verified
+// in the background, and before a new snapshot is made of the tables.
 //
 // Not thread-safe: one thread at a time calls its functions.
 class Snapshot_Source {
  public:
   explicit Snapshot_Source(std::shared_ptr<const Snapshot_File> file);
   // Stops the thread and waits for it. Logs damage that was not yet thrown by require_good(). Does
-  // neither in a forked child process, which does not have the thread.
+  // nothing in a forked child process, which does not have the thread.
   ~Snapshot_Source();
   Snapshot_Source(const Snapshot_Source&) = delete;
   Snapshot_Source& operator=(const Snapshot_Source&) = delete;
 
   const Snapshot_File& file() const { return *file_; }
 
-  // Reads the whole snapshot. Throws Corruption_Error if it is damaged, and so does every later
-  // require_good(); Io_Error.
+  // Reads the whole snapshot. Throws Io_Error, and Corruption_Error if the snapshot is damaged;
+  // every later require_good() then throws Corruption_Error, too.
   void verify();
   // Starts a thread that verifies the snapshot, and compares the journal if it has changed since
   // the snapshot was made. The thread waits a moment first, so that short-lived processes do not
-  // pay for it. No-op if the snapshot is not in a File, or if no thread can be started.
+  // read the whole snapshot. No-op if the snapshot is not in a File, or if no thread can be
+  // started.
   void verify_in_background(const Abstract_File& journal);
   // Throws Corruption_Error if verify() or the thread found damage. Each finding also counts as a
   // cut (Zeroed_Memory::cut_count), so that Database::require_intact checks for it.

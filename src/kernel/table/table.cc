@@ -162,7 +162,7 @@ void Table::prepare_insert_vector(Record_Id record, index_t size, const Budget& 
     throw Data_Error("insert_vector: some of " + range_text(id, size) + " are already in use");
   if (!records_.is_dense() || id != records_.size())
     records_.reserve_lists(std::max(records_.size(), id + size));
-  // A writer will fill the vector; whether a journal does is not known yet.
+  // A writer will fill the vector; when a journal is replayed, this is not known yet.
   const bool will_be_filled = budget.vector > budget.skip;
   if (static_cast<std::size_t>(id + size) > capacity_) reserve(id + size, will_be_filled);
 }
@@ -230,8 +230,8 @@ void Table::restore(Section_Reader& in) {
   Record_Ids records;
   records.restore(in);
   const auto rows = static_cast<std::size_t>(records.size());
-  // Set first, so that it holds after a failure, too: restored columns have room for `rows` rows,
-  // the others for at least as many.
+  // capacity_ is set first, so that it is correct after a failure, too: restored columns have room
+  // for `rows` rows, and the other columns have room for at least as many.
   capacity_ = rows;
   for (const Field& field : fields_)
     if (field.column) field.column->restore(in, rows);

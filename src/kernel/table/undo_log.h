@@ -15,11 +15,11 @@ namespace joedb::inline v1 {
 // its start. Addresses of tables and columns stay valid.
 //
 // Between the first change and clear(), records must be changed only through this object, and the
-// schema must not be changed. The functions that change records throw what Writable_Database::write
-// throws; nothing has changed then, unless is_broken().
+// schema must not be changed. The functions that change records throw the exceptions of
+// Writable_Database::write; nothing has changed then, unless is_broken().
 //
-// Consecutive rows that are appended to a table take no memory here; every other change takes about
-// 100 bytes, and the old texts.
+// Consecutive rows that are appended to a table take no memory in this log; every other change
+// takes about 100 bytes, and a copy of the old texts.
 //
 // Not thread-safe.
 class Undo_Log {
@@ -69,17 +69,17 @@ class Undo_Log {
     std::size_t steps = 0;
   };
   Savepoint savepoint();
-  // Undoes the changes since the savepoint, in the tables and in the journal. Throws Io_Error,
-  // Write_Disabled or std::bad_alloc: is_broken() is true then.
+  // Undoes the changes since the savepoint, in the tables and in the journal. If this throws
+  // Io_Error, Write_Disabled or std::bad_alloc, is_broken() is true.
   void rollback_to(const Savepoint& savepoint);
-  // Call it after a checkpoint: the changes before it can no longer be undone.
+  // Call this after a checkpoint: the changes before the checkpoint can no longer be undone.
   void clear();
 
   // True if tables and journal differ because a change could not be undone: only closing the
   // database is possible.
   bool is_broken() const { return is_broken_; }
-  // True if the tables could not be restored. If only the journal could not, the tables have the
-  // state of the savepoint, and can be rolled back to an earlier one.
+  // True if the tables could not be restored. If only the journal could not be rolled back, the
+  // tables have the state of the savepoint, and can be rolled back to an earlier savepoint.
   bool are_tables_invalid() const { return are_tables_invalid_; }
 
  private:

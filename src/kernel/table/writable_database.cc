@@ -13,8 +13,9 @@ namespace joedb::inline v1 {
 // A thread with a reader of its own, which starts from the last snapshot and writes the next one.
 class Writable_Database::Background_Snapshot {
  public:
-  // `hard`: a hard checkpoint that is known to be on the disk. The reader may find a later one in
-  // the header, with a matching seal, that the writer has yet to sync or failed to sync.
+  // `hard`: a hard checkpoint that is known to be on the disk. The reader may find a later hard
+  // checkpoint in the header, with a matching seal, that the writer has yet to sync or failed to
+  // sync.
   Background_Snapshot(std::unique_ptr<Abstract_File> file, bool is_shared, Database database,
                       Offset hard)
       : file_(std::move(file)),
@@ -29,8 +30,8 @@ class Writable_Database::Background_Snapshot {
   Background_Snapshot& operator=(const Background_Snapshot&) = delete;
 
   bool is_running() const { return !is_finished_; }
-  // Waits for the thread, and rethrows its error. Returns the position of the snapshot; 0 if none
-  // was written.
+  // Waits for the thread, and rethrows its error. Returns the position of the snapshot; 0 if no
+  // snapshot was written.
   Offset wait() {
     if (thread_.joinable()) thread_.join();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -74,7 +75,8 @@ void Writable_Database::build() {
   journal_.rewind();
   Change_Observer* const observer = database_.observer();
   try {
-    // Loads without the observer up to the last position that it knows, and with it from there on.
+    // Loads without the observer up to the last position that the observer knows, and with the
+    // observer from this position on.
     if (observer != nullptr) {
       const Offset checkpoint = journal_.get_checkpoint();
       while (!observed_.empty() && observed_.back() > checkpoint) observed_.pop_back();
@@ -140,7 +142,8 @@ Writable_Database::~Writable_Database() {
   }
 }
 
-// If the snapshot that the tables came from is damaged, the new one is made from the journal alone.
+// If the snapshot that the tables came from is damaged, the new snapshot is made from the journal
+// alone.
 void Writable_Database::replace_snapshot() {
   try {
     joedb::write_snapshot(database_, journal_.get_file(), journal_.get_replay_place());

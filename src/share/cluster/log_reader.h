@@ -27,7 +27,7 @@ struct Log_State {
 // message before it. Collects the bytes of complete pushes.
 //
 // The pieces of a push are consecutive messages. If another message follows a piece that is not the
-// last one, the writer has died in the middle of the push, and none of it counts.
+// last piece, the writer has died in the middle of the push, and the whole push does not count.
 class Log_Reader {
  public:
   // `hash` must be the hash of `state`.
@@ -36,11 +36,12 @@ class Log_Reader {
   const Log_State& state() const { return state_; }
   const Prefix_Hash& hash() const { return hash_; }
 
-  // Takes message state().number + 1. Throws Corruption_Error, with a text that
-  // begins with "message N", if it does not continue the journal; nothing has changed then.
+  // Takes message state().number + 1. Throws Corruption_Error, with a text that begins with
+  // "message N", if the message does not continue the journal; nothing has changed then.
   void take(const Message& message);
-  // Continues after messages that the caller has appended: `state` and `hash` are those after the
-  // last one. If there is a push among them, drops the bytes that were collected before it.
+  // Continues after messages that the caller has appended: `state` and `hash` are the state and the
+  // hash after the last appended message. If there is a push among the messages, drops the bytes
+  // that were collected before it.
   void skip(const Log_State& state, Prefix_Hash hash);
 
   // The collected bytes: from the first state, or the last call of drop_bytes(), to
@@ -51,7 +52,7 @@ class Log_Reader {
   // Drops the bytes of complete pushes.
   void drop_bytes();
 
-  // Returns the end of the pushes from start() on that are all of this writer.
+  // Returns the end of the consecutive pushes of this writer from start() on.
   Offset end_of_pushes_by(std::uint64_t writer) const {
     return first_writer_ == writer ? first_writer_end_ : start();
   }

@@ -28,13 +28,14 @@ struct Log_Report {
 //
 // A log that was shortened needs a file with the removed part; without it, this throws Exception.
 // Throws Missing_Message for the first message that is missing, damaged on all machines, or does
-// not fit; Content_Mismatch if the file has other bytes; and what the log throws.
+// not continue the message before it; Content_Mismatch if the file has other bytes; and the
+// exceptions of the log.
 Log_Report verify_log(
     Replicated_Log& log, Logger& logger, const Abstract_File* file, Offset file_end,
     const std::function<void(Replicated_Log::Number, Replicated_Log::Number)>& progress);
 
 // Returns the checkpoint of a log, by the newest message that can be read; 0 for an empty log.
-// Throws Missing_Message if no message can be read, and what the log throws.
+// Throws Missing_Message if no message can be read, and the exceptions of the log.
 Offset newest_end(Replicated_Log& log, Logger& logger);
 
 }  // namespace joedb::inline v1

@@ -51,7 +51,8 @@ struct Message {
   // The journal after this message.
   Journal_State after;
   // The messages with the lock and with the archive that are in force after this message; 0: none.
-  // In the messages `lock` and `archive` themselves, it is 0, since they do not know their numbers.
+  // In a message of kind `lock` or `archive`, its own number is 0, because the number is not known
+  // when the message is written.
   Replicated_Log::Number lock = 0;
   Replicated_Log::Number archive = 0;
 

@@ -33,13 +33,13 @@ std::string_view nats_data(const natsMsg& message);
 // Returns an empty string if there is no such header.
 std::string nats_header(natsMsg& message, const char* key);
 
-// A connection to a cluster of NATS servers. When it is lost, the library reconnects by itself. The
-// thread that makes the next request logs the events of the connection.
+// A connection to a cluster of NATS servers. When the connection is lost, the NATS library
+// reconnects by itself. The thread that makes the next request logs the events of the connection.
 class Nats_Client {
  public:
   using Headers = std::vector<std::pair<const char*, std::string>>;
 
-  // Throws Connection_Lost if no server can be reached, Disconnection if they refuse.
+  // Throws Connection_Lost if no server can be reached, and Disconnection if the servers refuse.
   Nats_Client(const Nats_Address& address, const Nats_Settings& settings, Logger& logger);
   ~Nats_Client();
   Nats_Client(const Nats_Client&) = delete;
@@ -49,24 +49,25 @@ class Nats_Client {
   const Nats_Settings& settings() const { return settings_; }
   const std::string& name() const { return name_; }
 
-  // Sends a request and returns the answer. Throws Connection_Lost if it does not arrive in time:
-  // by default, answer_time.
+  // Sends a request and returns the answer. Throws Connection_Lost if the answer does not arrive in
+  // time: by default, answer_time.
   Nats_Message request(const std::string& subject, std::string_view body,
                        const Headers& headers = {}, System::Duration time = {});
-  // Publishes a message without an answer. It may not have been sent yet when this returns.
+  // Publishes a message without an answer. When this returns, the message may not have been sent
+  // yet.
   void publish(const std::string& subject, std::string_view body, const Headers& headers);
 
-  // Ends a subscription, even while messages arrive. The thread of the library that receives them
-  // may still use the subscription, which the library does not check: it is destroyed after that
-  // thread has moved on.
+  // Ends a subscription, even while messages arrive. The thread of the NATS library that receives
+  // the messages may still use the subscription, and the library does not check this. So the
+  // subscription is destroyed later, when this thread no longer uses it.
   void end(Nats_Subscription subscription);
 
   // Returns the JetStream context, whose requests time out after answer_time. Throws
   // Connection_Lost while there is no connection. After a Connection_Lost, the reference is valid
   // until the next call of this client.
   jsCtx& jetstream();
-  // Changes when a connection was closed for good, and another one was made: objects made with the
-  // old one are useless, and must be destroyed.
+  // Changes when a connection was closed permanently, and a new connection was made: objects made
+  // with the old connection can no longer be used, and must be destroyed.
   int generation() const { return generation_; }
   // Grows with each connection after the first one.
   std::int64_t reconnections() const;

@@ -11,11 +11,12 @@
 namespace joedb::inline v1 {
 
 // A position of a journal, with a hash of all bytes before it. From position 41 on, blocks of 16
-// KiB are hashed. The hash of a block is seeded with the hash of all blocks before it, and `hash`,
-// which covers the bytes after the last whole block, with `block_hash`. So the bytes of one block
-// suffice to continue a hash, and to compare it with a local file.
+// KiB are hashed. The hash of a block is seeded with the hash of all blocks before it. `hash`
+// covers the bytes after the last whole block, and is seeded with `block_hash`. So the bytes of one
+// block suffice to continue a hash, and to compare it with a local file.
 //
-// XXH3, 64 bits (kernel/format/hash.h): for copies that have diverged, not against forgery.
+// The hash is XXH3, 64 bits (kernel/format/hash.h): it detects copies that have diverged, but not
+// forgery.
 struct Journal_State {
   Offset end = journal_start;
   std::uint64_t block_hash = 0;  // of all whole blocks before `end`; 0 if none

@@ -17,7 +17,7 @@ using Read_Bytes = std::function<void(char* data, std::size_t size, Offset offse
 // Returns the hash of a journal's bytes from the end of its header to `checkpoint`, as client and
 // server compare it: the eight words of SHA-256, each little-endian. If `full`, covers all bytes.
 // Otherwise, from 4 MiB on, covers 256 blocks of 4096 bytes, and has no padding. Requires
-// checkpoint >= journal_start. Throws what `read` throws.
+// checkpoint >= journal_start. Passes on the exceptions of `read`.
 //
 // Source: docs/reference/protocol.md; FIPS 180-4.
 Content_Hash content_hash(const Read_Bytes& read, Offset checkpoint, bool full);

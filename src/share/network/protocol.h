@@ -16,11 +16,12 @@
 namespace joedb::network {
 
 inline constexpr std::int64_t protocol_version = 19;
-// Sent instead of protocol_version by clients and servers with extensions. A server with extensions
-// answers with the same number, any other with 19. No version of joedb 10 will have this number.
+// Clients with extensions send this number instead of protocol_version. A server with extensions
+// answers with the same number, and any other server answers with 19. No version of joedb 10 will
+// have this number.
 inline constexpr std::int64_t extended_version = (std::int64_t{1} << 32) + protocol_version;
 inline constexpr std::string_view protocol_word = "joedb";
-// May be sent instead of the hello. The answer is lines of text. An extension.
+// A client may send this word instead of the hello (an extension). The answer is lines of text.
 inline constexpr std::string_view status_word = "status\n";
 // Size of the hello of a client: "joedb", version.
 inline constexpr std::size_t hello_size = protocol_word.size() + 8;

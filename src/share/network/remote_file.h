@@ -17,8 +17,8 @@ class Remote_File : public Readonly_File {
  protected:
   using Readonly_File::Readonly_File;
 
-  // Reads from the remote file as pread does. Fewer bytes than `size` do not imply the end of the
-  // file; no bytes do.
+  // Reads from the remote file as pread does. A result that is less than `size` does not mean that
+  // the file ends; a result of 0 does.
   virtual std::size_t fetch(char* data, std::size_t size, Offset offset) const = 0;
   // Caches bytes that were received without fetch().
   void keep(Offset start, std::vector<char> bytes) const;

@@ -12,7 +12,7 @@
 
 namespace joedb::inline v1 {
 
-// A reply violated the protocol. The bytes that follow it cannot be interpreted.
+// Thrown if a reply violates the protocol. The bytes that follow the reply cannot be interpreted.
 class Protocol_Error final : public Disconnection {
  public:
   using Disconnection::Disconnection;
@@ -21,19 +21,19 @@ class Protocol_Error final : public Disconnection {
 // Runs the requests of one connection to a server, one at a time, and sends pings while the
 // connection is idle.
 //
-// A request sends bytes, and reads the reply. If it returns, or throws a Disconnection that is not
-// a Protocol_Error, it must have read the whole reply: the connection stays usable. After a
-// Protocol_Error, all later requests throw Disconnection with the same text. After any other
-// exception they throw Connection_Lost, because the rest of the reply may still arrive.
+// A request sends bytes, and reads the reply. If the request returns, or throws a Disconnection
+// that is not a Protocol_Error, it must have read the whole reply: the connection can then be used
+// further. After a Protocol_Error, all later requests throw Disconnection with the same text. After
+// any other exception they throw Connection_Lost, because the rest of the reply may still arrive.
 //
-// Thread-safe, except end() and the destructor. A request must not run another one. In a child
+// Thread-safe, except end() and the destructor. A request must not run another request. In a child
 // process (joedb/base/threads.h), requests throw Inherited_Object, and nothing is sent.
 class Request_Runner {
  public:
   using Request = std::function<void()>;
 
   Request_Runner() = default;
-  // Stops the pings, after the one that is being sent.
+  // Stops the pings, after a ping that is being sent.
   ~Request_Runner() { stop_pings(); }
   Request_Runner(const Request_Runner&) = delete;
   Request_Runner& operator=(const Request_Runner&) = delete;

@@ -48,7 +48,7 @@ class Rpc_Requests {
       : prolog_sizes_(std::move(prolog_sizes)), message_limit_(message_limit) {}
 
   void append(std::string_view bytes) { input_.append(bytes); }
-  // Extracts the next request. Returns false if it has not arrived completely.
+  // Extracts the next request. Returns false if the request has not arrived completely.
   bool take(Request& request);
 
  private:

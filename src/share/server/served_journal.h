@@ -35,23 +35,23 @@ class Served_Journal {
   void read(char* data, std::size_t size, Offset offset) const {
     file().read_exactly(data, size, offset);
   }
-  // As read(), if that does not need the disk; returns false otherwise.
+  // Like read(), if the bytes can be read without the disk; returns false otherwise.
   bool read_cached(char* data, std::size_t size, Offset offset) const {
     return file().pread_cached(data, size, offset);
   }
 
-  // Takes over what others have written to the file or to the other copy.
+  // Reads the entries that other processes have written to the file or to the other copy.
   virtual void refresh() = 0;
 
   // Between begin() and end(), no other writer changes the file and the other copy. begin() throws
-  // what locking and pulling throw; nothing is locked then.
+  // the exceptions of locking and pulling; nothing is locked then.
   virtual void begin() = 0;
   virtual void end() noexcept = 0;
   // Appends [checkpoint, source.get_size()) of `source` to the other copy, and then to the file,
   // with a checkpoint. So the file never has bytes that the other copy has refused or not received.
   // Requires begin(). Throws:
   //
-  // * Corruption_Error if the bytes are not entries that fit the content, Conflict and
+  // * Corruption_Error if the bytes are not valid entries for the content, Conflict and
   //   Content_Mismatch if the other copy has changed, Disconnection if it refuses. Nothing has
   //   changed.
   // * Io_Error and Write_Disabled if the file cannot be written. can_push() is then false, and the
@@ -62,9 +62,9 @@ class Served_Journal {
   virtual void push(const Abstract_File& source) = 0;
 };
 
-// A file that clients write. `file` and `connection` must outlive it. Without a recovery mode in
-// `options`, the bytes after the checkpoint are saved beside the file (Recovery::keep). The
-// constructor throws what opening the file and the first pull and push throw.
+// A file that clients write. `file` and `connection` must outlive this object. Without a recovery
+// mode in `options`, the bytes after the checkpoint are saved beside the file (Recovery::keep). The
+// constructor throws the exceptions of opening the file, and of the first pull and push.
 class Written_Journal final : private Client_Store<Writable_Database>, public Served_Journal {
  public:
   Written_Journal(Abstract_File& file, Connection& connection, Content_Check check, bool is_hard,
@@ -79,7 +79,7 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   }
   // With hard checkpoints, a push counts only after its hard checkpoint, so that no client sees
   // entries that a power cut can still remove. Entries of other writers have the checkpoint of
-  // their writer, and pulled entries a soft one.
+  // their writer, and pulled entries have a soft checkpoint.
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return store_.get_journal().get_file(); }
   void refresh() override;
@@ -87,7 +87,7 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   void end() noexcept override;
   void push(const Abstract_File& source) override;
   // Makes the last checkpoint hard, unless the file is shared. Called when the server ends. Throws
-  // what the checkpoint throws.
+  // the exceptions of the checkpoint.
   void finish();
   // Name of the file in which a tail of the journal was saved; empty if none.
   const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }

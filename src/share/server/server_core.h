@@ -36,13 +36,13 @@ class Server_Host {
 
   enum class Lane { journal, hashes, disk };  // disk: reads and writes that may wait for the disk
   static constexpr std::size_t lane_count = 3;
-  // Calls work() outside of the core's thread, and then done() in it. The works of a lane run one
-  // at a time, in order. Neither function throws.
+  // Calls work() outside of the core's thread, and then done() in the core's thread. The works of a
+  // lane run one at a time, in order. Neither function throws.
   virtual void run(Lane lane, std::function<void()> work, std::function<void()> done) = 0;
 };
 
-// Implements the sessions of a server and their protocol, without sockets, threads and clocks. It
-// never blocks: work that may take long is given to the host.
+// Implements the sessions of a server and their protocol, without sockets, threads and clocks. A
+// Server_Core never blocks: work that may take long is given to the host.
 //
 // Invariants:
 //

@@ -28,7 +28,8 @@ class Socket_Server {
  public:
   // `log` must outlive the server.
   Socket_Server(Server_Core::Limits limits, Logger& log);
-  // Waits for running work on the journals: a write, a sync, an answer of another server.
+  // Waits until running work on the journals has ended: a write, a sync, or an answer of another
+  // server.
   ~Socket_Server();
   Socket_Server(const Socket_Server&) = delete;
   Socket_Server& operator=(const Socket_Server&) = delete;
@@ -38,8 +39,8 @@ class Socket_Server {
   // another server listens at `path`, if `path` exists and is not a socket, or if two databases
   // have the same name.
   //
-  // `descriptor`, if given, is a socket that already listens there. Its owner (systemd) made it,
-  // and removes it.
+  // `descriptor`, if given, is a socket that already listens at `path`. Its owner (systemd) made
+  // this socket, and will remove it.
   void serve(Served_Journal& journal, const std::string& name, const std::string& path,
              std::optional<int> descriptor = std::nullopt);
   // Listens at HOST:PORT, [HOST]:PORT or PORT; without a host, for this machine only. Call this
@@ -54,12 +55,12 @@ class Socket_Server {
   int listen_for_metrics(const std::string& address);
 
   // Serves until SIGINT, SIGTERM or stop(), and then removes the sockets. SIGHUP reloads the files
-  // of TLS; if that fails, a log line says so, and the old ones stay in use.
+  // of TLS; if this fails, a line is logged, and the old files stay in use.
   void run();
   // May be called by any thread.
   void stop();
-  // Takes over what others have written to the file of this database, or to its other copy. May be
-  // called by any thread.
+  // Reads the entries that other processes have written to the file of this database, or to its
+  // other copy. May be called by any thread.
   void refresh(const std::string& name);
 
  private:

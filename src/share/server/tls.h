@@ -21,8 +21,8 @@ struct Tls_State {
 // Loads the files. Throws Exception, which names the file.
 std::shared_ptr<Tls_State> load_tls(const Tls_Files& files);
 
-// Returns the common name of the verified certificate that the client has shown; nullopt if it
-// has shown none.
+// Returns the common name of the verified certificate of the client; nullopt if the client has sent
+// no certificate.
 std::optional<std::string> name_in_certificate(SSL* connection);
 
 }  // namespace joedb::server

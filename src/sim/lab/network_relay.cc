@@ -81,8 +81,8 @@ bool Network::open_relay() {
     if (!node.disk->has_failed() && !node.was_power_cut) fail("the relay cannot start: " + wrong);
     note("the relay cannot start: " + wrong);
     node.disk->remove_fault();
-    // A soft checkpoint that survives a power cut proves nothing, and pulled bytes have no other
-    // checkpoint. So the copy is made anew.
+    // A soft checkpoint that survives a power cut guarantees nothing, and pulled bytes have no
+    // other checkpoint. So the copy is made anew.
     must_discard_copy_ = node.was_power_cut;
     return false;
   }

@@ -112,7 +112,8 @@ void Network::start_server() {
   const bool may_be_unproven =
       hub().was_power_cut && (has_failed_before || !hub().disk->has_failed());
   if (may_be_unproven && (!hub().journal || !wrong.empty())) {
-    // After a power cut, a soft checkpoint proves nothing: docs/crash-safety.md.
+    // After a power cut, a soft checkpoint guarantees nothing about the bytes before it:
+    // docs/crash-safety.md.
     note("recovery by the hard checkpoint: " + error + wrong);
     wrong.clear();
     error.clear();

@@ -184,7 +184,7 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
       add(result, epochs_[i], io, crash);
     }
   }
-  // Integrity entries prove nothing before the first hard checkpoint.
+  // Before the first hard checkpoint, integrity entries confirm nothing.
   if (crash == Crash::power && !(has_integrity_ && result.min_hard > journal_start))
     result.is_exact = false;
   // A power cut may undo a truncation that was not synced.

@@ -28,7 +28,8 @@ struct Allowed {
   Offset position;
   bool is_hard;             // a reader may report it as a hard one
   const std::string* file;  // its bytes [journal_start, position) are expected
-  // True for a soft checkpoint without proof: after a power cut, the bytes before it may differ.
+  // True for a soft checkpoint that no integrity entry confirms: after a power cut, the bytes
+  // before it may differ.
   bool is_unproven = false;
 };
 

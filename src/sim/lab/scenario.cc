@@ -188,7 +188,7 @@ class Process {
     give();
   }
   // Covers all bytes that were appended before. Call it before changes that only integrity entries
-  // prove.
+  // confirm.
   void enable_integrity() {
     if (proves_soft_checkpoints()) return;
     append_integrity(Integrity::each_checkpoint);

@@ -685,8 +685,8 @@ class Snapshot_World final : public World {
   }
 
   // Writes further snapshots, from the damaged one or from the journal. Changes no records: with
-  // damaged tables, this would append entries that do not fit the journal. Does not print the
-  // tables: a damaged list of records may be endless.
+  // damaged tables, such changes would append entries that do not match the journal. Does not print
+  // the tables: a damaged list of records may be endless.
   void derive() {
     for (std::size_t n = 1 + random_.below(3); n > 0; --n) {
       switch (random_.below(4)) {

@@ -11,7 +11,8 @@
 #include "sim/lab/distinct_states.h"
 #include "sim/lab/random.h"
 
-// The worlds that the explorer (crash_lab.cc) runs, one object for each seed.
+// A world is a simulated environment of one laboratory. The explorer (crash_lab.cc) makes one World
+// object for each seed, and runs it.
 
 namespace joedb::testing {
 
@@ -46,11 +47,12 @@ class World {
   virtual std::string kind() const { return {}; }     // "log: file"; empty if there is only one
   virtual std::string details() const { return {}; }  // lines
   virtual std::string replay() const = 0;             // arguments of joedb crash-lab
-  // True if the error is the user's: a script that cannot run, or a replay that cannot be parsed.
+  // True if the error is a mistake of the user: a script that cannot run, or a replay that cannot
+  // be parsed.
   virtual bool is_of_user(const std::exception&) const { return false; }
   // The events so far, in order, one per line; may be empty unless `is_traced`.
   const std::string& trace() const { return trace_; }
-  // The same of a whole run.
+  // The events of a whole run, one per line.
   virtual std::string operations() const { return trace_; }
 
  protected:
@@ -66,20 +68,20 @@ class World {
 };
 
 // Databases and journals on a simulated disk, with a crash after every I/O operation and with a
-// failure of every operation. After a crash: every acknowledged hard checkpoint is there; the state
-// found is exactly one of those for which a checkpoint was requested; the database can be opened
-// and written to; and a crash during recovery changes none of this, nor does a crash after that
-// one.
+// failure of every operation. After a crash: every acknowledged hard checkpoint is in the file; the
+// state of the database is exactly one of the states for which a checkpoint was requested; the
+// database can be opened and written to. All this is also true after a crash during the recovery,
+// and after another crash during the next recovery.
 std::unique_ptr<World> make_database_world(const World::Context& context);
 
 // Write-ahead logs: single files of both formats, with all kinds of options; an asynchronous
 // writer; copies on three disks; and segments, also with several writers and readers at once.
 //
-// After a crash, a reader finds the entries that were appended, in order and without a gap. They
-// begin at the last rotation, or at one that was requested, and end at or after the last
-// acknowledged entry. A writer opens the log and continues, and lost entries do not reappear.
-// Readers that follow a log miss only entries that are reported to them as released. No one reports
-// damage where there is none.
+// After a crash, a reader finds the entries that were appended, in order and without a gap. These
+// entries begin at the last rotation, or at a later rotation that was requested, and end at or
+// after the last acknowledged entry. A writer can open the log and append more entries, and lost
+// entries do not reappear. Readers that follow a log miss only entries that are reported to them as
+// released. Neither readers nor writers report damage in an undamaged log.
 std::unique_ptr<World> make_wal_world(const World::Context& context);
 
 // A server (share/server/server_core.h) on a simulated disk and its clients, with a simulated
@@ -88,30 +90,31 @@ std::unique_ptr<World> make_wal_world(const World::Context& context);
 //
 // Faults: connections are cut after any byte, bytes arrive late, the server is killed or loses
 // power, its disk fails, clients are killed or pause with the lock. Each transaction has a unique
-// number, so the journal of the server shows its fate.
+// number, so the journal of the server shows whether it was committed.
 std::unique_ptr<World> make_network_world(const World::Context& context);
 
 // Up to four clients, each with a Log_Connection to one simulated replicated log.
 //
 // Faults: answers are lost, before or after the request was executed; messages arrive late, after
-// they were sent again; the log does not answer for a while, or gives an outdated answer; messages
-// are damaged on one machine; clients are killed, and pause with the lock for longer than its
-// lease. The log itself keeps its promise: appended messages stay. The beginning of the log may be
-// archived and removed.
+// the client has sent them again; the log does not answer for a while, or gives an outdated answer;
+// messages are damaged on one machine; clients are killed, and pause with the lock for longer than
+// its lease. The log itself never loses an appended message, but its beginning may be archived and
+// removed.
 std::unique_ptr<World> make_replicated_log_world(const World::Context& context);
 
-// Snapshots (table/load.h). Processes, one after the other and nested in each other, change a
-// database on a simulated disk, write snapshots of it, and are killed; the power is cut; the disk
-// fails; and snapshots and journals are changed from outside.
+// Snapshots (table/load.h). Processes change a database on a simulated disk and write snapshots of
+// the database, one process after the other, or one while another one runs. Processes are killed;
+// the power is cut; the disk fails; and other programs change snapshots and journals.
 //
-// After each step, a database that is opened with the files beside the journal equals one that is
-// opened without them, in every recovery mode, at any position, with or without indexes. The two
-// remain equal when both are changed, and so do their journals. A snapshot that fits is used. The
-// content of a snapshot is durable in the journal. Bits of a snapshot flip, and remain so: half of
-// the schedules verify snapshots at opening, and must not use a damaged one; in the others, as with
-// large snapshots, new snapshots are made from the damaged one, and each that passes verification
-// must be correct. Journals are longer than their samples, and are replaced by others with the same
-// samples.
+// After each step, a database that is opened with the snapshots beside the journal equals a
+// database that is opened without them, in every recovery mode, at any position, with or without
+// indexes. The two databases remain equal when both are changed, and so do their journals. A
+// snapshot that matches the journal is used. The content of a snapshot is durable in the journal.
+// Bits of a snapshot flip permanently. Half of the schedules verify snapshots when they are opened,
+// and must not use a damaged snapshot. The other schedules open snapshots without verification, as
+// large snapshots are opened; new snapshots are then made from a damaged snapshot, and each new
+// snapshot that passes verification must be correct. Journals are longer than their samples, and
+// are replaced by other journals with the same samples.
 std::unique_ptr<World> make_snapshot_world(const World::Context& context);
 
 }  // namespace joedb::testing

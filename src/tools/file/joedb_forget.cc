@@ -107,7 +107,7 @@ class Forgetting {
   // For a FILE without anything to forget: removes snapshots of older content, which a killed run
   // of this command or of joedb_pack may have left. Returns the exit code.
   int finish_earlier() const {
-    bool is_current = true;  // true if all snapshots fit the current content
+    bool is_current = true;  // true if all snapshots match the current content
     for (const Snapshot_Beside& beside : snapshots_beside(file_))
       is_current = is_current && beside.snapshot && beside.snapshot->fits_wholly(file_);
     const std::vector<std::string> beside = file_.beside()->list();
@@ -134,7 +134,7 @@ class Forgetting {
   bool print_other(const std::string& suffix) const {
     const std::string name = file_.get_name() + suffix;
     if (forgetter_.value_count() == 0) {
-      // A snapshot that fits has only values that FILE has.
+      // A snapshot that matches FILE has only values that FILE has.
       if (suffix.starts_with(snapshot_suffix())) return false;
       std::cout << name << ": not searched; it may have values that are forgotten\n";
       return true;

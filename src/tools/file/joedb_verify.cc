@@ -56,7 +56,7 @@ class Verifier {
 
   bool has_entries() const { return entries_ > 0; }
   std::int64_t entries() const { return entries_; }
-  // Offset up to which integrity entries prove that the bytes are unchanged.
+  // Offset up to which integrity entries confirm that the bytes are unchanged.
   Offset covered() const { return covered_; }
   const Readonly_Journal& journal() const { return journal_; }
   // Tables of the entries after covered(), as far as they could be read.

@@ -100,8 +100,8 @@ struct File_Grammar {
 };
 // Declares the words of a grammar. Call it for each grammar, before the command line is parsed.
 void add_file_modes(Options& options, const File_Grammar& grammar);
-// Takes the words of a file. Throws Usage_Error if they do not fit the grammar, Exception for a
-// name that can only be read where a mode that writes is given.
+// Takes the words of a file. Throws Usage_Error if the words do not match the grammar, and
+// Exception if a mode that writes is given with a name that can only be read.
 File_Argument take_file(Words& words, const File_Grammar& grammar,
                         const Source_Options& source = {});
 

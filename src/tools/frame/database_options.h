@@ -60,7 +60,7 @@ struct Reading_Options {
   // Call it after a replay up to `end`. Throws Exception if `end` is inside an entry.
   void require_replayed_to(Offset end, const Readonly_Journal& journal) const;
 
-  // Loads a new database up to end_of(journal), with progress, from a snapshot if one fits.
+  // Loads a new database up to end_of(journal), with progress, from a snapshot if one matches.
   void load(Readonly_Journal& journal, Database& database) const;
 
   // Replays up to end_of(journal), with progress.

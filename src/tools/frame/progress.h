@@ -63,7 +63,8 @@ class Progress_File : public Readonly_File {
   Progress& progress_;
 };
 
-// A file that is read sequentially, once, when it is opened. Shows progress until end_loading().
+// A file whose whole content is read once, sequentially, to load a database. Shows the progress of
+// the reading until end_loading() is called.
 class Loading_File : public File {
  public:
   Loading_File(const std::string& name, Open_Mode mode)

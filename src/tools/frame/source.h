@@ -35,8 +35,8 @@ std::string shown_name(const std::string& name);
 bool is_packed(const std::string& name);
 
 // Opens a file, a compressed file, or a URL for reading; with --classic, only a file. If `name` was
-// passed to set_past, opens its past state. Throws Exception if the program was built without a
-// needed library; Io_Error.
+// passed to set_past, opens its past state. Throws Io_Error, and Exception if the program was built
+// without a needed library.
 std::unique_ptr<Abstract_File> open_source(const std::string& name, const Source_Options& options);
 
 // Throws Exception if the name is_url or is_packed: such a file cannot be written.
