@@ -57,7 +57,7 @@ class Api_Documentation(unittest.TestCase):
             return file.read()
 
     def test_classes(self):
-        self.assertIn('synchronizes it with a connection', self.comment('joedb::Client'))
+        self.assertIn('synchronizes this copy with the other copy', self.comment('joedb::Client'))
         self.assertIn('Follows a file', self.comment('joedb::Readonly_Client'))
         self.assertIn('for (const id_of_city city : db.get_city_table())', self.comment('joedb::Container'))
         self.assertIn('std::map or std::multimap', self.comment('joedb::Typed_Index'))
