@@ -302,7 +302,7 @@ class Process {
     const bool is_replayed = expected().size() > size;
     expected().resize(size);
     const Integrity_Found integrity(expected());
-    covered_ = ignores_header_ ? std::min(covered_, journal().get_checkpoint()) : integrity.end();
+    covered_ = ignores_header_ ? covered_at_checkpoint_ : integrity.end();
     // The replay does not compare integrity entries with their bytes, not even those of this
     // process.
     if (ignores_header_ && is_replayed && integrity.has_any()) has_unchecked_entries_ = true;
@@ -330,6 +330,7 @@ class Process {
     covered_ = integrity.end();
     has_unchecked_entries_ = ignores_header_ && integrity.has_any();
     if (ignores_header_) covered_ = journal_start;
+    covered_at_checkpoint_ = covered_;
     has_written_ = false;
     const bool is_truncated =
         recovery == Recovery::overwrite || recovery == Recovery::hard || recovery == Recovery::keep;
@@ -402,6 +403,7 @@ class Process {
   void give() {
     take_from_file(journal().get_checkpoint());
     promises().give(journal().get_checkpoint(), io());
+    if (covered_ <= journal().get_checkpoint()) covered_at_checkpoint_ = covered_;
   }
 
   std::string text() {
@@ -621,6 +623,7 @@ class Process {
   bool has_written_ = false;        // since it was opened or locked
   bool is_abandoned_ = false;       // a transaction was abandoned, and not rolled back yet
   Offset covered_ = journal_start;  // end of the bytes covered by integrity entries
+  Offset covered_at_checkpoint_ = journal_start;
   Offset adopted_ = journal_start;  // end of an adopted tail that no checkpoint covers yet
   std::deque<std::string> texts_;
   std::size_t weights_[action_count];
