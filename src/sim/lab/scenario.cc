@@ -404,6 +404,7 @@ class Process {
     take_from_file(journal().get_checkpoint());
     promises().give(journal().get_checkpoint(), io());
     if (covered_ <= journal().get_checkpoint()) covered_at_checkpoint_ = covered_;
+    adopted_ = journal_start;
   }
 
   std::string text() {
