@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "commands/commands.h"
-#include "history/change_parts.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/schema/line_reader.h"
+#include "kernel/table/same_bits.h"
 #include "text/columns.h"
 #include "text/dump.h"
 

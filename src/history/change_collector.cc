@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernel/table/live_fields.h"
 #include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
@@ -41,10 +42,9 @@ void Change_Collector::note_delete(Table_Id id, index_t first, index_t size) {
 void Change_Collector::save_records(const Table& table, Touched_Table& touched, index_t first,
                                     index_t end) {
   touched.records.for_each_gap(first, end, [&](index_t gap_first, index_t gap_end) {
-    for (std::size_t i = 0; i < table.fields().size(); ++i)
-      if (table.fields()[i].column)
-        save_values(table, touched, Field_Id(static_cast<std::uint16_t>(i + 1)), gap_first,
-                    gap_end);
+    for_each_field(table, [&](Field_Id field, const Field&) {
+      save_values(table, touched, field, gap_first, gap_end);
+    });
     touched.records.add(
         gap_first, gap_end, next_order_++, [](Was_Used was) { return was.value; },
         [] { return Was_Used{true}; });

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kernel/table/live_fields.h"
+
 namespace joedb::inline v1 {
 
 Field_Description describe(const Database& database, Field_Id id, const Field& field) {
@@ -12,9 +14,9 @@ Field_Description describe(const Database& database, Field_Id id, const Field& f
 
 Description describe(const Database& database, const Table& table) {
   std::vector<Field_Description> fields;
-  for (std::size_t i = 0; i < table.fields().size(); ++i)
-    if (const Field& field = table.fields()[i]; field.column)
-      fields.push_back(describe(database, Field_Id(static_cast<std::uint16_t>(i + 1)), field));
+  for_each_field(table, [&](Field_Id id, const Field& field) {
+    fields.push_back(describe(database, id, field));
+  });
   return describe(table.id(), table.name(), std::move(fields));
 }
 

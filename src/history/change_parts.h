@@ -1,7 +1,6 @@
 #ifndef JOEDB_SRC_HISTORY_CHANGE_PARTS_H
 #define JOEDB_SRC_HISTORY_CHANGE_PARTS_H
 
-#include <cstring>
 #include <memory>
 #include <string>
 
@@ -30,14 +29,6 @@ inline Values read_values(const Table& table, Field_Id field, index_t first, ind
 
 // Returns values [first, first + size).
 Values part_of(const Values& values, index_t first, index_t size);
-// True if both have the same bits: a NaN is the same as itself, and 0 is not the same as -0.
-template <class T>
-bool has_same_bits(const T& a, const T& b) {
-  if constexpr (std::is_floating_point_v<T>)
-    return std::memcmp(&a, &b, sizeof(T)) == 0;
-  else
-    return a == b;
-}
 
 // Return a change with an empty list of fields.
 Change change_of_records(Change::Kind kind, Description table, index_t first, index_t size);

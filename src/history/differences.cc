@@ -6,6 +6,7 @@
 
 #include "history/change_parts.h"
 #include "kernel/table/record_runs.h"
+#include "kernel/table/same_bits.h"
 
 namespace joedb::inline v1 {
 
@@ -176,8 +177,7 @@ class Comparison {
 
   void drop_table(const Table& table) {
     const Description before = describe(a_, table);
-    Schema_Change schema;
-    schema.rows = table.records().used_count();
+    Schema_Change schema{.rows = table.records().used_count()};
     schema.has_lost = may_keep(schema.rows, before->fields.size());
     if (schema.has_lost)
       for_each_run(table, [&](index_t first, index_t size) {

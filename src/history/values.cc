@@ -1,8 +1,9 @@
 #include "joedb/history/changes.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "history/change_parts.h"
+#include "kernel/table/same_bits.h"
 
 namespace joedb::inline v1 {
 

@@ -4,9 +4,9 @@
 #include <map>
 #include <memory>
 
-#include "history/change_parts.h"
 #include "history/explanation.h"
 #include "joedb/history/changes.h"
+#include "kernel/table/same_bits.h"
 #include "rewrite/entry_copier.h"
 #include "rewrite/pack_since.h"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "joedb/table/database.h"
+#include "kernel/table/live_fields.h"
 #include "kernel/table/record_runs.h"
 
 // The content of a database as entries, for example for the handlers of entry_text.h. Tables and
@@ -18,16 +19,6 @@ inline std::vector<const Table*> live_tables(const Database& database) {
   for (const auto& table : database.tables())
     if (table) result.push_back(table.get());
   return result;
-}
-
-// Calls f(id, field) for each field that was not dropped.
-template <class F>
-void for_each_field(const Table& table, F&& f) {
-  std::uint16_t id = 0;
-  for (const Field& field : table.fields()) {
-    ++id;
-    if (field.column) f(Field_Id(id), field);
-  }
 }
 
 // Calls f(new_id, field) for each field that was not dropped. New ids are consecutive from 1.

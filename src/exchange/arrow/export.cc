@@ -9,6 +9,7 @@
 #include "exchange/arrow/arrays.h"
 #include "exchange/arrow/utf8.h"
 #include "kernel/base/utf8.h"
+#include "kernel/table/live_fields.h"
 #include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
@@ -574,8 +575,7 @@ class Table_Stream {
 
 std::vector<Field_Id> all_fields(const Table& table) {
   std::vector<Field_Id> result;
-  for (std::size_t i = 0; i < table.fields().size(); ++i)
-    if (table.fields()[i].column) result.emplace_back(static_cast<std::uint16_t>(i + 1));
+  for_each_field(table, [&](Field_Id id, const Field&) { result.push_back(id); });
   return result;
 }
 

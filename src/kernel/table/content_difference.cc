@@ -1,18 +1,10 @@
 #include "kernel/table/content_difference.h"
 
-#include <cstring>
+#include "kernel/table/same_bits.h"
 
 namespace joedb::inline v1 {
 
 namespace {
-
-template <Field_Value T>
-bool is_equal(const T& a, const T& b) {
-  if constexpr (std::is_floating_point_v<T>)
-    return std::memcmp(&a, &b, sizeof a) == 0;
-  else
-    return a == b;
-}
 
 // Compares the order of records, and the set of ids in use.
 std::string difference(const Record_Ids& a, const Record_Ids& b) {
@@ -44,7 +36,7 @@ std::string difference(const Table& a, const Table& b) {
           const auto& left = a.column<T>(number);
           const auto& right = b.column<T>(number);
           for (index_t id = 0; id < records.size(); ++id)
-            if (records.is_used(id) && !is_equal<T>(left.get(id), right.get(id))) return id;
+            if (records.is_used(id) && !has_same_bits<T>(left.get(id), right.get(id))) return id;
           return Record_Ids::no_id;
         });
     if (found != Record_Ids::no_id)

@@ -1,5 +1,7 @@
 #include "kernel/table/undo_log.h"
 
+#include "kernel/table/live_fields.h"
+
 namespace joedb::inline v1 {
 
 namespace {
@@ -12,13 +14,6 @@ void put_back(Table& table, Field_Id field, index_t record, const T& old) {
   column.set(record, old);
 }
 
-template <class F>
-void for_each_column(Table& table, F f) {
-  for (std::size_t i = 0; i < table.fields().size(); ++i)
-    if (table.fields()[i].column)
-      f(Field_Id(static_cast<std::uint16_t>(i + 1)), *table.fields()[i].column);
-}
-
 }  // namespace
 
 Undo_Log::Step Undo_Log::insertion(Table& table, Record_Id record) const {
@@ -29,9 +24,9 @@ Undo_Log::Step Undo_Log::insertion(Table& table, Record_Id record) const {
   step.before = records.before_insert(id);
   if (id < records.size()) {
     Inserted inserted;
-    for_each_column(table, [&](Field_Id, const Column_Base& column) {
-      visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
-        inserted.values.push_back(old_value(static_cast<const Column<T>&>(column).get(id)));
+    for_each_field(table, [&](Field_Id, const Field& field) {
+      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
+        inserted.values.push_back(old_value(static_cast<const Column<T>&>(*field.column).get(id)));
       });
     });
     step.change = std::move(inserted);
@@ -70,12 +65,12 @@ void Undo_Log::undo(const Step& step) {
       Record_Ids::Before before = step.before;
       if (!is_first) before.size = id;
       database_.database_.undo_insert(table, Record_Id(id), before);
-      for_each_column(table, [&](Field_Id, Column_Base& column) { column.reset(id); });
+      for_each_field(table, [&](Field_Id, const Field& field) { field.column->reset(id); });
     }
   } else if (const auto* const inserted = std::get_if<Inserted>(&step.change)) {
     database_.database_.undo_insert(table, record, step.before);
     std::size_t i = 0;
-    for_each_column(table, [&](Field_Id field, const Column_Base&) {
+    for_each_field(table, [&](Field_Id field, const Field&) {
       std::visit([&](const auto& old) { put_back(table, field, step.record, old); },
                  inserted->values[i++]);
     });

@@ -6,6 +6,7 @@
 
 #include "joedb/format/codec.h"
 #include "joedb/table/database.h"
+#include "kernel/table/live_fields.h"
 #include "sim/lab/hex.h"
 
 namespace joedb::testing {
@@ -33,17 +34,14 @@ inline std::string content_text(const Database& database) {
     }
     for (index_t id = records.first(); id != Record_Ids::no_id; id = records.next(id)) {
       out << "  " << id << ':';
-      for (std::size_t i = 0; i < table->fields().size(); ++i) {
-        const Field& field = table->fields()[i];
-        if (!field.column) continue;
+      for_each_field(*table, [&](Field_Id field_id, const Field& field) {
         visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-          const auto& column = table->column<T>(Field_Id(static_cast<std::uint16_t>(i + 1)));
-          const T value = column.get(id);
+          const T value = table->column<T>(field_id).get(id);
           std::string bytes(value_size_limit(value), '\0');
           bytes.resize(static_cast<std::size_t>(encode_value(bytes.data(), value) - bytes.data()));
           out << ' ' << hex(bytes) << '|';
         });
-      }
+      });
       out << '\n';
     }
   }
