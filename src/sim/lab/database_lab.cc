@@ -620,16 +620,20 @@ class Database_World final : public World {
       }
   }
 
+  static std::string fault_text(const Scenario_Fault& fault) {
+    std::string text =
+        std::string(call_names[static_cast<std::size_t>(fault.fault.calls)]) + " " +
+        std::to_string(fault.fault.number) + " of disk " + std::to_string(fault.disk) + " fails " +
+        (fault.fault.lasts ? "for ever" : "once") + " with " + std::strerror(fault.fault.code);
+    if (fault.fault.calls == Sim_Fault::Calls::writes)
+      text += ", " + std::to_string(static_cast<int>(100 * fault.fault.part_written)) +
+              " % of it is written";
+    return text;
+  }
+
   void fail_call(std::size_t number, const Scenario_Fault& fault) {
     ++counts_.faults;
     fault_number_ = number;
-    fault_text_ = std::string(call_names[static_cast<std::size_t>(fault.fault.calls)]) + " " +
-                  std::to_string(fault.fault.number) + " of disk " + std::to_string(fault.disk) +
-                  " fails " + (fault.fault.lasts ? "for ever" : "once") + " with " +
-                  std::strerror(fault.fault.code);
-    if (fault.fault.calls == Sim_Fault::Calls::writes)
-      fault_text_ += ", " + std::to_string(static_cast<int>(100 * fault.fault.part_written)) +
-                     " % of it is written";
     try {
       const Scenario scenario(workload_, fault);
       for (std::size_t i = 0; i < scenario.disks().size(); ++i) {
@@ -643,7 +647,7 @@ class Database_World final : public World {
         path_.pop_back();
       }
     } catch (const std::exception&) {
-      details_ = "fault: " + fault_text_ + "\n" + details_;
+      details_ = "fault: " + fault_text(fault) + "\n" + details_;
       throw;
     }
     fault_number_.reset();
@@ -659,7 +663,6 @@ class Database_World final : public World {
   Path path_;
   std::string image_;
   std::optional<std::size_t> fault_number_;
-  std::string fault_text_;
   std::string details_;  // of the crash or the fault that broke a rule
 };
 

@@ -191,7 +191,7 @@ class Network final : public Simulation {
     run_events();
     throw_failure();
   }
-  std::string replay() const override { return "--network " + seed_argument() + " --seeds 1"; }
+  std::string replay() const override { return "--network " + seed_argument(); }
 
  private:
   class Sim_Channel;

@@ -89,7 +89,7 @@ class Process {
           Open_Mode mode = Open_Mode::write_existing_or_create_new)
       : disk_(disk), random_(random) {
     promises().begin_epoch(io());
-    is_new_ = is_blank(disk.disk.content());
+    const bool is_new = is_blank(disk.disk.content());
     try {
       const bool is_alone = mode != Open_Mode::shared_write;
       if (is_alone && random_.below(3) == 0)
@@ -107,7 +107,7 @@ class Process {
       promises().cancel_epoch(recovery == Recovery::hard);
       throw;
     }
-    take_over(recovery);
+    take_over(is_new && recovery == Recovery::ignore_header ? Recovery::none : recovery);
     for (std::size_t& weight : weights_) weight = random_.below(3) == 0 ? 0 : 1 + random_.below(9);
   }
 
@@ -301,10 +301,14 @@ class Process {
     const auto size = static_cast<std::size_t>(journal().get_checkpoint());
     const bool is_replayed = expected().size() > size;
     expected().resize(size);
-    const Integrity_Found integrity(expected());
+    find_covered(expected(), is_replayed);
+  }
+
+  // A replay that ignores the header compares no integrity entry with its bytes, not even those of
+  // this process.
+  void find_covered(std::string_view bytes, bool is_replayed) {
+    const Integrity_Found integrity(bytes);
     covered_ = ignores_header_ ? covered_at_checkpoint_ : integrity.end();
-    // The replay does not compare integrity entries with their bytes, not even those of this
-    // process.
     if (ignores_header_ && is_replayed && integrity.has_any()) has_unchecked_entries_ = true;
   }
 
@@ -324,13 +328,10 @@ class Process {
         recovery == Recovery::ignore_header ? std::min(found, default_checkpoint(content)) : found;
     adopted_ = found_by_default < found ? found : journal_start;
     promises().end_epoch(io(), found, content, found_by_default);
-    ignores_header_ = recovery == Recovery::ignore_header && !is_new_;
-    const Integrity_Found integrity(
-        std::string_view(content).substr(0, static_cast<std::size_t>(found)));
-    covered_ = integrity.end();
-    has_unchecked_entries_ = ignores_header_ && integrity.has_any();
-    if (ignores_header_) covered_ = journal_start;
-    covered_at_checkpoint_ = covered_;
+    ignores_header_ = recovery == Recovery::ignore_header;
+    has_unchecked_entries_ = false;
+    covered_at_checkpoint_ = journal_start;
+    find_covered(std::string_view(content).substr(0, static_cast<std::size_t>(found)), true);
     has_written_ = false;
     const bool is_truncated =
         recovery == Recovery::overwrite || recovery == Recovery::hard || recovery == Recovery::keep;
@@ -618,7 +619,6 @@ class Process {
   bool has_seals_ = true;
   bool wants_integrity_ = false;
   bool has_recovered_shared_ = false;  // in a first transaction
-  bool is_new_ = false;                // this process has created the journal
   bool ignores_header_ = false;        // and ignores integrity entries
   bool has_unchecked_entries_ = false;
   bool has_written_ = false;        // since it was opened or locked

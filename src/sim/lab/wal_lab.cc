@@ -680,19 +680,31 @@ class Wal_World final : public World {
 
   // ---- crashes ----------------------------------------------------------------------------------
 
+  // Takes the states of all files from time - 1 to `time`.
+  static void advance(std::vector<Sim_State>& states, const Sim_Directory& directory,
+                      std::size_t time) {
+    const std::size_t file = directory.order()[time - 1];
+    states[file].advance(directory.files()[file].node->history());
+  }
+
+  // Returns the files that have a name at `time`, with these states.
+  static Image image_of(const std::vector<Sim_State>& states, const Sim_Directory& directory,
+                        std::size_t time) {
+    Image image;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const Sim_Directory::File& file = directory.files()[i];
+      if (file.made <= time && file.removed > time) image[file.name] = states[i].content();
+    }
+    return image;
+  }
+
   void explore(const Sim_Directory& directory, const Promises_Of_Log& promises, int depth) {
     std::vector<Sim_State> states = directory.start();
     for (std::size_t time = 0; time <= directory.time(); ++time) {
-      if (time > 0) {
-        const std::size_t index = directory.order()[time - 1];
-        states[index].advance(directory.files()[index].node->history());
-      }
+      if (time > 0) advance(states, directory, time);
       ++counts_.cuts;
       if (attacks_.has_kill) {
-        Image image;
-        for (std::size_t i = 0; i < states.size(); ++i)
-          if (directory.files()[i].made <= time && directory.files()[i].removed > time)
-            image[directory.files()[i].name] = states[i].content();
+        const Image image = image_of(states, directory, time);
         where_ = fault_ + "killed after I/O " + std::to_string(time) + ", depth " +
                  std::to_string(depth);
         check(image, promises, time, false, depth);
@@ -1001,8 +1013,7 @@ class Wal_World final : public World {
     for (std::size_t i = states.size(); i < directory.files().size(); ++i)
       states.push_back(directory.files()[i].node->start());
     for (std::size_t time = start + 1; time <= directory.time(); ++time) {
-      const std::size_t index = directory.order()[time - 1];
-      states[index].advance(directory.files()[index].node->history());
+      advance(states, directory, time);
       cut_power(directory, next, states, time, 2);
     }
   }
@@ -1022,22 +1033,10 @@ class Wal_World final : public World {
   }
 
   // Returns the files after a process was killed at `time`.
-  Image image_at(const Sim_Directory& directory, std::size_t time) const {
-    Image image;
-    const auto end = directory.order().begin() + static_cast<std::ptrdiff_t>(time);
-    for (std::size_t i = 0; i < directory.files().size(); ++i) {
-      const Sim_Directory::File& file = directory.files()[i];
-      const auto count = std::count(directory.order().begin(), end, i);
-      if (file.made <= time && file.removed > time)
-        image[file.name] = content_at(*file.node, static_cast<std::size_t>(count));
-    }
-    return image;
-  }
-
-  static std::string content_at(const Sim_Node& node, std::size_t io_count) {
-    Sim_State state = node.start();
-    while (state.io_count() < io_count) state.advance(node.history());
-    return state.content();
+  static Image image_at(const Sim_Directory& directory, std::size_t time) {
+    std::vector<Sim_State> states = directory.start();
+    for (std::size_t t = 1; t <= time; ++t) advance(states, directory, t);
+    return image_of(states, directory, time);
   }
 
   void damage_entry(Image image) {

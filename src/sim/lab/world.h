@@ -57,7 +57,7 @@ class World {
 
  protected:
   bool chance(std::size_t percent) { return random_.below(100) < percent; }
-  std::string seed_argument() const { return "--seed " + std::to_string(seed_); }
+  std::string seed_argument() const { return "--seed " + std::to_string(seed_) + " --seeds 1"; }
 
   const Lab_Settings& settings_;
   const std::uint64_t seed_;
