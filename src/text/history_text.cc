@@ -81,11 +81,15 @@ void History_Text::print_changes(const std::vector<Change>& changes, std::string
   out_ << text;
 }
 
+void History_Text::print(const Transaction_Info& info, const std::vector<Change>& changes) {
+  out_ << line(info) << '\n';
+  print_changes(changes, "  ");
+}
+
 void History_Text::print(const Transaction& transaction) {
   if (!is_first_) out_ << '\n';
   is_first_ = false;
-  out_ << line(transaction) << '\n';
-  print_changes(transaction.changes, "  ");
+  print(transaction, transaction.changes);
 }
 
 void History_Text::print_plan(const Plan& plan, const Transaction_Info* written) {
@@ -94,8 +98,7 @@ void History_Text::print_plan(const Plan& plan, const Transaction_Info* written)
     return;
   }
   if (written == nullptr) return print_changes(plan.changes, "");
-  out_ << line(*written) << '\n';
-  print_changes(plan.changes, "  ");
+  print(*written, plan.changes);
 }
 
 void History_Text::print(const Blame_Line& blame_line, bool has_record) {

@@ -49,6 +49,7 @@ class History_Text : public Transaction_Output {
   std::vector<std::string> tags_of(const Transaction_Info& info) const;
 
  private:
+  void print(const Transaction_Info& info, const std::vector<Change>& changes);
   std::string headings(const Transaction_Info& info) const;
 
   std::ostream& out_;
