@@ -67,6 +67,7 @@ class Tree:
         self.files = sorted(files if files is not None else listed_files(root))
         self.exists = set(self.files)
         self.texts = {}
+        self.found = {}
 
     def text(self, path):
         """The text of a file, or '' for a binary one."""
@@ -89,12 +90,12 @@ class Tree:
         return [f for f in self.files if f.endswith(('.h', '.cc')) and not DATA.match(f)]
 
     def includes(self, path):
-        """Yields (line number, '<' or '"', included name); a raw string includes nothing."""
-        code = RAW_STRING.sub(lambda match: '\n' * match[0].count('\n'), self.text(path))
-        for number, line in enumerate(code.splitlines(), 1):
-            match = INCLUDE.match(line)
-            if match:
-                yield number, match[1], match[2]
+        """A list of (line number, '<' or '"', included name); a raw string includes nothing."""
+        if path not in self.found:
+            code = RAW_STRING.sub(lambda match: '\n' * match[0].count('\n'), self.text(path))
+            matches = ((number, INCLUDE.match(line)) for number, line in enumerate(code.splitlines(), 1))
+            self.found[path] = [(number, match[1], match[2]) for number, match in matches if match]
+        return self.found[path]
 
     def resolve(self, path, name):
         """The project's file that an include means, or None."""
@@ -696,7 +697,7 @@ def header_jobs(tree, known, directory, pool):
     starts = dict(zip(worthwhile, pool.map(lambda first: precompile(tree, first, directory), worthwhile)))
     for first, paths in users.items():
         for path in paths:
-            private = [f'-I{folder}' for folder in ('src', 'tests') if re.match('(src|tests)/', path)]
+            private = ['-Isrc', '-Itests'] if path.startswith(('src/', 'tests/')) else []
             yield Job({path: keys[path]}, [*COMPILE, *private, '-fsyntax-only', '-x', 'c++', *starts.get(first, []),
                                            '-include', path, '/dev/null'], 'a header must compile alone: {}')
 
