@@ -124,9 +124,10 @@ class Forgetting {
   // processes. Returns true if one of them has, or may have, the forgotten values.
   bool print_other_files() const {
     bool has_any = false;
+    const std::vector<std::string> beside = file_.beside()->list();
     for (const std::string& prefix :
          {std::string(".tail-"), std::string(".tmp-"), snapshot_suffix()})
-      for (const std::string& suffix : file_.beside()->list())
+      for (const std::string& suffix : beside)
         if (suffix.starts_with(prefix)) has_any |= print_other(suffix);
     return has_any;
   }
