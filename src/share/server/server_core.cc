@@ -16,6 +16,9 @@ static constexpr std::size_t max_input = std::size_t{1} << 16;
 static constexpr std::chrono::seconds refresh_pause{1};
 static constexpr Offset block_size = Offset{1} << 16;
 
+// In bytes per second: a request or reply of a client that holds the lock must not be slower.
+static constexpr double min_lock_rate = 1024;
+
 // A push of more bytes is staged in a file.
 static constexpr std::size_t max_in_memory = std::size_t{1} << 20;
 
@@ -34,6 +37,10 @@ Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& sys
       limits_(limits),
       scratch_(std::move(scratch)),
       database_(std::move(database)),
+      samples_(false, [&journal](char* data, std::size_t size,
+                                 Offset offset) { journal.read(data, size, offset); }),
+      full_hashes_(true, [&journal](char* data, std::size_t size,
+                                    Offset offset) { journal.read(data, size, offset); }),
       checkpoint_(journal.get_checkpoint()),
       can_push_(journal.can_push()),
       could_push_(can_push_) {}
@@ -87,6 +94,7 @@ void Server_Core::sent(Session_Id id) {
   if (session->position < session->until) return send_block(*session, {});
   if (session->must_end) return end(id, "was told the status");
   session->phase = Phase::ready;
+  if (holder_ == id) restart_lock_time();
   process(id);
 }
 
@@ -104,7 +112,10 @@ void Server_Core::end(Session_Id id, std::string_view why, std::string_view erro
 }
 
 void Server_Core::forget(Session_Id id) {
-  clear_deadline(*find(id));
+  const Session& session = *find(id);
+  clear_deadline(session);
+  for (Lane_State& lane : lanes_)
+    lane.queue.remove(session.name, [id](const Work& work) { return work.session == id; });
   sessions_.erase(id);
   std::erase(lock_queue_, id);
   // If the lock is being taken for this session, grant() notices and releases it.
@@ -211,6 +222,7 @@ bool Server_Core::take_request(Session& session) {
   if (!take(session.input, size, request)) return false;
   session.code = c;
   note_progress(session);
+  if (holder_ == session.id && is_locked_) restart_lock_time();
   if (is_check) {
     check(session, number_at(request, 1), request.substr(9));
   } else if (c == code::read) {
@@ -261,21 +273,17 @@ void Server_Core::send_block(Session& session, std::string bytes) {
 
 // Reads the last `size` bytes of `bytes` from the journal, then sends all of them.
 void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t size) {
-  session.phase = Phase::working;
-  if (holder_ == session.id) lock_deadline_.reset();  // the server is working, not the client
   const auto block = std::make_shared<std::string>(std::move(bytes));
   run(
-      Server_Host::Lane::disk,
+      Server_Host::Lane::disk, session,
       [this, block, size, position = session.position] {
         journal_.read(block->data() + (block->size() - size), size, position);
       },
-      [this, block, size, id = session.id](const std::string& error) {
-        Session* const found = find(id);
-        if (found == nullptr) return;
-        if (!error.empty()) return end(id, "reading has failed", error);
-        found->phase = Phase::sending;
-        note_progress(*found);
-        send(*found, std::move(*block), size);
+      [this, block, size](Session& found, const std::string& error) {
+        if (!error.empty()) return end(found.id, "reading has failed", error);
+        found.phase = Phase::sending;
+        note_progress(found);
+        send(found, std::move(*block), size);
       });
 }
 
@@ -283,7 +291,7 @@ void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t
 void Server_Core::send(Session& session, std::string bytes, std::size_t size) {
   session.position += static_cast<Offset>(size);
   counters_.bytes_sent += size;
-  if (holder_ == session.id) restart_lock_time();
+  note_lock_traffic(session, size);
   host_.send(session.id, std::move(bytes));
 }
 
@@ -296,26 +304,21 @@ void Server_Core::reply_number(Session& session, char c, std::int64_t number, Of
 
 // ---- reading ------------------------------------------------------------------------------------
 
-void Server_Core::check(Session& session, Offset checkpoint, std::string hash) {
+void Server_Core::check(Session& session, Offset checkpoint, const std::string& hash) {
   if (checkpoint < journal_start || checkpoint > checkpoint_)
     return reply(session, std::string(1, code::mismatch));
-  session.phase = Phase::working;
-  const auto is_equal = std::make_shared<bool>();
   const bool is_full = session.code == code::check_full;
+  const auto own = std::make_shared<std::optional<Content_Hash>>();
   run(
-      Server_Host::Lane::hashes,
-      [this, is_equal, checkpoint, is_full, hash = std::move(hash)] {
-        const Content_Hash own =
-            content_hash([this](char* data, std::size_t size,
-                                Offset offset) { journal_.read(data, size, offset); },
-                         checkpoint, is_full);
-        *is_equal = hash == std::string_view(own.data(), own.size());
+      is_full ? Server_Host::Lane::hashes : Server_Host::Lane::samples, session,
+      [this, own, checkpoint, is_full] {
+        *own = (is_full ? full_hashes_ : samples_).step(checkpoint);
       },
-      [this, is_equal, id = session.id](const std::string& error) {
-        Session* const found = find(id);
-        if (found == nullptr) return;
-        if (!error.empty()) return end(id, "reading has failed", error);
-        reply(*found, std::string(1, *is_equal ? found->code : code::mismatch));
+      [this, own, checkpoint, hash](Session& found, const std::string& error) {
+        if (!error.empty()) return end(found.id, "reading has failed", error);
+        if (!*own) return check(found, checkpoint, hash);
+        const bool is_equal = hash == std::string_view((*own)->data(), (*own)->size());
+        reply(found, std::string(1, is_equal ? found.code : code::mismatch));
       });
 }
 
@@ -448,7 +451,7 @@ bool Server_Core::take_pushed(Session& session) {
   if (session.input.empty()) return false;
   const std::size_t size =
       std::min(session.input.size(), static_cast<std::size_t>(std::max<Offset>(wanted, 0)));
-  if (holder_ == session.id) restart_lock_time();
+  note_lock_traffic(session, size);
   note_progress(session);
   const std::string bytes = session.input.substr(0, size);
   session.input.erase(0, size);
@@ -464,25 +467,20 @@ bool Server_Core::take_pushed(Session& session) {
 
 // Appends to the staged push by the disk lane. The push continues when this is done.
 void Server_Core::stage_on_disk(Session& session, std::string bytes) {
-  session.phase = Phase::working;
-  if (holder_ == session.id) lock_deadline_.reset();  // the server is working, not the client
   run(
-      Server_Host::Lane::disk,
+      Server_Host::Lane::disk, session,
       [staged = session.staged, bytes = std::move(bytes)] { staged->append(bytes); },
-      [this, id = session.id](const std::string& error) {
-        Session* const found = find(id);
-        if (found == nullptr) return;
-        if (!error.empty()) return end(id, "keeping its push has failed", error);
-        found->phase = Phase::pushing;
-        if (holder_ == id) restart_lock_time();
-        process(id);
+      [this](Session& found, const std::string& error) {
+        if (!error.empty()) return end(found.id, "keeping its push has failed", error);
+        found.phase = Phase::pushing;
+        process(found.id);
       });
 }
 
 void Server_Core::end_push(Session& session) {
   if (!session.staged) return finish_push(session);
   session.phase = Phase::working;
-  lock_deadline_.reset();  // the server is working, not the client
+  pause_lock_time();
   const std::shared_ptr<Staged_File> staged = std::move(session.staged);
   const auto refusal = std::make_shared<char>('\0');
   const Offset size = session.until - session.from;
@@ -578,6 +576,7 @@ void Server_Core::grant() {
 void Server_Core::release() {
   holder_.reset();
   lock_deadline_.reset();
+  lock_left_.reset();
   if (!is_locked_) return grant();
   is_locked_ = false;
   is_lock_changing_ = true;
@@ -589,7 +588,29 @@ void Server_Core::release() {
 }
 
 void Server_Core::restart_lock_time() {
+  lock_left_.reset();
+  lock_bytes_ = 0;
   if (limits_.lock_time > System::Duration(0)) lock_deadline_ = system_.now() + limits_.lock_time;
+}
+
+// The time does not pass while the server is working, not the client.
+void Server_Core::pause_lock_time() {
+  if (!lock_deadline_) return;
+  lock_left_ = *lock_deadline_ - system_.now();
+  lock_deadline_.reset();
+}
+
+void Server_Core::resume_lock_time() {
+  if (lock_left_) lock_deadline_ = system_.now() + *lock_left_;
+  lock_left_.reset();
+}
+
+// A client that holds the lock has to be faster than a byte now and then.
+void Server_Core::note_lock_traffic(const Session& session, std::size_t size) {
+  if (holder_ != session.id) return;
+  lock_bytes_ += size;
+  const double seconds = std::chrono::duration<double>(limits_.lock_time).count();
+  if (static_cast<double>(lock_bytes_) >= min_lock_rate * seconds) restart_lock_time();
 }
 
 // ---- time ---------------------------------------------------------------------------------------
@@ -672,12 +693,32 @@ static std::string failure_of(const std::function<void()>& work) {
   }
 }
 
-void Server_Core::run(Server_Host::Lane lane, std::function<void()> work,
-                      std::function<void(const std::string& error)> done) {
+void Server_Core::run(Server_Host::Lane lane, Session& session, std::function<void()> work,
+                      Done done) {
+  session.phase = Phase::working;
+  if (holder_ == session.id) pause_lock_time();
+  lanes_[static_cast<std::size_t>(lane)].queue.push(session.name,
+                                                    {session.id, std::move(work), std::move(done)});
+  start_next(lane);
+}
+
+void Server_Core::start_next(Server_Host::Lane lane) {
+  Lane_State& state = lanes_[static_cast<std::size_t>(lane)];
+  if (state.is_busy) return;
+  std::optional<Work> next = state.queue.pop();
+  if (!next) return;
+  state.is_busy = true;
   const auto error = std::make_shared<std::string>();
   host_.run(
-      lane, [error, work = std::move(work)] { *error = failure_of(work); },
-      [error, done = std::move(done)] { done(*error); });
+      lane, [error, work = std::move(next->work)] { *error = failure_of(work); },
+      [this, error, lane, &state, id = next->session, done = std::move(next->done)] {
+        state.is_busy = false;
+        if (Session* const session = find(id)) {
+          if (holder_ == id) resume_lock_time();
+          done(*session, *error);
+        }
+        start_next(lane);
+      });
 }
 
 void Server_Core::run(std::function<void()> work,
