@@ -55,8 +55,10 @@ void Server_Core::log(const Session& session, std::string_view event, std::strin
 
 // ---- sessions -----------------------------------------------------------------------------------
 
-std::optional<Session_Id> Server_Core::connected(const std::string& name, bool may_push) {
-  if (sessions_.size() >= limits_.max_sessions) {
+std::optional<Session_Id> Server_Core::connected(const std::string& name, Role role) {
+  if (sessions_.size() >= limits_.max_sessions || strangers_.size() >= limits_.max_strangers)
+    end_oldest_stranger();
+  if (sessions_.size() >= limits_.max_sessions || has_its_share(name)) {
     log_.log("a connection was refused: there are " + std::to_string(sessions_.size()));
     return std::nullopt;
   }
@@ -64,7 +66,8 @@ std::optional<Session_Id> Server_Core::connected(const std::string& name, bool m
   Session& session = sessions_[id];
   session.id = id;
   session.name = name;
-  session.may_push = may_push;
+  session.role = role;
+  if (name.empty()) strangers_.insert(id);
   set_deadline(session, limits_.hello_time);
   session.last_progress = system_.now();
   if (!idle_check_ && limits_.idle_time > System::Duration(0))
@@ -72,6 +75,22 @@ std::optional<Session_Id> Server_Core::connected(const std::string& name, bool m
   log(session, "connected");
   receive(session);
   return id;
+}
+
+bool Server_Core::end_oldest_stranger() {
+  if (strangers_.empty()) return false;
+  end(*strangers_.begin(), "has not said hello, and makes room for another");
+  return true;
+}
+
+// True if a client with this name has half of the sessions, which leaves the others to other
+// clients.
+bool Server_Core::has_its_share(const std::string& name) const {
+  const std::size_t share = std::max<std::size_t>(limits_.max_sessions / 2, 1);
+  if (name.empty() || sessions_.size() < share) return false;
+  const auto count = std::count_if(sessions_.begin(), sessions_.end(),
+                                   [&](const auto& entry) { return entry.second.name == name; });
+  return static_cast<std::size_t>(count) >= share;
 }
 
 Server_Core::Session* Server_Core::find(Session_Id id) {
@@ -92,7 +111,7 @@ void Server_Core::sent(Session_Id id) {
   if (session == nullptr) return;
   note_progress(*session);
   if (session->position < session->until) return send_block(*session, {});
-  if (session->must_end) return end(id, "was told the status");
+  if (session->must_end) return end(id, "has its answer");
   session->phase = Phase::ready;
   if (holder_ == id) restart_lock_time();
   process(id);
@@ -117,6 +136,7 @@ void Server_Core::forget(Session_Id id) {
   for (Lane_State& lane : lanes_)
     lane.queue.remove(session.name, [id](const Work& work) { return work.session == id; });
   sessions_.erase(id);
+  strangers_.erase(id);
   std::erase(lock_queue_, id);
   // If the lock is being taken for this session, grant() notices and releases it.
   if (holder_ == id && !is_lock_changing_) release();
@@ -165,13 +185,19 @@ static bool take(std::string& input, std::size_t size, std::string& message) {
   return true;
 }
 
-// Takes a request for the status, which is sent instead of a hello. The answer is the status, as
-// lines, and the end of the connection. A server of joedb 10 only closes it.
-bool Server_Core::take_status_request(Session& session) {
+// Takes a word that is sent instead of a hello. The answer is lines of text, and the end of the
+// connection. A server of joedb 10 only closes it.
+bool Server_Core::take_question(Session& session, std::string_view word) {
   std::string request;
-  if (!take(session.input, status_word.size(), request)) return false;
+  if (!take(session.input, word.size(), request)) return false;
   clear_deadline(session);
+  strangers_.erase(session.id);
   session.must_end = true;
+  reply(session, word == status_word ? status_text() : break_lock(session));
+  return false;
+}
+
+std::string Server_Core::status_text() const {
   const Status now = status();
   std::string text = "checkpoint " + std::to_string(now.checkpoint) + "\nsessions " +
                      std::to_string(now.sessions) + "\nwaiting " +
@@ -181,14 +207,14 @@ bool Server_Core::take_status_request(Session& session) {
         "lock " + std::to_string(*now.lock_holder) + ' ' +
         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now.lock_held).count()) +
         ' ' + now.lock_holder_name + '\n';
-  reply(session, std::move(text));
-  return false;
+  return text;
 }
 
 bool Server_Core::take_hello(Session& session) {
-  if (std::string_view(session.input).starts_with(status_word.substr(0, session.input.size())) &&
-      !session.input.empty())
-    return take_status_request(session);
+  const std::string_view input = session.input;
+  for (const std::string_view word : {status_word, break_lock_word})
+    if (!input.empty() && input.starts_with(word.substr(0, input.size())))
+      return take_question(session, word);
   const std::size_t known = std::min(session.input.size(), protocol_word.size());
   if (session.input.compare(0, known, protocol_word.substr(0, known)) != 0) {
     end(session.id, "its first message is not that of a client");
@@ -197,6 +223,7 @@ bool Server_Core::take_hello(Session& session) {
   std::string hello;
   if (!take(session.input, hello_size, hello)) return false;
   clear_deadline(session);
+  strangers_.erase(session.id);
   const std::int64_t version = number_at(hello, protocol_word.size());
   const bool is_supported = version >= protocol_version;
   if (!is_supported) log(session, "its version is not supported", std::to_string(version));
@@ -355,7 +382,7 @@ void Server_Core::wait_or_lock(Session& session) {
 }
 
 void Server_Core::lock_or_answer(Session& session) {
-  if (!pulls_lock(session.code) || !session.may_push) return answer_pull(session);
+  if (!pulls_lock(session.code) || session.role == Role::pull) return answer_pull(session);
   if (holder_ == session.id) return end(session.id, "locks twice");
   ask_for_lock(session);
 }
@@ -587,6 +614,33 @@ void Server_Core::release() {
       });
 }
 
+void Server_Core::take_lock_from(Session& session, std::string_view why) {
+  ++counters_.locks_lost;
+  log(session, why);
+  if (session.phase == Phase::pushing || session.staged) {
+    // The rest of the push is received and dropped.
+    session.refusal = code::time_out;
+    session.staged.reset();
+  }
+  release();
+}
+
+// Takes the lock from the session that has it. Returns the answer to the client that asks for this.
+std::string Server_Core::break_lock(const Session& session) {
+  if (session.role != Role::admin) return "no the role admin is needed\n";
+  if (is_lock_changing_) return "no the server itself waits for its file or its connection\n";
+  Session* const holder = holder_ ? find(*holder_) : nullptr;
+  if (holder == nullptr) return "ok nobody has the lock\n";
+  const Status now = status();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now.lock_held).count();
+  log(session, "takes the lock of session " + std::to_string(holder->id));
+  const std::string name = holder->name.empty() ? "" : " (" + holder->name + ")";
+  const std::string answer = "ok session " + std::to_string(holder->id) + name + " had it for " +
+                             std::to_string(seconds) + " s\n";
+  take_lock_from(*holder, "has lost the lock to an admin");
+  return answer;
+}
+
 void Server_Core::restart_lock_time() {
   lock_left_.reset();
   lock_bytes_ = 0;
@@ -636,16 +690,8 @@ void Server_Core::tick() {
   const System::Time now = system_.now();
   if (lock_deadline_ && *lock_deadline_ <= now) {
     lock_deadline_.reset();
-    if (Session* const session = holder_ ? find(*holder_) : nullptr) {
-      ++counters_.locks_lost;
-      log(*session, "has had the lock without a sign of life, and has lost it");
-      if (session->phase == Phase::pushing) {
-        // The rest of the push is received and dropped.
-        session->refusal = code::time_out;
-        session->staged.reset();
-      }
-      release();
-    }
+    if (Session* const session = holder_ ? find(*holder_) : nullptr)
+      take_lock_from(*session, "has had the lock without a sign of life, and has lost it");
   }
   if (idle_check_ && *idle_check_ <= now) end_idle_sessions();
   if (refresh_time_ && *refresh_time_ <= now) {

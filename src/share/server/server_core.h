@@ -16,6 +16,7 @@
 #include "joedb/base/log.h"
 #include "joedb/base/threads.h"
 #include "kernel/io/staged_file.h"
+#include "share/server/access.h"
 #include "share/server/fair_queue.h"
 #include "share/server/prefix_hashes.h"
 #include "share/server/served_journal.h"
@@ -70,7 +71,10 @@ class Server_Core {
     // A session is ended when it sends no request, or makes no progress with a push or with reading
     // a reply, for this long, up to a quarter more. 0: no limit.
     System::Duration idle_time{};
+    // If there are more, the oldest stranger makes room: a session without a name that has not said
+    // hello. A client with a name may have half of them.
     std::size_t max_sessions = 10'000;
+    std::size_t max_strangers = 1000;
   };
 
   // The references must outlive the core. `scratch` is the prefix of the names of files for large
@@ -83,9 +87,11 @@ class Server_Core {
   // ---- called by the host
 
   // Begins the session of a new connection. Sessions are counted from 0. Returns nullopt if there
-  // are too many. `name` is for log lines. A client without push rights sees a read-only server,
-  // and gets no lock.
-  std::optional<Session_Id> connected(const std::string& name = "", bool may_push = true);
+  // are too many. `name` is that of the access list, or empty. A client with Role::pull sees a
+  // read-only server, and gets no lock.
+  std::optional<Session_Id> connected(const std::string& name = "", Role role = Role::admin);
+  // Ends the oldest session without a name that has not said hello. Returns false if there is none.
+  bool end_oldest_stranger();
   // Returns the id of the next session.
   Session_Id next_session() const { return next_session_; }
   void received(Session_Id session, std::string_view bytes);
@@ -114,7 +120,7 @@ class Server_Core {
     std::uint64_t pushes = 0;
     std::uint64_t bytes_pushed = 0;
     std::uint64_t pushes_refused = 0;
-    std::uint64_t locks_lost = 0;  // taken from silent clients
+    std::uint64_t locks_lost = 0;  // taken from silent or slow clients, or by an admin
   };
   Status status() const;
 
@@ -131,7 +137,7 @@ class Server_Core {
   struct Session {
     Session_Id id = 0;
     std::string name;
-    bool may_push = true;
+    Role role = Role::admin;
     bool has_extensions = false;
     Phase phase = Phase::hello;
     bool must_end = false;  // the session ends when its reply is sent
@@ -154,7 +160,7 @@ class Server_Core {
   void process(Session_Id id);
   bool take_one(Session& session);
   bool take_hello(Session& session);
-  bool take_status_request(Session& session);
+  bool take_question(Session& session, std::string_view word);
   bool take_request(Session& session);
   bool take_pushed(Session& session);
   void receive(Session& session);
@@ -165,6 +171,9 @@ class Server_Core {
   void send(Session& session, std::string bytes, std::size_t size);
   void end(Session_Id id, std::string_view why, std::string_view error = {});
   void forget(Session_Id id);
+
+  std::string status_text() const;
+  std::string break_lock(const Session& session);
 
   void check(Session& session, Offset checkpoint, const std::string& hash);
   void read(Session& session, Offset from, Offset until);
@@ -185,6 +194,7 @@ class Server_Core {
   void ask_for_lock(Session& session);
   void grant();
   void release();
+  void take_lock_from(Session& session, std::string_view why);
   void restart_lock_time();
   void pause_lock_time();
   void resume_lock_time();
@@ -202,7 +212,8 @@ class Server_Core {
   // Calls work() with the journal, at once if it cannot block, then done(error). Updates
   // checkpoint_ and can_push_ before done().
   void run(std::function<void()> work, std::function<void(const std::string& error)> done);
-  bool can_push(const Session& session) const { return can_push_ && session.may_push; }
+  bool can_push(const Session& session) const { return can_push_ && session.role != Role::pull; }
+  bool has_its_share(const std::string& name) const;
   // Logs an event of a session, and an error unless it is empty.
   void log(const Session& session, std::string_view event, std::string_view error = {});
 
@@ -225,6 +236,7 @@ class Server_Core {
   const std::string database_;
 
   std::map<Session_Id, Session> sessions_;
+  std::set<Session_Id> strangers_;                         // in Phase::hello, without a name
   std::array<Lane_State, Server_Host::lane_count> lanes_;  // not of the journal
   Prefix_Hashes samples_;  // used only by work of the lanes of their names
   Prefix_Hashes full_hashes_;

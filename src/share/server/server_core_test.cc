@@ -295,11 +295,59 @@ TEST_F(Server_Core_Test, WhoDoesNotGoOnWithAPushIsIdle) {
 
 TEST_F(Server_Core_Test, RefusesMoreSessionsThanItsLimit) {
   Server_Core small(*journal_, host_, system_, log_, {.max_sessions = 2}, "scratch-");
-  EXPECT_TRUE(small.connected());
-  EXPECT_TRUE(small.connected());
+  for (const Session_Id id : {0, 1}) {
+    EXPECT_TRUE(small.connected());
+    small.received(id, "joedb" + number(19));
+  }
   EXPECT_FALSE(small.connected());
   small.closed(0);
   EXPECT_TRUE(small.connected());
+}
+
+TEST_F(Server_Core_Test, TheOldestStrangerMakesRoom) {
+  Server_Core small(*journal_, host_, system_, log_, {.max_sessions = 10, .max_strangers = 3},
+                    "scratch-");
+  const auto guest = [&] {
+    const auto id = small.connected();
+    if (id) small.received(*id, "joedb" + number(19));
+    return id;
+  };
+  EXPECT_TRUE(guest());
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(small.connected());
+  EXPECT_EQ(small.status().sessions, 4u);
+  EXPECT_EQ(host_.closed.front(), 1);
+  for (char name = 'a'; name < 'g'; ++name) EXPECT_TRUE(small.connected({name}, Role::push));
+  EXPECT_TRUE(guest()) << "a stranger makes room";
+  EXPECT_TRUE(guest());
+  EXPECT_TRUE(guest());
+  EXPECT_FALSE(guest()) << "no stranger is left";
+}
+
+TEST_F(Server_Core_Test, AClientWithANameGetsHalfOfTheSessions) {
+  Server_Core small(*journal_, host_, system_, log_, {.max_sessions = 10}, "scratch-");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(small.connected("many").has_value(), i < 5) << i;
+  EXPECT_TRUE(small.connected("one"));
+  EXPECT_TRUE(small.connected());
+}
+
+TEST_F(Server_Core_Test, AnAdminTakesTheLock) {
+  const Session_Id holder = connect(), next = connect();
+  ask(holder, pull('G', 0, 41));
+  ask(next, pull('G', 0, 41));
+  const std::string request = push('O', 41, comment("late"));
+  ask(holder, request.substr(0, 20));
+  wait(std::chrono::seconds(12));
+  const Session_Id pusher = core_->connected("bob", Role::push).value();
+  EXPECT_EQ(ask(pusher, "break_lock\n"), "no the role admin is needed\n");
+  EXPECT_EQ(host_.output[next], "");
+  const Session_Id admin = core_->connected("ann", Role::admin).value();
+  EXPECT_EQ(ask(admin, "break_"), "");
+  EXPECT_EQ(ask(admin, "lock\n"), "ok session 0 had it for 12 s\n");
+  EXPECT_TRUE(is_closed(admin));
+  EXPECT_EQ(host_.output[next], "G" + number(41));
+  EXPECT_EQ(ask(holder, request.substr(20)), "t");
+  EXPECT_EQ(ask(next, push('O', 41, comment("mine"))), "O");
+  EXPECT_EQ(ask(core_->connected().value(), "break_lock\n"), "ok nobody has the lock\n");
 }
 
 // A journal that other processes write; its checkpoint is that of the last refresh().
@@ -484,6 +532,21 @@ TEST_F(Slow_Disk_Test, WhoGoesWhileTheDiskReadsIsForgotten) {
   core_->closed(reader);
   finish_work();
   EXPECT_EQ(host_.output[reader], "");
+}
+
+TEST_F(Slow_Disk_Test, WhoLosesItsLockWhileItsPushIsStagedPushesNothing) {
+  const testing::Temporary_Directory directory;
+  core_.emplace(others_, host_, system_, log_, Server_Core::Limits{}, directory.file("scratch-"));
+  const Session_Id pusher = connect();
+  const std::string request = push('O', 300'000, std::string(2'000'000, 'y'));
+  ask(pusher, pull('G', 0, 300'000));
+  finish_work();
+  ask(pusher, std::string_view(request).substr(0, 1'500'000));
+  EXPECT_FALSE(host_.unfinished.empty());
+  EXPECT_EQ(ask(core_->connected().value(), "break_lock\n").substr(0, 3), "ok ");
+  finish_work();
+  EXPECT_EQ(ask(pusher, std::string_view(request).substr(1'500'000)), "t");
+  EXPECT_EQ(others_.pushed, 0);
 }
 
 TEST_F(Slow_Disk_Test, LargePushesAreStagedElsewhere) {

@@ -83,7 +83,7 @@ class Served final : public Server_Host {
         listener_(io, log, [this](stream_protocol::socket socket) {
           add(std::make_shared<Peer>(std::make_unique<Stream_Of<stream_protocol::socket>>(
                   std::make_unique<stream_protocol::socket>(std::move(socket)))),
-              "", true);
+              "", Role::admin);
         }) {
     if (descriptor)
       listener_.acceptor.assign(stream_protocol(), *descriptor);
@@ -109,10 +109,10 @@ class Served final : public Server_Host {
   Server_Core::Status status() const { return core_.status(); }
 
   // connected() calls receive() before it returns the id, so peers_ needs the peer first.
-  void add(const Peer_Pointer& peer, const std::string& name, bool may_push) {
+  void add(const Peer_Pointer& peer, const std::string& name, Role role) {
     call([&] {
       peers_[core_.next_session()] = peer;
-      if (!core_.connected(name, may_push)) {
+      if (!core_.connected(name, role)) {
         peers_.erase(core_.next_session());
         peer->stream->close();
       }
@@ -393,7 +393,7 @@ class Socket_Server::Implementation {
          [](const Status& s) { return static_cast<double>(s.bytes_pushed); }},
         {"pushes_refused_total", "counter", "Pushes that were refused.",
          [](const Status& s) { return static_cast<double>(s.pushes_refused); }},
-        {"locks_lost_total", "counter", "Locks that were taken from silent clients.",
+        {"locks_lost_total", "counter", "Locks that were taken from clients.",
          [](const Status& s) { return static_cast<double>(s.locks_lost); }}};
     std::ostringstream out;
     out.precision(17);
@@ -490,7 +490,7 @@ class Socket_Server::Implementation {
           if (!refusal.empty()) return end(pending, refusal);
           --pending_connections_;
           pending->timer.cancel();
-          served->add(pending->peer, name, role != Role::pull);
+          served->add(pending->peer, name, role);
         });
   }
 

@@ -3,11 +3,17 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "joedb/network/channel.h"
 
 namespace joedb {
+
+// Sends `word` to a server instead of a hello (share/network/protocol.h). Returns the answer, bytes
+// of the server; empty if there is none.
+std::string ask_server(Connector& connector, std::string_view word);
 
 // Prints the holder of a server's lock on standard error if a tool waits for the lock longer than a
 // second. The wait begins with the constructor and ends with the destructor.

@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "joedb/io/posix_file.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
+#include "share/network/protocol.h"
 #include "tools/frame/lock_notice.h"
 #include "tools/frame/stop_signal.h"
 
@@ -38,6 +40,10 @@ constexpr Command_Help client_help[] = {
     {"pull_every", "number number", "pull repeatedly, until SIGINT. Defaults: 1 and 0 seconds",
      "pull_every\npull_every 10 5\n"},
     {"push_every", "number", "push repeatedly, until SIGINT. Default: 1 second", "push_every 60\n"},
+    {"break_lock", "",
+     "take the server's lock from the client that has it, which loses its push in progress. For "
+     "clients with the role admin, and those at the server's own socket",
+     "break_lock\n"},
     {"set_valid_data", "true|false", "end transactions with a valid_data mark: true or false",
      "set_valid_data true\n"},
     {"set_timestamp", "true|false", "end transactions with a time stamp: true or false",
@@ -139,6 +145,16 @@ class Client_Commands {
     repeat(out, sleep, [&](Stop_Signal& stop) { pull(out, wait, stop); });
   }
 
+  void break_lock(std::ostream& out) {
+    std::string answer = ask_server(*interpreters_.server, network::break_lock_word);
+    if (answer.ends_with('\n')) answer.pop_back();
+    if (plain_size<'\\'>(answer) < answer.size() || answer.size() < 3)
+      throw Exception("the server did not answer: it may be an older one");
+    const std::string text = answer.substr(3);
+    if (!answer.starts_with("ok ")) throw Exception(text);
+    out << text << '\n';
+  }
+
   void push_every(std::ostream& out, milliseconds sleep) {
     repeat(out, sleep, [&](Stop_Signal&) {
       client_.pull_file();
@@ -237,6 +253,10 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
                                   commands->push_every(out, sleep);
                                 }});
   }
+  if (interpreters.server != nullptr && !loop.settings().is_classic)
+    reading.commands.push_back(
+        {"break_lock", "break_lock (take the server's lock from the client that has it)",
+         without_arguments([commands](std::ostream& out) { commands->break_lock(out); })});
   loop.add_group(std::move(reading));
   if (!client.can_write()) return;
 
