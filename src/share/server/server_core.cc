@@ -56,12 +56,12 @@ void Server_Core::log(const Session& session, std::string_view event, std::strin
 // ---- sessions -----------------------------------------------------------------------------------
 
 std::optional<Session_Id> Server_Core::connected(const std::string& name, Role role) {
-  if (sessions_.size() >= limits_.max_sessions || strangers_.size() >= limits_.max_strangers)
-    end_oldest_stranger();
-  if (sessions_.size() >= limits_.max_sessions || has_its_share(name)) {
+  if (!can_connect(name)) {
     log_.log("a connection was refused: there are " + std::to_string(sessions_.size()));
     return std::nullopt;
   }
+  if (sessions_.size() >= limits_.max_sessions || strangers_.size() >= limits_.max_strangers)
+    end_oldest_stranger();
   const Session_Id id = next_session_++;
   Session& session = sessions_[id];
   session.id = id;
@@ -83,14 +83,13 @@ bool Server_Core::end_oldest_stranger() {
   return true;
 }
 
-// True if a client with this name has half of the sessions, which leaves the others to other
-// clients.
-bool Server_Core::has_its_share(const std::string& name) const {
+bool Server_Core::can_connect(const std::string& name) const {
+  if (sessions_.size() >= limits_.max_sessions && strangers_.empty()) return false;
   const std::size_t share = std::max<std::size_t>(limits_.max_sessions / 2, 1);
-  if (name.empty() || sessions_.size() < share) return false;
+  if (name.empty() || sessions_.size() < share) return true;
   const auto count = std::count_if(sessions_.begin(), sessions_.end(),
                                    [&](const auto& entry) { return entry.second.name == name; });
-  return static_cast<std::size_t>(count) >= share;
+  return static_cast<std::size_t>(count) < share;
 }
 
 Server_Core::Session* Server_Core::find(Session_Id id) {

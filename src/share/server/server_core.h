@@ -90,6 +90,8 @@ class Server_Core {
   // are too many. `name` is that of the access list, or empty. A client with Role::pull sees a
   // read-only server, and gets no lock.
   std::optional<Session_Id> connected(const std::string& name = "", Role role = Role::admin);
+  // Returns false if connected() would return nullopt.
+  bool can_connect(const std::string& name) const;
   // Ends the oldest session without a name that has not said hello. Returns false if there is none.
   bool end_oldest_stranger();
   // Returns the id of the next session.
@@ -213,7 +215,6 @@ class Server_Core {
   // checkpoint_ and can_push_ before done().
   void run(std::function<void()> work, std::function<void(const std::string& error)> done);
   bool can_push(const Session& session) const { return can_push_ && session.role != Role::pull; }
-  bool has_its_share(const std::string& name) const;
   // Logs an event of a session, and an error unless it is empty.
   void log(const Session& session, std::string_view event, std::string_view error = {});
 

@@ -208,6 +208,11 @@ Interpreter_Command setting(std::string_view name, std::string_view help, bool& 
           }};
 }
 
+Interpreter_Command break_lock_command(const std::shared_ptr<Client_Commands>& commands) {
+  return {"break_lock", "break_lock (take the server's lock from the client that has it)",
+          without_arguments([commands](std::ostream& out) { commands->break_lock(out); })};
+}
+
 }  // namespace
 
 std::string client_prompt(const Client& client) {
@@ -254,9 +259,7 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
                                 }});
   }
   if (interpreters.server != nullptr && !loop.settings().is_classic)
-    reading.commands.push_back(
-        {"break_lock", "break_lock (take the server's lock from the client that has it)",
-         without_arguments([commands](std::ostream& out) { commands->break_lock(out); })});
+    reading.commands.push_back(break_lock_command(commands));
   loop.add_group(std::move(reading));
   if (!client.can_write()) return;
 
