@@ -211,9 +211,10 @@ class Server_Core {
   using Done = std::function<void(Session& session, const std::string& error)>;
   void run(Server_Host::Lane lane, Session& session, std::function<void()> work, Done done);
   void start_next(Server_Host::Lane lane);
-  // Calls work() with the journal, at once if it cannot block, then done(error). Updates
-  // checkpoint_ and can_push_ before done().
-  void run(std::function<void()> work, std::function<void(const std::string& error)> done);
+  // The same for work with the journal, which runs at once if it cannot block, is not long, and no
+  // earlier work with the journal is running. Updates checkpoint_ and can_push_ before done().
+  void run(std::function<void()> work, std::function<void(const std::string& error)> done,
+           bool is_long = false);
   bool can_push(const Session& session) const { return can_push_ && session.role != Role::pull; }
   // Logs an event of a session, and an error unless it is empty.
   void log(const Session& session, std::string_view event, std::string_view error = {});
@@ -255,6 +256,7 @@ class Server_Core {
   std::deque<Session_Id> lock_queue_;
   std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
   std::uint64_t staged_count_ = 0;
+  int journal_works_ = 0;  // in the journal lane
   bool is_refreshing_ = false;
   bool must_refresh_ = false;
   std::optional<System::Time> refresh_time_;  // time of the next refresh, after a failure
