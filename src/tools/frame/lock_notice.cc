@@ -16,6 +16,7 @@ static std::string status_of(Connector& connector) {
   std::string text;
   try {
     const std::unique_ptr<Channel> channel = connector.new_channel();
+    channel->set_patience({std::chrono::seconds(2)});
     channel->write(network::status_word.data(), network::status_word.size());
     char bytes[1024];
     while (text.size() < 65536) text.append(bytes, channel->read_some(bytes, sizeof bytes));
