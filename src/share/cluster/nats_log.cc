@@ -533,8 +533,9 @@ std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duratio
 
 std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Time end) {
   System& system = System::real();
-  // A subscription delivers without requests. Thousands of readers must not ask the leader often:
-  // each asks after this time, or after a reconnection.
+  // Messages arrive through the subscription, without requests. It may have been lost unnoticed, so
+  // a reader asks the leader, but rarely, since there may be thousands of readers: after this time
+  // without a message, after a reconnection, or after a gap.
   constexpr System::Duration quiet_time = 20s;
   while (true) {
     const System::Time start = system.now();

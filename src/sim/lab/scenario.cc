@@ -154,7 +154,8 @@ class Process {
     take_over(Recovery::none);
   }
   void end() { store_->unlock(); }
-  // Ends the transaction without a checkpoint. Others may write before forget_abandoned().
+  // Unlocks the file without a checkpoint or a rollback. This process keeps its changes until
+  // forget_abandoned() rolls them back; others may write before that.
   void abandon() {
     store_->unlock();
     is_abandoned_ = true;

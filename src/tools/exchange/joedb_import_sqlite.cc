@@ -118,6 +118,7 @@ void import_into(const File_Argument& file, const Arguments& arguments, const Sq
   change_file(file, arguments.transaction, [&](Writable_Database& database) {
     Sqlite_Watch watch("importing " + arguments.in, plan.content_size);
     counts = Sqlite_Import(in, plan, arguments.import).run(database, std::ref(watch));
+    in.require_unchanged();
     if (!arguments.new_options_file.empty())
       write_options_file(arguments, sqlite_indexes(plan, database.get_database(), arguments.in));
   });
