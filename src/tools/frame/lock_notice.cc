@@ -15,6 +15,7 @@ std::string ask_server(Connector& connector, std::string_view word) {
   std::string text;
   try {
     const std::unique_ptr<Channel> channel = connector.new_channel();
+    channel->set_patience({std::chrono::seconds(2)});
     channel->write(word.data(), word.size());
     char bytes[1024];
     while (text.size() < 65536) text.append(bytes, channel->read_some(bytes, sizeof bytes));

@@ -163,11 +163,11 @@ int run_push(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const File_Argument file_argument = take_file(*words, grammar, source);
-  const Connection_Argument connection_argument = take_connection(*words, source);
+  Connection_Argument connection_argument = take_connection(*words, source);
   if (follow && file_argument.kind == File_Argument::Kind::source)
     throw Exception(shown_name(file_argument.name) +
                     ": only a file of this machine, or a server, can be followed");
-  if (follow) keep_lock(connection_argument);
+  if (follow) serve_connection(connection_argument);
   if (is_json && client.db != Client_Options::Db::none)
     words->fail("--json and --db exclude each other: both print to standard output");
 
@@ -239,8 +239,10 @@ int run_push(std::vector<std::string> arguments) {
   while (!stop.has_come() && !pusher.has_reached_end()) {
     if (journal.pull() == 0) {
       if (is_server)
-        open.connection().pull({journal.get_checkpoint(), follow_interval},
-                               [](const auto&, Offset) {});
+        ask_until_signal(follow_interval, [&] {
+          open.connection().pull({journal.get_checkpoint(), follow_interval},
+                                 [](const auto&, Offset) {});
+        });
       else if (watch)
         watch->wait(follow_interval);
       else

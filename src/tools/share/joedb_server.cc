@@ -294,8 +294,8 @@ int run_server(std::vector<std::string> arguments) {
   if (!new_token.empty()) return print_new_token(new_token);
   server_options.check();
   const File_Argument file = take_file(*words, server_grammar);
-  const Connection_Argument connection = take_connection(*words);
-  keep_lock(connection);  // while a client holds the lock of this server
+  Connection_Argument connection = take_connection(*words);
+  serve_connection(connection);  // and keep its lock while a client holds that of this server
   if (socket.empty()) socket = default_socket(file);
 
   Tool_Log log(server_options.log);
