@@ -676,11 +676,28 @@ void Open_Files::make(F f) {
   }
 }
 
+void Open_Files::connect_copy(const Client_Options& client) {
+  const bool is_copied = is_new(argument_) && argument_.file->kind == File_Argument::Kind::file &&
+                         argument_.file->mode != Open_Mode::read_existing &&
+                         argument_.file->mode != Open_Mode::write_existing;
+  if (is_copied && !is_classic()) {
+    auto made = std::make_unique<New_File>(file_to_create(argument_.file->name),
+                                           New_File::Existing::refuse);
+    new_file_ = made.get();
+    other_file_ = std::move(made);
+  }
+  connect(client);
+}
+
+void Open_Files::finish_copy() {
+  if (New_File* const made = std::exchange(new_file_, nullptr)) made->publish();
+}
+
 void Open_Files::connect(const Client_Options& client) {
   if (is_connected()) return;
   if (argument_.file) {
     log_.log("creating connection: file");
-    other_file_ = open_file(*argument_.file, log_);
+    if (!other_file_) other_file_ = open_file(*argument_.file, log_);
     file_connection_ = std::make_unique<File_Connection>(*other_file_, client.journal_options());
     connection_ = file_connection_.get();
   } else if (argument_.server) {

@@ -12,6 +12,7 @@
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/network/server_connection.h"
 #include "joedb/replica/client.h"
+#include "kernel/io/new_file.h"
 #include "tools/frame/nats_arguments.h"
 #include "tools/frame/parser.h"
 #include "tools/frame/source.h"
@@ -157,6 +158,11 @@ class Open_Files {
   Open_Files(const File_Argument& file, const Connection_Argument& connection, Logger& log);
   // Creates the connection. The constructor has opened the file.
   void connect(const Client_Options& client);
+  // Like connect, for a tool that copies the file: if the connection is a file that does not exist,
+  // it appears under its name when finish_copy() is called, and not at all if that is not called.
+  void connect_copy(const Client_Options& client);
+  // Throws Io_Error, also (EEXIST) if the file exists by now.
+  void finish_copy();
 
   Abstract_File& file() const { return *file_; }
   Connection& connection() const { return *connection_; }
@@ -172,6 +178,7 @@ class Open_Files {
   Logger& log_;
   std::unique_ptr<Abstract_File> file_;
   std::unique_ptr<Abstract_File> other_file_;
+  New_File* new_file_ = nullptr;  // other_file_ until finish_copy()
   std::unique_ptr<File_Connection> file_connection_;
   std::unique_ptr<Robust_Connection> server_connection_;
   std::unique_ptr<Replicated_Log> log_of_journal_;

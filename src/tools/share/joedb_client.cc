@@ -71,8 +71,7 @@ class Client_Tool {
  private:
   Journal_Options journal_options() const {
     Journal_Options options = options_.journal_options();
-    const bool is_alone = !file_.is_shared() && &connection_ == &Connection::dummy;
-    const bool is_kept = options_.recovery == Recovery::none && !is_alone && !is_classic();
+    const bool is_kept = options_.recovery == Recovery::none && !is_classic();
     options.recovery = is_kept ? Recovery::keep : options_.recovery;
     options.ends_transactions = ends_transactions(file_);
     return options;
@@ -99,7 +98,6 @@ class Client_Tool {
     };
     const Offset before = database.get_journal().get_checkpoint();
     run_commands(copy, interpreters);
-    print_tail_saved_by_transaction(database);
     end_hard(database, before);
   }
 
@@ -120,7 +118,6 @@ class Client_Tool {
     };
     const Offset before = journal.get_journal().get_checkpoint();
     run_commands(copy, interpreters);
-    print_tail_saved_by_transaction(journal);
     end_hard(journal, before);
   }
 
@@ -158,13 +155,6 @@ class Client_Tool {
     store.lock_pull();
     store.recover();
     store.unlock();
-    print_saved_tail(std::as_const(store).get_journal().get_saved_tail());
-  }
-
-  // For sessions without --recovery, in which a transaction may have saved a tail.
-  template <class Store>
-  void print_tail_saved_by_transaction(const Store& store) {
-    if (options_.recovery == Recovery::none) print_saved_tail(store.get_journal().get_saved_tail());
   }
 
   void read() {

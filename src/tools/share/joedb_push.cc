@@ -206,7 +206,7 @@ int run_push(std::vector<std::string> arguments) {
     name_file_in_errors(shown_name(file_argument.name), [&] {
       Readonly_Journal(file, client.recovery).replay(Ignore_Entries(), until);
     });
-  open.connect(client);
+  open.connect_copy(client);
   log.log("creating client");
   // The journal of a server is only read: there is nothing to push to it.
   const bool is_server = file_argument.kind == File_Argument::Kind::server;
@@ -220,6 +220,7 @@ int run_push(std::vector<std::string> arguments) {
     pusher.compare();
     follower->advance(journal);
     const Pusher::Pushed pushed = pusher.push();
+    open.finish_copy();
     if (is_json) print(pushed);
   } catch (const Content_Mismatch& error) {
     if (is_classic()) throw;
@@ -227,8 +228,6 @@ int run_push(std::vector<std::string> arguments) {
                     " have diverged: they differ from position " + std::to_string(error.start) +
                     " on. Push to another file");
   }
-  if (const File_Connection* const to = open.file_connection())
-    print_saved_tail(to->get_saved_tail());
   if (is_server) open.connection().unlock();
   if (!follow) return 0;
 

@@ -68,10 +68,8 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
   if (open.file().is_readonly()) return std::make_unique<server::Read_Journal>(open.file());
   Journal_Options options = client.journal_options();
   if (client.recovery != Recovery::none || is_classic()) options.recovery = client.recovery;
-  auto journal = std::make_unique<server::Written_Journal>(
-      open.file(), open.connection(), client.check, client.hard_checkpoint, options);
-  print_saved_tail(journal->get_saved_tail());
-  return journal;
+  return std::make_unique<server::Written_Journal>(open.file(), open.connection(), client.check,
+                                                   client.hard_checkpoint, options);
 }
 
 // A served journal, with the objects that it uses.
