@@ -144,6 +144,17 @@ class Consumers(unittest.TestCase):
         project.configure('-DCMAKE_SYSTEM_NAME=Linux', f'-DJOEDB_JOEDBC={JOEDBC}')  # cross-compiling
         self.check_cmake_project(project)
 
+    def test_unity_builds_of_a_parent(self):
+        """They combine no other source files of joedb than those that are combined anyway."""
+        project = Project('add_subdirectory')
+        os.symlink(SOURCE, project.path('joedb'))
+        libraries = 'joedb', 'joedb_network', 'joedb_arrow', 'joedb_wal', 'joedb_joedbc'
+        commands = []
+        for is_unity in 'OFF', 'ON':
+            project.configure(f'-DCMAKE_UNITY_BUILD={is_unity}')
+            commands.append(run(project.build_folder, 'ninja', '-t', 'commands', *libraries))
+        self.assertEqual(*commands)
+
     def test_fetch_content(self):
         project = Project('fetch_content')
         with tarfile.open(project.path('joedb.tar.gz'), 'w:gz') as archive:
