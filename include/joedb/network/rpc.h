@@ -93,7 +93,7 @@ class Client {
   Client(Channel& channel, std::vector<Signature> signatures,
          std::chrono::milliseconds keep_alive = {});
   // Tells the server that the session ends, unless the connection is lost.
-  ~Client();
+  virtual ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
