@@ -19,6 +19,7 @@
 #include "kernel/base/time.h"
 #include "share/replica/retry.h"
 #include "tools/frame/exact_connection.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/standard_input.h"
 #include "tools/frame/stop_signal.h"
 #ifdef JOEDB_HAS_SSH
@@ -312,7 +313,7 @@ std::string file_help(const File_Grammar& grammar) {
   text += line("--write_or_new", "like --write if the file exists, else like --new");
   if (grammar.has_shared)
     text += line("--shared", "share the file with other writers, one transaction at a time");
-  text += line("--lock", "wait until no other writer has the file");
+  text += line("--lock", "wait, for --busy_timeout, until no other writer has the file");
   return text;
 }
 
@@ -368,9 +369,9 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
   if (file.kind == File_Argument::Kind::interpreted)
     result = std::make_unique<Interpreted_File>(file.name, file.mode);
   else if (file.kind == File_Argument::Kind::device)
-    result = std::make_unique<Device_File>(file.name, file.mode);
+    result = std::make_unique<Device_File>(file.name, file.mode, busy_timeout());
   else
-    result = std::make_unique<File>(file.name, file.mode);
+    result = std::make_unique<File>(file.name, file.mode, busy_timeout());
   log.log("file is opened");
   return result;
 }

@@ -35,6 +35,11 @@ void Stop_Signal::require_none(const char* what) const {
   if (has_come()) throw Interrupted(signal_come != 0 ? signal_come : SIGINT, what);
 }
 
+int stop_signal_come() {
+  if (signal_come != 0) return signal_come;
+  return is_interrupted != 0 ? SIGINT : 0;
+}
+
 // Blocks the signals between the check of the flag and the wait, so that none is lost in between.
 void Stop_Signal::sleep(std::chrono::milliseconds duration) {
   sigset_t signals;

@@ -60,6 +60,10 @@ bool ask_until_signal(std::chrono::milliseconds wait, F f) {
   }
 }
 
+// Returns the number of a signal that a Stop_Signal or an Interrupts has noted and that was not
+// cleared; 0 if there is none.
+int stop_signal_come();
+
 // During its lifetime, control-C (SIGINT) does not end the program: it sets a flag, and interrupts
 // blocking system calls. Only one object may exist at a time.
 class Interrupts {

@@ -9,6 +9,7 @@
 #include "tools/frame/database_options.h"
 #include "tools/frame/entry_follower.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/standard_input.h"
 #include "tools/frame/stop_signal.h"
@@ -245,6 +246,7 @@ int run_client(std::vector<std::string> arguments) {
   add_log_options(options, log_options);
   Source_Options source;
   add_source_options(options, source);
+  add_busy_option(options);
   add_file_modes(options, client_grammar);
   add_connection_words(options);
   add_classic_option(options);

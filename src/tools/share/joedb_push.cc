@@ -5,6 +5,7 @@
 #include "tools/frame/entry_end.h"
 #include "tools/frame/entry_follower.h"
 #include "tools/frame/json_output.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
 #include "tools/frame/stop_signal.h"
@@ -158,6 +159,7 @@ int run_push(std::vector<std::string> arguments) {
   options.offer(0, {{"server", "no local file, only the connection's"}});
   Source_Options source;
   add_source_options(options, source);
+  add_busy_option(options);
   add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));

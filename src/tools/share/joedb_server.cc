@@ -20,6 +20,7 @@
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/share/watcher.h"
 
@@ -283,6 +284,7 @@ int run_server(std::vector<std::string> arguments) {
               "only create this directory, with a certificate and a token for a client",
               kinds::directory);
   options.add("--new_token", new_token, "NAME:ROLE; only print a token for another client");
+  add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_connection_words(options);
   add_classic_option(options);
@@ -325,6 +327,7 @@ int run_multi_server(std::vector<std::string> arguments) {
                    "  joedb_multi_server people.joedb cities.joedb\n"});
   Server_Options server_options;
   server_options.add_to(options);
+  add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
