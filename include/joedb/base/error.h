@@ -1,6 +1,7 @@
 #ifndef JOEDB_BASE_ERROR_H
 #define JOEDB_BASE_ERROR_H
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -28,6 +29,43 @@ class Io_Error : public Exception {
   const std::string path;
   const Offset offset;
   const int code;
+
+ protected:
+  // For derived classes with a text of their own.
+  Io_Error(const std::string& text, std::string_view what_for, std::string_view file, Offset at,
+           int errno_value);
+};
+
+// Somebody else holds a lock of the file, so it was not opened or locked: nothing has changed.
+// `code` is EAGAIN. `holder` is a text such as "process 1234 (shop)" or "this process", and
+// `process` the process id; they are empty and 0 if the holder is unknown: processes of other
+// users, in other containers and on other machines are not found. `reason` is the text without the
+// name of the file, and without advice.
+class File_Locked : public Io_Error {
+ public:
+  // A file that another writer has open cannot be opened exclusively.
+  File_Locked(std::string_view file, int holder_process, std::string_view holder_text);
+  const int process;
+  const std::string holder;
+  const std::string reason;
+
+ protected:
+  File_Locked(const std::string& text, std::string_view file, int holder_process,
+              std::string_view holder_text, std::string_view why);
+};
+
+// The lock was not released within the busy timeout of the file (io/posix_file.h). The call can be
+// repeated.
+class Lock_Timeout : public File_Locked {
+ public:
+  using Duration = std::chrono::steady_clock::duration;
+  Lock_Timeout(std::string_view file, int holder_process, std::string_view holder_text,
+               Duration time_waited);
+  const Duration waited;
+
+ private:
+  Lock_Timeout(std::string_view file, int holder_process, std::string_view holder_text,
+               Duration time_waited, const std::string& why);
 };
 
 // The disk, a quota or a limit on file sizes is reached. Bytes written are not lost. As after any

@@ -92,11 +92,13 @@ Name look_up(int directory, const std::string& name, const struct statx& own) {
 
 }  // namespace
 
-File::File(const std::string& name, Open_Mode mode) : File(name, mode, AT_FDCWD, name) {}
+File::File(const std::string& name, Open_Mode mode, System::Duration busy_timeout, System& system)
+    : File(name, mode, AT_FDCWD, name, 0644, -1, busy_timeout, system) {}
 
 File::File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
-           unsigned permissions, int model, bool is_device)
-    : Named_File(name, mode) {
+           unsigned permissions, int model, System::Duration busy_timeout, System& system,
+           bool is_device)
+    : Named_File(name, mode), busy_timeout_(busy_timeout), system_(system) {
   // The limit makes opening possible on a file system whose inode numbers change each time they are
   // read.
   constexpr int max_attempts = 20;
@@ -194,16 +196,6 @@ void File::require_file(bool may_be_device) const {
     throw_io_error("opening as a file, but it is a device:", get_name(), -1, ENOTSUP);
 }
 
-void File::lock_at_opening() {
-  if (get_mode() == Open_Mode::write_lock)
-    lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
-  else if (!is_readonly() && !is_shared())
-    lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
-  // A reader does not need locks on a file system that does not support them.
-  if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
-    throw_io_error("locking", get_name(), -1, errno);
-}
-
 // Bytes written to a file that was replaced during the wait for a lock would be lost.
 bool File::has_name() const {
   const Name name = look_up(directory_->number(), own_name_, status_of(descriptor_, get_name()));
@@ -278,7 +270,7 @@ void File::require_not_replaced() const {
 File::~File() {
   unmap();
   unmap_words();
-  if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {0, 0});
+  if (!is_inherited()) try_lock(F_UNLCK, {0, 0});
   close();
 }
 
@@ -373,7 +365,11 @@ void File::store_words(std::span<const std::int64_t> words, Offset offset) {
   const bool can_be_mapped = end <= static_cast<Offset>(word_page);
   if (end > words_end_ && can_be_mapped && may_map_words_) map_words(end);
   if (end > words_end_) {
-    const File_Lock head(*this, head_lock, File_Lock::Kind::exclusive);
+    lock(F_WRLCK, head_lock, std::max(busy_timeout_, default_busy_timeout));
+    struct Unlock {
+      File& file;
+      ~Unlock() { file.unlock(head_lock.start, head_lock.size); }
+    } const at_end{*this};
     return Abstract_File::store_words(words, offset);
   }
   require_own_process();
@@ -487,46 +483,6 @@ bool File::truncate(Offset size) {
   return true;
 }
 
-static struct flock lock_argument(short type, Lock_Range range) {
-  struct flock argument {};
-  argument.l_type = type;
-  argument.l_whence = SEEK_SET;
-  argument.l_start = range.start;
-  argument.l_len = range.size;
-  return argument;
-}
-
-bool File::try_lock(int command, short type, Lock_Range range) const {
-  struct flock argument = lock_argument(type, range);
-  return retry([&] { return ::fcntl(descriptor_, command, &argument); }) == 0;
-}
-
-void File::lock(int command, short type, Offset start, Offset size) const {
-  require_own_process();
-  if (!try_lock(command, type, {start, size})) throw_io_error("locking", get_name(), -1, errno);
-}
-
-bool File::try_exclusive_lock(Offset start, Offset size) {
-  require_own_process();
-  if (try_lock(F_OFD_SETLK, F_WRLCK, {start, size})) return true;
-  if (errno != EAGAIN && errno != EACCES) throw_io_error("locking", get_name(), -1, errno);
-  return false;
-}
-
-bool File::is_being_written() const {
-  struct flock argument = lock_argument(F_RDLCK, tail_lock);
-  return ::fcntl(descriptor_, F_OFD_GETLK, &argument) == 0 && argument.l_type != F_UNLCK;
-}
-
-void File::shared_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_RDLCK, start, size); }
-
-void File::exclusive_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_WRLCK, start, size); }
-
-void File::unlock(Offset start, Offset size) noexcept {
-  // If this fails, closing the file releases the lock.
-  if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {start, size});
-}
-
 void File::touch() {
   require_own_process();
   if (::futimens(descriptor_, nullptr) != 0)
@@ -542,8 +498,9 @@ static Open_Mode existing_device(const std::string& name, Open_Mode mode) {
   return mode == Open_Mode::write_existing_or_create_new ? Open_Mode::write_existing : mode;
 }
 
-Device_File::Device_File(const std::string& name, Open_Mode mode)
-    : File(name, existing_device(name, mode), AT_FDCWD, name, 0644, -1, true),
+Device_File::Device_File(const std::string& name, Open_Mode mode, System::Duration busy_timeout)
+    : File(name, existing_device(name, mode), AT_FDCWD, name, 0644, -1, busy_timeout,
+           System::real(), true),
       capacity_(find_end()) {}
 
 void Device_File::pwrite(const char* data, std::size_t size, Offset offset) {

@@ -195,7 +195,8 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
     database.save(out);
     out.finish(place, marks_of(database, journal, place.position));
     file->sync();
-    // Checks again, because save() has read the mapped tables since the first check.
+    // Checks again: if the file that tables are mapped from was truncated since the first check,
+    // save() may have read zeros.
     database.require_intact();
     journal.beside()->rename(unfinished, snapshot_suffix(is_kept ? place.position : 0));
   } catch (...) {

@@ -130,11 +130,18 @@ struct Connection_Argument {
   std::optional<File_Argument> file;
   std::unique_ptr<Connector> server;
   std::optional<Nats_Argument> nats;
+  bool has_retry_time = false;  // --retry_time was given
+  bool waits_at_start = false;  // a connection that cannot be made at first is tried again, too
 };
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
 // Declares the words of a connection. Call it before the command line is parsed.
 void add_connection_words(Options& options);
+// While the connection is tried again, the tool says so on standard error, once for each request,
+// and a signal to a Stop_Signal ends its waits.
 Connection_Argument take_connection(Words& words, const Source_Options& source = {});
+// For a tool that runs until it is stopped: tries for ever unless --retry_time is given, also at
+// the start.
+void serve_connection(Connection_Argument& connection);
 // For a tool that may hold the lock of a server for a long time without a request. Sets the
 // keep-alive interval to 30 seconds if --keep_alive is absent or 0.
 void keep_lock(const Connection_Argument& connection);
@@ -164,6 +171,9 @@ class Open_Files {
   const File_Connection* file_connection() const { return file_connection_.get(); }
 
  private:
+  template <class F>
+  void make(F f);
+
   const Connection_Argument& argument_;
   Logger& log_;
   std::unique_ptr<Abstract_File> file_;

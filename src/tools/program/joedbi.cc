@@ -7,6 +7,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/standard_input.h"
 #include "tools/frame/stop_signal.h"
@@ -131,6 +132,7 @@ int run_interpreter(std::vector<std::string> arguments) {
   add_log_options(options, log_options);
   Source_Options source;
   add_source_options(options, source);
+  add_busy_option(options);
   add_file_modes(options, file_grammar);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));

@@ -5,6 +5,7 @@
 #include "tools/frame/entry_end.h"
 #include "tools/frame/entry_follower.h"
 #include "tools/frame/json_output.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
 #include "tools/frame/stop_signal.h"
@@ -158,16 +159,17 @@ int run_push(std::vector<std::string> arguments) {
   options.offer(0, {{"server", "no local file, only the connection's"}});
   Source_Options source;
   add_source_options(options, source);
+  add_busy_option(options);
   add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const File_Argument file_argument = take_file(*words, grammar, source);
-  const Connection_Argument connection_argument = take_connection(*words, source);
+  Connection_Argument connection_argument = take_connection(*words, source);
   if (follow && file_argument.kind == File_Argument::Kind::source)
     throw Exception(shown_name(file_argument.name) +
                     ": only a file of this machine, or a server, can be followed");
-  if (follow) keep_lock(connection_argument);
+  if (follow) serve_connection(connection_argument);
   if (is_json && client.db != Client_Options::Db::none)
     words->fail("--json and --db exclude each other: both print to standard output");
 
@@ -238,8 +240,10 @@ int run_push(std::vector<std::string> arguments) {
   while (!stop.has_come() && !pusher.has_reached_end()) {
     if (journal.pull() == 0) {
       if (is_server)
-        open.connection().pull({journal.get_checkpoint(), follow_interval},
-                               [](const auto&, Offset) {});
+        ask_until_signal(follow_interval, [&] {
+          open.connection().pull({journal.get_checkpoint(), follow_interval},
+                                 [](const auto&, Offset) {});
+        });
       else if (watch)
         watch->wait(follow_interval);
       else
