@@ -60,19 +60,26 @@ class Interruptible_System final : public System {
 #ifdef JOEDB_HAS_NETWORK
 class Session::Server {
  public:
-  explicit Server(const Session_Options& options) : system_(options.check_interrupt) {
+  explicit Server(const Session_Options& options) {
     if (options.server.find("://") == std::string::npos)
       connector_ = std::make_unique<Local_Connector>(options.server);
     else
       connector_ = std::make_unique<Tcp_Connector>(
           Tcp_Address::parse(options.server),
           Tls_Identity{.authority_file = options.authority_file, .token_file = options.token_file});
-    connection_.emplace(*connector_, Logger::none(), system_);
+    Connector::Settings& settings = connector_->settings();
+    settings.look = options.check_interrupt;
+    if (options.timeout >= 0) {
+      settings.retry_time = duration_of(options.timeout);
+      // A server that is well needs some time, too.
+      settings.answer_time = std::clamp<System::Duration>(
+          settings.retry_time, std::chrono::seconds(1), settings.answer_time);
+    }
+    connection_.emplace(*connector_);
   }
   Connection& connection() { return *connection_; }
 
  private:
-  Interruptible_System system_;
   std::unique_ptr<Connector> connector_;
   std::optional<Robust_Connection> connection_;
 };

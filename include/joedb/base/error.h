@@ -20,10 +20,11 @@ class Exception : public std::runtime_error {
 
 // A system call on `path` failed, at `offset` (-1 if the call has no offset). `action` describes
 // the call: "opening", "locking". `code` is an errno value. The text is "ACTION PATH at offset N:
-// MESSAGE".
+// MESSAGE", followed by ". ADVICE" if there is some.
 class Io_Error : public Exception {
  public:
-  Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value);
+  Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value,
+           std::string_view advice = "");
   const std::string action;
   const std::string path;
   const Offset offset;
@@ -67,16 +68,16 @@ class Lock_Timeout : public File_Locked {
                Duration time_waited, const std::string& why);
 };
 
-// The disk, or a quota, is full. Bytes written earlier are not lost. As after any failed write, a
-// journal accepts no more writes: free some space, and open the file again.
+// The disk, a quota or a limit on file sizes is reached. Bytes written are not lost. As after any
+// failed write, a journal accepts no more writes: free some space, and open the file again.
 class Disk_Full : public Io_Error {
  public:
   using Io_Error::Io_Error;
 };
 
-// Throws Disk_Full for ENOSPC and EDQUOT, Io_Error for all other values.
+// Throws Disk_Full for ENOSPC, EDQUOT and EFBIG, Io_Error for all other values.
 [[noreturn]] void throw_io_error(std::string_view action, std::string_view file, Offset at,
-                                 int errno_value);
+                                 int errno_value, std::string_view advice = "");
 
 // Writing to a file is disabled, because an earlier write or sync has failed. The file can still be
 // read; to write, close the file and open it again. `failure` is the text of the first error.

@@ -2,6 +2,7 @@
 #define JOEDB_IO_POSIX_FILE_H
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -62,6 +63,9 @@ inline constexpr System::Duration default_busy_timeout = std::chrono::seconds(5)
 // may open the same file twice. An exclusive writer holds the tail lock from the constructor to the
 // destructor. All open files hold the presence lock, shared.
 //
+// A pipe or a device is refused at once. A name that is a link to nothing is followed: a mode that
+// creates files, other than create_new, creates the file where the link points.
+//
 // If another file gets the name while the constructor waits for a lock (joedb_pack --in-place), the
 // constructor opens the other file instead.
 //
@@ -80,6 +84,9 @@ inline constexpr System::Duration default_busy_timeout = std::chrono::seconds(5)
 //
 // Functions throw Io_Error if a system call fails, and Disk_Full if there is no space. A system
 // call that a signal interrupts is retried, except a sync.
+//
+// A write past the limit on file sizes (RLIMIT_FSIZE) throws Disk_Full (EFBIG), and does not raise
+// SIGXFSZ, unless the program lowers its limit while it writes.
 class File : public Named_File {
  public:
   // A new file gets the permissions 0644 minus the umask. Throws Io_Error: "opening NAME: …";
@@ -130,7 +137,8 @@ class File : public Named_File {
   // allows it; if `model` is -1, it gets `permissions` minus the umask.
   File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
        unsigned permissions = 0644, int model = -1,
-       System::Duration busy_timeout = default_busy_timeout, System& system = System::real());
+       System::Duration busy_timeout = default_busy_timeout, System& system = System::real(),
+       bool is_device = false);
 
   // Call this when the file has been renamed to get_name(), in the same directory.
   void set_own_name();
@@ -165,8 +173,10 @@ class File : public Named_File {
   };
 
   void close() noexcept;
+  std::size_t allowed(std::size_t size, Offset offset);
   void open_directory_of(int directory, const std::string& path);
   bool open(unsigned permissions);
+  void require_file(bool may_be_device) const;
   // Derived from get_name(): it differs from own_name_ until a New_File is published.
   std::string base_name() const { return get_name().substr(get_name().rfind('/') + 1); }
   void note_written(const char* data, std::size_t size, Offset offset);
@@ -188,7 +198,8 @@ class File : public Named_File {
   std::shared_ptr<const Descriptor> directory_;
   std::string own_name_;  // name in the directory; empty if it has none
   bool can_sync_directory_ = false;
-  bool may_map_words_ = true;  // try to map words past words_end_
+  bool may_map_words_ = true;            // try to map words past words_end_
+  std::atomic<Offset> allowed_end_ = 0;  // writes up to here are within RLIMIT_FSIZE
   char* map_ = nullptr;
   Offset map_start_ = 0;
   std::size_t map_size_ = 0;

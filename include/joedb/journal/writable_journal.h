@@ -395,7 +395,9 @@ class Journal_Recovery {
   Checkpoints read_checkpoints(Offset file_size, Offset limit);
   void find_header_checkpoint(Offset file_size);
   bool is_preallocated(Offset start, Offset file_size) const;
+  std::string copy_tail(Offset start) const;
   void keep_tail(Offset file_size);
+  void note_dropped(Offset size) const;
   void erase(Abstract_File& file, Offset start, Offset end) const;
   void drop_tail(Offset file_size);
 
@@ -458,7 +460,8 @@ class Writable_Journal {
   // that claim bytes that the file does not have. Each function that writes to the file calls
   // recover() first; opening and replaying do not, so a file that cannot be read does not change.
   // If a file is opened only to be recovered, call recover() after everything else that may fail.
-  // Requires the lock of a shared file. Throws Io_Error; the last checkpoint still counts then.
+  // Requires the lock of a shared file. Tells Recovery_Logger what it removes. Throws Io_Error,
+  // with the ways out if the bytes cannot be saved; the last checkpoint still counts then.
   void recover();
   // Name of the file in which the bytes after the checkpoint were saved (Recovery::keep); empty if
   // none were saved.

@@ -334,6 +334,7 @@ class Client {
  public:
   // Both arguments must outlive the client. Throws Content_Mismatch if the copies have diverged.
   Client(Local_Copy& local, Connection& connection, Content_Check check);
+  virtual ~Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
@@ -507,7 +508,7 @@ class Client_Lock {
   // Throws Read_Only_Client, Exception if the client is in a transaction already, and the
   // exceptions of pulling. No lock is held then.
   explicit Client_Lock(Client& client) : Client_Lock(client, Client::Wait::yes) {}
-  ~Client_Lock();
+  virtual ~Client_Lock();
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 

@@ -548,7 +548,7 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   Typed_Memory_Writer() : Writer(file, Journal_Options::without_marks()) {}
   // The content is lost in any case. The checkpoint only keeps the journal's destructor from
   // warning about entries after the checkpoint.
-  ~Typed_Memory_Writer() {
+  ~Typed_Memory_Writer() override {
     try {
       this->checkpoint_unobserved(Checkpoint_Level::soft);
     } catch (const std::exception&) {

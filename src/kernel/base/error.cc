@@ -5,12 +5,13 @@
 
 namespace joedb::inline v1 {
 
-static std::string message(std::string_view action, std::string_view path, Offset offset,
-                           int code) {
+static std::string message(std::string_view action, std::string_view path, Offset offset, int code,
+                           std::string_view advice) {
   std::string text(action);
   text.append(" ").append(path);
   if (offset >= 0) text.append(" at offset ").append(std::to_string(offset));
-  return text.append(": ").append(std::generic_category().message(code));
+  text.append(": ").append(std::generic_category().message(code));
+  return advice.empty() ? text : text.append(". ").append(advice);
 }
 
 Corruption_Error Corruption_Error::in_file(std::string_view file, std::string_view reason,
@@ -22,8 +23,9 @@ Corruption_Error Corruption_Error::in_file(std::string_view file, std::string_vi
   return error;
 }
 
-Io_Error::Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value)
-    : Exception(message(what_for, file, at, errno_value)),
+Io_Error::Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value,
+                   std::string_view advice)
+    : Exception(message(what_for, file, at, errno_value, advice)),
       action(what_for),
       path(file),
       offset(at),
@@ -72,10 +74,11 @@ Lock_Timeout::Lock_Timeout(std::string_view file, int holder_process, std::strin
     : File_Locked(std::string(file) + " " + why, file, holder_process, holder_text, why),
       waited(time_waited) {}
 
-void throw_io_error(std::string_view action, std::string_view file, Offset at, int errno_value) {
-  if (errno_value == ENOSPC || errno_value == EDQUOT)
-    throw Disk_Full(action, file, at, errno_value);
-  throw Io_Error(action, file, at, errno_value);
+void throw_io_error(std::string_view action, std::string_view file, Offset at, int errno_value,
+                    std::string_view advice) {
+  if (errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG)
+    throw Disk_Full(action, file, at, errno_value, advice);
+  throw Io_Error(action, file, at, errno_value, advice);
 }
 
 Write_Disabled::Write_Disabled(std::string_view file, std::string_view first_failure)

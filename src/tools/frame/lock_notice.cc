@@ -42,12 +42,12 @@ void announce_lock_waits() { set_lock_wait_hook(announce); }
 
 // ---- servers ------------------------------------------------------------------------------------
 
-// Returns the lines of the status of a server; empty if the server does not report it.
-static std::string status_of(Connector& connector) {
+std::string ask_server(Connector& connector, std::string_view word) {
   std::string text;
   try {
     const std::unique_ptr<Channel> channel = connector.new_channel();
-    channel->write(network::status_word.data(), network::status_word.size());
+    channel->set_patience({std::chrono::seconds(2)});
+    channel->write(word.data(), word.size());
     char bytes[1024];
     while (text.size() < 65536) text.append(bytes, channel->read_some(bytes, sizeof bytes));
   } catch (const std::exception&) {  // the server has closed the channel
@@ -57,7 +57,7 @@ static std::string status_of(Connector& connector) {
 
 // For example "session 3 (ann) has had it for 12 s"; empty if unknown.
 static std::string holder_of_lock(Connector& connector) {
-  std::istringstream lines(status_of(connector));
+  std::istringstream lines(ask_server(connector, network::status_word));
   std::string line;
   while (std::getline(lines, line)) {
     std::istringstream words(line);

@@ -3,6 +3,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "joedb/base/threads.h"
@@ -20,6 +22,10 @@ System::Duration busy_timeout();
 // standard error, and control-C ends each wait, also while a Stop_Signal or an Interrupts exists:
 // then it throws Interrupted.
 void announce_lock_waits();
+
+// Sends `word` to a server instead of a hello (share/network/protocol.h). Returns the answer, bytes
+// of the server; empty if there is none.
+std::string ask_server(Connector& connector, std::string_view word);
 
 // Prints the holder of a server's lock on standard error if a tool waits for the lock longer than a
 // second. The wait begins with the constructor and ends with the destructor.

@@ -83,7 +83,6 @@ End run_on(Abstract_File& file, Command_Loop& loop, Command_Options options,
   Writable_Database database(file, journal_options, deleted_values(),
                              read_indexes(content.options_file, file, content.recovery));
   if (content.recovery != Recovery::none) database.recover();
-  print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   print_snapshot_remark(database.get_database());
   options.before_checkpoint = [&database] { end_transaction(database); };
   add_commands(loop, database, options);

@@ -181,6 +181,7 @@ static void print_error(const Call& call, const std::exception& error) {
 
 int main(int argc, char** argv) {
   joedb::reserve_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error, like a full disk
   joedb::announce_lock_waits();
   joedb::Call call = joedb::make_call(argc, argv);
   try {
