@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "kernel/base/plain_text.h"
 #include "share/network/protocol.h"
 
 namespace joedb {
@@ -36,8 +37,8 @@ static std::string holder_of_lock(Connector& connector) {
     std::string name;
     words >> word >> session >> seconds >> name;
     if (word != "lock") continue;
-    return "session " + session + (name.empty() ? "" : " (" + name + ")") + " has had it for " +
-           seconds + " s";
+    return plain("session " + session + (name.empty() ? "" : " (" + name + ")") +
+                 " has had it for " + seconds + " s");
   }
   return "";
 }
