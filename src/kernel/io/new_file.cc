@@ -139,12 +139,13 @@ static Descriptor find(const std::string& name, New_File::Existing existing) {
   return Descriptor(is_replaced ? open_descriptor(AT_FDCWD, name.c_str(), O_PATH) : -1);
 }
 
-New_File::New_File(const std::string& name, Existing existing)
-    : New_File(require_new(name, existing), existing, find(name, existing)) {}
+New_File::New_File(const std::string& name, Existing existing, unsigned permissions)
+    : New_File(require_new(name, existing), existing, permissions, find(name, existing)) {}
 
-New_File::New_File(const std::string& name, Existing existing, const Descriptor& replaced)
+New_File::New_File(const std::string& name, Existing existing, unsigned permissions,
+                   const Descriptor& replaced)
     : Temporary_Path(name + ".tmp-" + std::to_string(::getpid())),
-      File(name, Open_Mode::create_new, AT_FDCWD, path(), 0644, replaced.number()),
+      File(name, Open_Mode::create_new, AT_FDCWD, path(), permissions, replaced.number()),
       existing_(existing) {}
 
 New_File::New_File(const File& replaced)
@@ -178,14 +179,18 @@ void New_File::publish() {
 }
 
 void fill_new_file(const std::string& name, New_File::Existing existing,
-                   const std::function<void(New_File&)>& fill) {
-  New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
+                   const std::function<void(New_File&)>& fill, unsigned permissions) {
+  New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing,
+                permissions);
   fill(file);
   file.publish();
 }
 
-void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text) {
-  fill_new_file(name, existing, [&](New_File& file) { file.pwrite(text.data(), text.size(), 0); });
+void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text,
+                    unsigned permissions) {
+  fill_new_file(
+      name, existing, [&](New_File& file) { file.pwrite(text.data(), text.size(), 0); },
+      permissions);
 }
 
 // ---- a text -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "joedb/base/log.h"
+#include "kernel/io/secret_file.h"
 #include "share/server/keys.h"
 #include "share/server/served_journal.h"
 #include "share/server/socket_server.h"
@@ -149,6 +150,8 @@ struct Server_Options {
   void check() const {
     if (client.db != Client_Options::Db::none)
       throw Usage_Error("--db: a server does not print the entries; joedb_logdump does");
+    check_address("--listen", address);
+    check_address("--metrics", metrics);
     if (tls.certificate.empty() != tls.key.empty())
       throw Usage_Error("--certificate and --key are given together");
     if (!tls.certificate.empty() && address.empty())
@@ -157,6 +160,13 @@ struct Server_Options {
       throw Usage_Error("--access needs TLS: --certificate and --key");
     if (!tls.client_authority.empty() && tls.access_list.empty())
       throw Usage_Error("--client_authority needs --access, the list of who may do what");
+  }
+  static void check_address(const std::string& option, const std::string& text) {
+    try {
+      if (!text.empty()) server::Listen_Address::parse(text);
+    } catch (const Exception& error) {
+      throw Usage_Error(option + ": " + error.what());
+    }
   }
   server::Server_Core::Limits limits() const {
     server::Server_Core::Limits result;
@@ -229,8 +239,8 @@ int make_keys(const std::string& folder) {
   const auto in_folder = [&folder](const char* name) { return (fs::path(folder) / name).string(); };
   const server::New_Token token = server::make_token("ann", server::Role::push);
   server::make_certificate(in_folder("server.crt"), in_folder("server.key"));
-  server::write_secret(in_folder("access"), token.line + "\n");
-  server::write_secret(in_folder("ann.token"), "ann:" + token.token + "\n");
+  write_secret(in_folder("access"), token.line + "\n");
+  write_secret(in_folder("ann.token"), "ann:" + token.token + "\n");
   std::cout << "Serve a database to other machines:\n"
             << "  joedb_server --listen 0.0.0.0:5619 --certificate " << in_folder("server.crt")
             << " --key " << in_folder("server.key") << " --access " << in_folder("access")
