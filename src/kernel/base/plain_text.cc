@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/base/split.h"
 #include "kernel/base/utf8.h"
 
 namespace joedb::inline v1 {
@@ -38,6 +39,16 @@ void append_plain(std::string& out, std::string_view text) {
 std::string plain(std::string_view text) {
   std::string result;
   append_plain(result, text);
+  return result;
+}
+
+std::string plain_lines(std::string_view text) {
+  std::string result;
+  for (const std::string_view line : split(text, "\n")) {
+    append_plain(result, line);
+    result += '\n';
+  }
+  result.pop_back();
   return result;
 }
 

@@ -64,6 +64,8 @@ std::size_t control_size(std::string_view text);
 void append_plain(std::string& out, std::string_view text);
 // Returns the same.
 std::string plain(std::string_view text);
+// Returns the same, but with the ends of lines as they are.
+std::string plain_lines(std::string_view text);
 
 }  // namespace joedb::inline v1
 

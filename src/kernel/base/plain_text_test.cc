@@ -31,6 +31,8 @@ TEST(Plain_Text, HasNoControlCharacters) {
   EXPECT_EQ(plain("a\"\\ä\x1b\n\xff\x7f and more than eight bytes"),
             "a\"\\ä\\033\\012\\377\\177 and more than eight bytes");
   EXPECT_EQ(plain(""), "");
+  EXPECT_EQ(plain_lines("a\x1b\n\nb\t\n"), "a\\033\n\nb\\011\n");
+  EXPECT_EQ(plain_lines(""), "");
 }
 
 // U+009B begins a terminal command, U+2028 ends a line, U+202E and U+2066 change the text

@@ -81,7 +81,7 @@ std::string Client::exchange(std::size_t procedure, std::string_view file) {
                            std::to_string(message_limit_));
     result = receive(static_cast<std::size_t>(number - until));
   });
-  if (has_failed) throw Error(plain(result));
+  if (has_failed) throw Error(plain_lines(result));
   return result;
 }
 

@@ -11,7 +11,6 @@
 #include "joedb/journal/readonly_journal.h"
 #include "kernel/base/json_text.h"
 #include "kernel/base/plain_text.h"
-#include "kernel/base/split.h"
 #include "kernel/base/standard_descriptors.h"
 #include "tools/frame/command.h"
 #include "tools/frame/parser.h"
@@ -176,8 +175,7 @@ static void print_error(const Call& call, const std::exception& error) {
                                         : call.name + ": " + user_message(error);
   // Names of files, tables and fields may be of others: of their bytes, only ends of lines are
   // printed as they are.
-  for (const std::string_view line : split(text, "\n"))
-    std::fprintf(stderr, "%s\n", plain(line).c_str());
+  std::fprintf(stderr, "%s\n", plain_lines(text).c_str());
 }
 
 }  // namespace joedb
