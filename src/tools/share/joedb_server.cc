@@ -61,14 +61,24 @@ std::string database_name(const File_Argument& file) {
   return std::filesystem::path(file.name).stem().string();
 }
 
+enum class Push_Check { records, form };
+
 // Opens the journal that is served.
 std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
-                                                     const Client_Options& client) {
+                                                     const Client_Options& client,
+                                                     Push_Check push_check) {
   if (open.file().is_readonly()) return std::make_unique<server::Read_Journal>(open.file());
   Journal_Options options = client.journal_options();
   if (client.recovery != Recovery::none || is_classic()) options.recovery = client.recovery;
-  auto journal = std::make_unique<server::Written_Journal>(
-      open.file(), open.connection(), client.check, client.hard_checkpoint, options);
+  const auto make = [&]<class Journal>(std::type_identity<Journal>) {
+    return std::make_unique<Journal>(open.file(), open.connection(), client.check,
+                                     client.hard_checkpoint, options);
+  };
+  std::unique_ptr<server::Served_Journal> journal;
+  if (push_check == Push_Check::form)
+    journal = make(std::type_identity<server::Written_Bare_Journal>());
+  else
+    journal = make(std::type_identity<server::Written_Journal>());
   print_saved_tail(journal->get_saved_tail());
   return journal;
 }
@@ -76,17 +86,16 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
 // A served journal, with the objects that it uses.
 struct Served_File {
   Served_File(const File_Argument& file, const Connection_Argument& connection,
-              const Client_Options& client, Logger& log)
+              const Client_Options& client, Push_Check push_check, Logger& log)
       : open(file, connection, log) {
     require_different(file, connection);
     open.connect(client);
-    journal = open_journal(open, client);
+    journal = open_journal(open, client, push_check);
   }
   ~Served_File() {
-    auto* const written = dynamic_cast<server::Written_Journal*>(journal.get());
-    if (written == nullptr || is_classic()) return;
+    if (!journal || is_classic()) return;
     try {
-      written->finish();
+      journal->finish();
     } catch (const std::exception& error) {
       Destructor_Logger::warning(error.what());
     }
@@ -114,6 +123,7 @@ void watch(Watchers& watchers, server::Socket_Server& server, const Served_File&
 // Options that both tools share.
 struct Server_Options {
   Client_Options client;
+  Push_Check push_check = Push_Check::records;
   Log_Options log;
   std::chrono::duration<double> lock_time{300};
   std::chrono::duration<double> idle_time{86'400};
@@ -144,6 +154,15 @@ struct Server_Options {
                 "accept client certificates signed by this authority (PEM)");
     options.add("--metrics", metrics,
                 "[HOST:]PORT that answers HTTP requests with counters for Prometheus");
+    options.add_choice(
+        "--check_pushes", push_check,
+        {{"records", Push_Check::records}, {"form", Push_Check::form}},
+        "what to check before a push is acknowledged: that it fits the schema and the records "
+        "(records), for which the server holds all records in memory, or, if there is a snapshot "
+        "beside FILE (joedb_snapshot), the records that are used; or only that it consists of "
+        "whole "
+        "entries (form), in a few MB of memory, as joedb 10 does: a client with a fault can then "
+        "write entries that make the database unreadable");
     add_client_options(options, client);
     add_log_options(options, log);
   }
@@ -299,7 +318,8 @@ int run_server(std::vector<std::string> arguments) {
   return name_file_in_errors(file.name, [&] {
     // Declared first, so that it also limits the time of the destructors of the other objects.
     End_Limit end_limit(log);
-    const Served_File served(file, connection, server_options.client, log);
+    const Served_File served(file, connection, server_options.client, server_options.push_check,
+                             log);
     server::Socket_Server server(server_options.limits(), log);
     server.serve(*served.journal, database_name(file), socket, inherited_socket());
     listen(server, server_options, log);
@@ -337,8 +357,8 @@ int run_multi_server(std::vector<std::string> arguments) {
   do {
     const File_Argument file = take_file(*words, server_grammar);
     name_file_in_errors(file.name, [&] {
-      files.push_back(
-          std::make_unique<Served_File>(file, no_connection, server_options.client, log));
+      files.push_back(std::make_unique<Served_File>(file, no_connection, server_options.client,
+                                                    server_options.push_check, log));
       server.serve(*files.back()->journal, database_name(file), file.name + ".sock");
       watch(watchers, server, *files.back(), file, no_connection, log);
       return 0;
