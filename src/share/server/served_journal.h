@@ -64,8 +64,6 @@ class Served_Journal {
   // Makes the last checkpoint hard, unless the file is shared. Called when the server ends. Throws
   // the exceptions of the checkpoint.
   virtual void finish() {}
-  // Name of the file in which a tail of the journal was saved; empty if none.
-  virtual std::string get_saved_tail() const { return ""; }
 };
 
 // A file that clients write. `file` and `connection` must outlive this object. Without a recovery
@@ -98,7 +96,8 @@ class Written_Journal_Of final : private Client_Store<Store>, public Served_Jour
   void end() noexcept override;
   void push(const Abstract_File& source) override;
   void finish() override;
-  std::string get_saved_tail() const override { return store_.get_journal().get_saved_tail(); }
+  // Name of the file in which a tail of the journal was saved; empty if none.
+  const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }
 
  private:
   using Client_Store<Store>::store_;

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "joedb/base/log.h"
+#include "kernel/io/process.h"
 #include "kernel/io/secret_file.h"
 #include "share/server/keys.h"
 #include "share/server/served_journal.h"
@@ -19,6 +21,7 @@
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/share/watcher.h"
 
@@ -74,13 +77,9 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
     return std::make_unique<Journal>(open.file(), open.connection(), client.check,
                                      client.hard_checkpoint, options);
   };
-  std::unique_ptr<server::Served_Journal> journal;
   if (push_check == Push_Check::form)
-    journal = make(std::type_identity<server::Written_Bare_Journal>());
-  else
-    journal = make(std::type_identity<server::Written_Journal>());
-  print_saved_tail(journal->get_saved_tail());
-  return journal;
+    return make(std::type_identity<server::Written_Bare_Journal>());
+  return make(std::type_identity<server::Written_Journal>());
 }
 
 // A served journal, with the objects that it uses.
@@ -187,14 +186,26 @@ struct Server_Options {
       throw Usage_Error(option + ": " + error.what());
     }
   }
-  server::Server_Core::Limits limits() const {
+  server::Server_Core::Limits limits(std::size_t max_connections) const {
     server::Server_Core::Limits result;
+    result.max_strangers = std::min(result.max_strangers, max_connections / 8);
     result.lock_time = std::chrono::duration_cast<System::Duration>(lock_time);
     result.idle_time = std::chrono::duration_cast<System::Duration>(idle_time);
     result.max_sessions = static_cast<std::size_t>(max_sessions);
     return result;
   }
 };
+
+// Returns the number of connections that this process may have: an eighth of its files is left for
+// databases, their backups, and pushes that are staged in files.
+std::size_t connection_limit(const Server_Options& options, Logger& log) {
+  const std::size_t files = raise_file_limit();
+  const std::size_t result = files - files / 8;
+  if (static_cast<std::size_t>(options.max_sessions) > result)
+    log.log("at most " + std::to_string(result) + " connections, because this process may open " +
+            std::to_string(files) + " files (ulimit -n)");
+  return result;
+}
 
 // Returns the socket that systemd has passed, if any: sd_listen_fds(3). Throws Exception if there
 // are several.
@@ -300,6 +311,7 @@ int run_server(std::vector<std::string> arguments) {
               "only create this directory, with a certificate and a token for a client",
               kinds::directory);
   options.add("--new_token", new_token, "NAME:ROLE; only print a token for another client");
+  add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_connection_words(options);
   add_classic_option(options);
@@ -309,8 +321,8 @@ int run_server(std::vector<std::string> arguments) {
   if (!new_token.empty()) return print_new_token(new_token);
   server_options.check();
   const File_Argument file = take_file(*words, server_grammar);
-  const Connection_Argument connection = take_connection(*words);
-  keep_lock(connection);  // while a client holds the lock of this server
+  Connection_Argument connection = take_connection(*words);
+  serve_connection(connection);  // and keep its lock while a client holds that of this server
   if (socket.empty()) socket = default_socket(file);
 
   Tool_Log log(server_options.log);
@@ -320,7 +332,8 @@ int run_server(std::vector<std::string> arguments) {
     End_Limit end_limit(log);
     const Served_File served(file, connection, server_options.client, server_options.push_check,
                              log);
-    server::Socket_Server server(server_options.limits(), log);
+    const std::size_t most = connection_limit(server_options, log);
+    server::Socket_Server server(server_options.limits(most), log, most);
     server.serve(*served.journal, database_name(file), socket, inherited_socket());
     listen(server, server_options, log);
     log.log("serving " + file.name + " at " + socket);
@@ -342,6 +355,7 @@ int run_multi_server(std::vector<std::string> arguments) {
                    "  joedb_multi_server people.joedb cities.joedb\n"});
   Server_Options server_options;
   server_options.add_to(options);
+  add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
@@ -352,7 +366,8 @@ int run_multi_server(std::vector<std::string> arguments) {
 
   const Connection_Argument no_connection;
   std::vector<std::unique_ptr<Served_File>> files;
-  server::Socket_Server server(server_options.limits(), log);
+  const std::size_t most = connection_limit(server_options, log);
+  server::Socket_Server server(server_options.limits(most), log, most);
   Watchers watchers;  // destroyed before the server
   do {
     const File_Argument file = take_file(*words, server_grammar);
