@@ -85,7 +85,7 @@ Record_Id read_record_to_show(Line_Reader& in) {
 void show_sql(Line_Reader& in, std::ostream& out, const Database& database) {
   in.require_end();
   if (!in.is_classic()) return write_sql(database, out);
-  Sql_Writer writer(out);
+  Sql_Writer writer(out, nullptr, Sql_Writer::Strings::bytes);
   dump_schema(database, writer);
   dump_data(database, writer);
 }

@@ -1,17 +1,49 @@
+#include <map>
+
 #include "commands/commands.h"
+#include "kernel/base/suggestion.h"
 
 namespace joedb::inline v1 {
 
 namespace {
 
+// Names of types in other languages and databases.
+const std::map<std::string, std::string, std::less<>> foreign_types{
+    {"text", "string"},         {"str", "string"},    {"varchar", "string"}, {"char", "string"},
+    {"int", "int32"},           {"integer", "int64"}, {"long", "int64"},     {"bigint", "int64"},
+    {"smallint", "int16"},      {"tinyint", "int8"},  {"byte", "int8"},      {"double", "float64"},
+    {"real", "float64"},        {"float", "float32"}, {"bool", "boolean"},   {"bytes", "blob"},
+    {"date", "int64"},          {"time", "int64"},    {"datetime", "int64"}, {"timestamp", "int64"},
+    {"reference", "references"}};
+
+Line_Error unknown_type(const Line_Reader& in, const std::string& word) {
+  if (in.is_classic()) return in.error("unknown type");
+  std::vector<std::string> names;
+  for (int code = 1; code <= type_count; ++code)
+    names.emplace_back(type_name(static_cast<Type_Code>(code)));
+  std::string lower = word;
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const auto foreign = foreign_types.find(lower);
+  std::string hint = foreign != foreign_types.end() ? ". Did you mean " + foreign->second + "?"
+                                                    : did_you_mean(lower, names);
+  if (hint.empty())
+    hint =
+        "; string, boolean, int8, int16, int32, int64, float32, float64, blob or references "
+        "TABLE expected";
+  return in.error("unknown type: " + word + hint);
+}
+
 Type read_type(Line_Reader& in, const Database& database) {
-  Type type{type_named(in.read_word("type")), {}};
-  if (type.code == Type_Code::reference) {
-    const Table* const referenced = database.find_table(in.read_word("table name"));
-    if (referenced == nullptr) throw in.error("unknown type");
-    type.referenced = referenced->id();
-  }
-  if (type.code == Type_Code::none) throw in.error("unknown type");
+  const std::string word(in.read_word("type"));
+  Type type{type_named(word), {}};
+  if (type.code == Type_Code::none) throw unknown_type(in, word);
+  if (type.code != Type_Code::reference) return type;
+  const std::string_view name = in.read_word("table name");
+  const Table* const referenced = database.find_table(name);
+  if (referenced == nullptr && in.is_classic()) throw in.error("unknown type");
+  if (referenced == nullptr) throw no_such_table(in, database, name);
+  type.referenced = referenced->id();
   return type;
 }
 

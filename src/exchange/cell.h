@@ -83,8 +83,8 @@ class Cell_Error : public Data_Error {
 // boolean: true, false, yes, no, t, f, y, n in any case, 1, 0. An integer may have a sign, or be
 // written as a float without a fraction; true and false are not integers. An int64 may be a time
 // (parse_cell_time). A float may be nan, inf, -inf. A reference is a record id, or -1. A string is
-// any text or bytes; numbers become the text of the source, or a text in `buffer`, which must
-// outlive the result. Blobs have no such value: see Column_Writer.
+// any text or bytes; a number becomes its text in the input or, without one, a text in `buffer`,
+// which must outlive the result. Not for blobs: Column_Writer (row_writer.h) takes their bytes.
 template <Field_Value T>
 T read_cell(const Cell& cell, std::string& buffer);
 

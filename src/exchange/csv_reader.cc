@@ -26,7 +26,9 @@ void Csv_Reader::rewind() {}
 #include <csv.h>
 
 #include <new>
+#include <utility>
 
+#include "exchange/identifiers.h"
 #include "exchange/text_check.h"
 #include "kernel/base/counted.h"
 
@@ -35,10 +37,10 @@ namespace joedb {
 // libcsv, and the row that it has read.
 class Csv_Reader::Parser {
  public:
-  explicit Parser(const Csv_Format& format) {
+  Parser(const Csv_Format& format, char separator) {
     if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_EMPTY_IS_NULL) != 0)
       throw std::bad_alloc();
-    csv_set_delim(&parser_, static_cast<unsigned char>(format.separator));
+    csv_set_delim(&parser_, static_cast<unsigned char>(separator));
     if (!format.trims) csv_set_space_func(&parser_, [](unsigned char) { return 0; });
   }
   ~Parser() { csv_free(&parser_); }
@@ -66,12 +68,15 @@ class Csv_Reader::Parser {
   int rows() const { return rows_; }
   std::size_t value_count() const { return values_.size(); }
 
-  void make_cells() {
+  // Makes `count` cells. Values that are not there are null, as those in `missing`.
+  void make_cells(std::size_t count, const std::set<std::string, std::less<>>& missing) {
     cells_.clear();
-    for (const Value& value : values_)
-      cells_.push_back(value.is_null ? Cell::null()
-                                     : Cell::of(Cell::Kind::word, std::string_view(text_).substr(
-                                                                      value.start, value.size)));
+    for (const Value& value : values_) {
+      const auto word = std::string_view(text_).substr(value.start, value.size);
+      const bool is_null = value.is_null || (!missing.empty() && missing.contains(word));
+      cells_.push_back(is_null ? Cell::null() : Cell::of(Cell::Kind::word, word));
+    }
+    cells_.resize(count, Cell::null());
   }
   std::span<const Cell> cells() const { return cells_; }
 
@@ -113,19 +118,37 @@ Csv_Reader::Csv_Reader(Input& input, const Csv_Format& format) : input_(input), 
 
 Csv_Reader::~Csv_Reader() = default;
 
-static bool is_blank(std::string_view line) { return line.find_first_not_of("\r\n") == line.npos; }
+// Takes the first line if it names the separator.
+void Csv_Reader::read_separator() {
+  unread_.reset();
+  separator_ = format_.separator.value_or(',');
+  if (format_.separator) return;
+  constexpr std::string_view word = "sep=";
+  unread_ = input_.next_line();
+  if (!unread_ || !unread_->starts_with(word)) return;
+  const std::string_view rest = unread_->substr(word.size());
+  if (rest.find_first_of("\r\n") != 1 || rest.find_last_not_of("\r\n") != 0) return;
+  separator_ = rest[0];
+  unread_.reset();
+}
+
+bool Csv_Reader::is_skipped(std::string_view line) const {
+  return line.find_first_not_of("\r\n") == line.npos ||
+         (!format_.comment.empty() && line.starts_with(format_.comment));
+}
 
 bool Csv_Reader::read_row() {
-  input_.drop();
+  if (!unread_) input_.drop();
   parser_->start_row();
   while (parser_->rows() == 0) {
-    std::optional<std::string_view> line = input_.next_line();
+    const std::optional<std::string_view> line =
+        unread_ ? std::exchange(unread_, std::nullopt) : input_.next_line();
     if (!line) {
       if (!parser_->finish())
         fail(parser_->value_count(), "the quote that opens here is not closed");
       return parser_->rows() > 0;
     }
-    if (input_.lines().size() == line->size() && is_blank(*line)) {
+    if (input_.lines().size() == line->size() && is_skipped(*line)) {
       input_.drop();
       continue;
     }
@@ -147,11 +170,12 @@ bool Csv_Reader::read_row() {
 }
 
 void Csv_Reader::start() {
-  parser_ = std::make_unique<Parser>(format_);
+  read_separator();
+  parser_ = std::make_unique<Parser>(format_, separator_);
   columns_ = format_.columns;
   if (!columns_.empty()) return;
   if (!read_row()) throw Data_Error(input_.name() + ": the file is empty; a header is expected");
-  parser_->make_cells();
+  parser_->make_cells(parser_->value_count(), {});
   if (parser_->value_count() > max_columns)
     fail({}, "there can be at most " + std::to_string(max_columns) + " columns");
   for (const Cell& cell : parser_->cells()) {
@@ -159,22 +183,23 @@ void Csv_Reader::start() {
       fail(columns_.size(), "there are control characters in the header: the file is no text");
     columns_.emplace_back(cell.text());
   }
+  columns_ = to_different(columns_);
 }
 
 bool Csv_Reader::next() {
   if (!read_row()) return false;
   require_width();
-  parser_->make_cells();
+  parser_->make_cells(columns_.size(), format_.missing);
   return true;
 }
 
 void Csv_Reader::require_width() {
   const std::size_t count = parser_->value_count();
-  if (count == columns_.size()) return;
+  if (count == columns_.size() || (count < columns_.size() && format_.fills)) return;
   const std::string text =
       counted(columns_.size(), "value") + " expected, got " + std::to_string(count);
   if (count > columns_.size()) fail(columns_.size(), text);
-  fail({}, text);
+  fail({}, text + "; --fill takes the others as missing");
 }
 
 std::span<const Cell> Csv_Reader::cells() const { return parser_->cells(); }
@@ -184,7 +209,7 @@ void Csv_Reader::fail(std::optional<std::size_t> column, const std::string& text
   std::size_t offset = 0;
   if (column) {
     const std::string_view row = input_.lines();
-    Parser parser(format_);
+    Parser parser(format_, separator_);
     while (offset < row.size() && parser.value_count() < *column)
       parser.parse(row.substr(offset++, 1));
   }

@@ -2,19 +2,27 @@
 #define JOEDB_SRC_EXCHANGE_CSV_READER_H
 
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "exchange/row_source.h"
 
 namespace joedb {
 
 struct Csv_Format {
-  char separator = ',';
+  // Default: the one that a first line like `sep=;` names, as Excel writes and reads it, or else a
+  // comma.
+  std::optional<char> separator = {};
   std::vector<std::string> columns = {};  // for a file without a header
   bool trims = false;                     // removes spaces around values without quotes
+  bool fills = false;                     // rows may have too few values: the others are null
+  std::string comment = {};               // rows are skipped that begin with it; empty: none
+  std::set<std::string, std::less<>> missing = {};  // values that are null
 };
 
 // Reads CSV as in RFC 4180, with libcsv. Lines end with LF or CR LF. Empty lines and a byte order
-// mark are skipped. Values may have any bytes. All rows must have the same number of values.
+// mark are skipped. Values may have any bytes. All rows must have the same number of values. Of
+// equal names in the header, all but the first get _2, _3 … appended.
 //
 // Values are words (Cell::Kind::word); a value without quotes and without characters is null.
 class Csv_Reader : public Row_Source {
@@ -35,11 +43,15 @@ class Csv_Reader : public Row_Source {
   class Parser;
 
   void start();
+  void read_separator();
+  bool is_skipped(std::string_view line) const;
   bool read_row();
   void require_width();
 
   Input& input_;
   const Csv_Format format_;
+  char separator_ = ',';
+  std::optional<std::string_view> unread_;  // a line that was taken from input_
   std::unique_ptr<Parser> parser_;
   std::vector<std::string> columns_;
 };

@@ -11,6 +11,9 @@ namespace joedb {
 // … is appended to the others.
 std::vector<std::string> to_identifiers(const std::vector<std::string>& names);
 
+// Returns the names; of equal names, _2, _3 … is appended to all but the first.
+std::vector<std::string> to_different(const std::vector<std::string>& names);
+
 }  // namespace joedb
 
 #endif

@@ -13,7 +13,8 @@
 
 namespace joedb {
 
-// The user's settings of an import. `first` names a field or, for a rename, a column.
+// The user's settings of an import. `first` names a field or, for a rename, a column, also by its
+// number from 1.
 using Named_Settings = std::vector<std::pair<std::string, std::string>>;
 struct Import_Settings {
   std::string table = {};
@@ -22,13 +23,14 @@ struct Import_Settings {
   std::size_t memory = 0;                 // Import_Target::memory
   Named_Settings types = {};              // type of a new field
   Named_Settings renames = {};            // field for a column
-  std::vector<std::string> skipped = {};  // columns to leave out
+  std::vector<std::string> skipped = {};  // columns to leave out: names, or numbers from 1
   Named_Settings references = {};         // "TABLE.FIELD" in which values are looked up
   Named_Settings enums = {};  // table of names, created if it is missing; "": named like the field
   bool creates_references = false;  // inserts missing records for `references`
   bool adds_fields = false;         // to an existing table
   bool has_preview = false;         // the plan must have examples
   bool reads_times = false;         // new fields whose values are times become int64
+  bool only_strings = false;        // new fields are strings, unless `types` says otherwise
   // Number of rows from which types are guessed. 0: all rows or, if the input can be read only
   // once, the first 10,000.
   std::int64_t sample = 0;
@@ -41,6 +43,7 @@ struct Import_Plan {
     std::string field;
     Type_Code type;  // of a value; for a lookup, of the field that is searched
     bool is_new;
+    std::string renamed_from = {};  // the column, if its name cannot be the one of a new field
     // For a reference:
     std::string referenced = {};
     std::string lookup = {};
@@ -73,9 +76,10 @@ struct Import_Plan {
   Import_Target make(Writable_Database& database) const;
 };
 
-// Matches the columns of a source with the fields of a table by name: characters that field names
-// cannot have become _. For new fields, reads the source to its end, or as far as settings.sample
-// says, and rewinds it. Calls `after_row` after each row that it has read. Throws Data_Error.
+// Matches the columns of a source with the fields of a table by name: names become identifiers as
+// by to_identifiers() (exchange/identifiers.h). For new fields, reads the source to its end, or as
+// far as settings.sample says, and rewinds it. Calls `after_row` after each row that it has read.
+// Throws Data_Error.
 Import_Plan plan_import(
     Row_Source& source, const Database& database, const Import_Settings& settings,
     const std::function<void()>& after_row = [] {});

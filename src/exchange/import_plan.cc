@@ -3,8 +3,10 @@
 
 #include <absl/strings/str_join.h>
 
+#include "exchange/identifiers.h"
 #include "exchange/import.h"
 #include "exchange/type_guess.h"
+#include "kernel/base/parse_number.h"
 #include "text/columns.h"
 #include "text/dump.h"
 
@@ -70,6 +72,7 @@ class Planner {
       source_.add_column(std::string(id_column_name));
     plan_.source_columns = source_.columns().size();
     guesses_.resize(plan_.source_columns);
+    name_fields();
     for (std::size_t i = 0; i < plan_.source_columns; ++i) plan_column(i);
     require_names();
     return std::move(plan_);
@@ -87,9 +90,8 @@ class Planner {
   void expect_fields() {
     for (const std::string& name : settings_.skipped) source_.add_column(name);
     for (const auto& [name, field] : settings_.renames) source_.add_column(name);
-    std::set<std::string> fields;
-    for (const std::string& name : source_.columns())
-      if (std::ranges::count(settings_.skipped, name) == 0) fields.insert(field_of(name));
+    name_fields();
+    const std::set<std::string> fields(column_fields_.begin(), column_fields_.end());
     for_each_live_field(*table_, [&](Field_Id, const Field& field) {
       if (!fields.contains(field.name)) source_.add_column(field.name);
     });
@@ -118,22 +120,62 @@ class Planner {
     after_row_();
   }
 
-  std::string field_of(const std::string& column) const {
-    if (const std::string* const name = find_setting(settings_.renames, column)) return *name;
-    if (is_identifier(column)) return column;
-    return identifier_of(column);
+  // True if a word of --rename or --skip means this column: it is the name, or the number, from 1.
+  bool is_meant(const std::string& word, std::size_t i) const {
+    const std::vector<std::string>& columns = source_.columns();
+    return word == columns[i] ||
+           (parse_number<std::size_t>(word) == i + 1 && std::ranges::count(columns, word) == 0);
+  }
+  bool is_skipped(std::size_t i) const {
+    return std::ranges::any_of(settings_.skipped,
+                               [&](const std::string& word) { return is_meant(word, i); });
+  }
+  const std::string* renamed(std::size_t i) const {
+    for (const auto& [word, field] : settings_.renames)
+      if (is_meant(word, i)) return &field;
+    return nullptr;
+  }
+
+  // Sets column_fields_.
+  void name_fields() {
+    const std::vector<std::string>& columns = source_.columns();
+    column_fields_.assign(columns.size(), "");
+    std::vector<std::size_t> others;  // columns without a name that the user has chosen
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (is_skipped(i)) continue;
+      if (const std::string* const field = renamed(i)) {
+        column_fields_[i] = *field;
+      } else if (columns[i] == id_column_name) {
+        plan_.id_source = i;
+      } else {
+        others.push_back(i);
+        names.push_back(columns[i]);
+      }
+    }
+    names = to_identifiers(names);
+    for (std::size_t k = 0; k < others.size(); ++k) column_fields_[others[k]] = names[k];
+  }
+
+  // A number that to_identifiers() gave depends on the order of the columns, which may be another
+  // one next time: the values would come into other fields.
+  void require_own_name(std::size_t i) const {
+    const std::string& name = source_.columns()[i];
+    if (has_all_fields() && !is_identifier(name) && !renamed(i) &&
+        column_fields_[i] != identifier_of(name))
+      throw Data_Error("the columns " + name + " and another one are for the field " +
+                       identifier_of(name) +
+                       ": give each a field, by its number from 1: --rename " +
+                       std::to_string(i + 1) + "=FIELD");
   }
 
   void plan_column(std::size_t i) {
     const std::string& name = source_.columns()[i];
-    if (std::ranges::count(settings_.skipped, name) > 0) return;
-    if (name == id_column_name) {
-      plan_.id_source = i;
-      return;
-    }
-    Import_Plan::Column column{i, field_of(name), Type_Code::none, true};
+    if (column_fields_[i].empty()) return;
+    Import_Plan::Column column{i, column_fields_[i], Type_Code::none, true};
     if (!is_identifier(column.field))
       throw Data_Error("`" + column.field + "` cannot be the name of a field");
+    require_own_name(i);
     if (!fields_.insert(column.field).second)
       source_.fail(
           {}, "two columns are for the field " + column.field + ": --skip or --rename one of them");
@@ -147,6 +189,7 @@ class Planner {
       take_field(column, *field);
     else
       make_field(column, guess);
+    if (column.is_new && column.field != name && renamed(i) == nullptr) column.renamed_from = name;
     plan_.columns.push_back(std::move(column));
   }
 
@@ -173,7 +216,7 @@ class Planner {
                        ", for the column " + source_.columns()[column.source] +
                        ": --add-fields adds it, --skip leaves the column out, --rename " +
                        source_.columns()[column.source] + "=FIELD names another field");
-    column.type = guess.type(settings_.reads_times);
+    column.type = settings_.only_strings ? Type_Code::string : guess.type(settings_.reads_times);
     column.has_times = column.type == Type_Code::string && guess.has_times();
     if (column.type == Type_Code::string) column.similar_type = guess.similar_type();
     if (const std::string* const type = find_setting(settings_.types, column.field)) {
@@ -241,9 +284,13 @@ class Planner {
     for (const auto& [name, type] : settings_.types) require("--type", name, fields);
     for (const auto& [name, place] : settings_.references) require("--reference", name, fields);
     for (const auto& [name, names] : settings_.enums) require("--enum", name, fields);
-    for (const auto& [name, field] : settings_.renames)
-      require("--rename", name, source_.columns());
-    for (const std::string& name : settings_.skipped) require("--skip", name, source_.columns());
+    const auto require_column = [&](const char* option, const std::string& word) {
+      const std::optional<std::size_t> number = parse_number<std::size_t>(word);
+      if (!number || *number < 1 || *number > plan_.source_columns)
+        require(option, word, source_.columns());
+    };
+    for (const auto& [word, field] : settings_.renames) require_column("--rename", word);
+    for (const std::string& word : settings_.skipped) require_column("--skip", word);
     for (const Import_Plan::Column& column : plan_.columns)
       if (column.referenced == plan_.table && table_ == nullptr)
         require("--reference", column.lookup, fields);
@@ -263,7 +310,8 @@ class Planner {
   const std::function<void()>& after_row_;
   const Table* const table_;
   std::vector<Type_Guess> guesses_;
-  std::set<std::string> fields_;  // fields of the plan
+  std::vector<std::string> column_fields_;  // of each column; empty if it has no field
+  std::set<std::string> fields_;            // fields of the plan
   Import_Plan plan_;
 };
 
@@ -293,6 +341,7 @@ std::string Import_Plan::text() const {
     if (column.empty_count > 0)
       line += (column.examples.empty() ? "" : "; ") + std::to_string(column.empty_count) + " empty";
     if (column.is_new && !is_new_table) line += " (a new field)";
+    if (!column.renamed_from.empty()) line += " (from the column " + column.renamed_from + ")";
     if (column.has_times) line += " (times: --times makes int64 of them)";
     if (column.similar_type != Type_Code::none) {
       const std::string type(type_name(column.similar_type));

@@ -12,10 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* nested =
-    "a nested value cannot be imported; null, true, false, a number, a string, or {\"base64\": "
-    "\"…\"} expected";
-
 // Returns TEXT of "[json.exception.parse_error.101] parse error at line 1, column 5: TEXT".
 std::string reason_of(const std::string& text) {
   const std::size_t start = text.find(": ");
@@ -93,45 +89,51 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
 
   // ---- events; false stops the parser
 
-  bool null() override { return take(Cell::null()); }
-  bool boolean(bool value) override { return take(Cell::of(value)); }
-  bool number_integer(std::int64_t value) override { return take(Cell::of(value)); }
+  bool null() override { return is_nested() ? nest("null") : take(Cell::null()); }
+  bool boolean(bool value) override {
+    return is_nested() ? nest(value ? "true" : "false") : take(Cell::of(value));
+  }
+  bool number_integer(std::int64_t value) override {
+    return is_nested() ? nest(std::to_string(value)) : take(Cell::of(value));
+  }
   bool number_unsigned(std::uint64_t value) override {
+    if (is_nested()) return nest(std::to_string(value));
     const auto integer = static_cast<std::int64_t>(value);
     return integer < 0 ? take_digits(std::to_string(value)) : take(Cell::of(integer));
   }
   bool number_float(double value, const std::string& text) override {
+    if (is_nested()) return nest(text);
     return text.find_first_of(".eE") == text.npos ? take_digits(text)
                                                   : take_real(Cell::of(value), text);
   }
   bool string(std::string& value) override {
-    if (depth_ != 2) return take_text(Cell::Kind::text, value);
-    std::string bytes;
-    if (!absl::Base64Unescape(value, &bytes)) return refuse("this is not base64");
-    return take_text(Cell::Kind::bytes, bytes);
+    if (!is_nested()) return take_text(Cell::Kind::text, value);
+    if (nested_ == base64_start) base64_ = value;
+    return nest(json(value).dump());
   }
   bool binary(json::binary_t&) override { return false; }
   bool start_object(std::size_t) override {
-    if (depth_ == 2) return refuse(nested);
-    ++depth_;
-    has_bytes_ = false;
-    return true;
+    if (depth_ == 0) return ++depth_ == 1;
+    return begin_nested('{');
   }
   bool key(std::string& name) override {
-    if (depth_ == 2) return (name == "base64" && !has_bytes_) || refuse(nested);
+    if (is_nested()) {
+      begin_value();
+      nested_ += json(name).dump() + ':';
+      needs_comma_ = false;
+      return true;
+    }
     column_ = find_column(name);
     if (column_ >= max_columns) return refuse("there are more than 65535 columns");
     if (column_ >= cells_.size()) cells_.resize(column_ + 1);
     if (cells_[column_].kind() != Cell::Kind::absent) return refuse("the key comes twice");
     return wanted_ != column_;
   }
-  bool end_object() override {
-    if (depth_ == 2 && !has_bytes_) return refuse(nested);
-    --depth_;
-    return true;
+  bool end_object() override { return is_nested() ? end_nested('}') : --depth_ == 0; }
+  bool start_array(std::size_t) override {
+    return depth_ == 0 ? refuse(not_object) : begin_nested('[');
   }
-  bool start_array(std::size_t) override { return refuse(depth_ == 0 ? not_object : nested); }
-  bool end_array() override { return false; }
+  bool end_array() override { return end_nested(']'); }
   bool parse_error(std::size_t position, const std::string&,
                    const json::exception& error) override {
     error_ = {"this is not JSON: " + reason_of(error.what()), position > 0 ? position - 1 : 0,
@@ -146,7 +148,45 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     std::size_t size;
   };
 
-  static constexpr const char* not_object = "an object in each line expected";
+  static constexpr const char* not_object =
+      "an object in each line expected; jq -c '.[]' makes such lines of an array";
+
+  // ---- values with values in them, which become their text; {"base64": "…"} becomes bytes
+
+  static constexpr std::string_view base64_start = "{\"base64\":";
+
+  bool is_nested() const { return depth_ > 1; }
+  void begin_value() {
+    if (needs_comma_) nested_ += ',';
+    needs_comma_ = true;
+  }
+  bool nest(std::string_view text) {
+    begin_value();
+    nested_ += text;
+    return true;
+  }
+  bool begin_nested(char bracket) {
+    if (depth_ == 1) {
+      nested_.clear();
+      base64_.reset();
+      needs_comma_ = false;
+    }
+    begin_value();
+    nested_ += bracket;
+    needs_comma_ = false;
+    ++depth_;
+    return true;
+  }
+  bool end_nested(char bracket) {
+    nested_ += bracket;
+    needs_comma_ = true;
+    if (--depth_ > 1) return true;
+    if (!base64_ || nested_ != std::string(base64_start) + json(*base64_).dump() + '}')
+      return take_text(Cell::Kind::text, nested_);
+    std::string bytes;
+    if (!absl::Base64Unescape(*base64_, &bytes)) return refuse("this is not base64");
+    return take_text(Cell::Kind::bytes, bytes);
+  }
 
   void start() {
     depth_ = 0;
@@ -163,14 +203,13 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   }
 
   bool take(Cell cell) {
-    if (depth_ != 1) return refuse(depth_ == 0 ? not_object : nested);
+    if (depth_ == 0) return refuse(not_object);
     cells_[column_] = cell;
     return true;
   }
 
   bool take_text(Cell::Kind kind, const std::string& value) {
     if (depth_ == 0) return refuse(not_object);
-    has_bytes_ = true;
     cells_[column_] = Cell::of(kind, {});
     texts_.push_back({column_, text_.size(), value.size()});
     text_ += value;
@@ -202,8 +241,10 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   std::string text_;
   std::vector<Text> texts_;
   std::size_t column_ = 0;
-  int depth_ = 0;  // 1: in the object of a line; 2: in {"base64": …}
-  bool has_bytes_ = false;
+  int depth_ = 0;  // 1: in the object of a line; more: in a value of it
+  std::string nested_;
+  bool needs_comma_ = false;
+  std::optional<std::string> base64_;
   std::optional<std::size_t> wanted_;  // stops at this column
   Error error_;
 };
@@ -220,6 +261,12 @@ static bool is_blank_json(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == line.npos;
 }
 
+static bool is_opening_bracket(std::string_view line) {
+  constexpr const char* spaces = " \t\r\n";
+  const std::size_t start = line.find_first_not_of(spaces);
+  return start == line.find_last_not_of(spaces) && (line[start] == '{' || line[start] == '[');
+}
+
 bool Jsonl_Reader::next() {
   for (;;) {
     input_.drop();
@@ -228,6 +275,10 @@ bool Jsonl_Reader::next() {
     if (is_blank_json(*line)) continue;
     if (parser_->parse(*line)) return true;
     const Parser::Error error = parser_->error();
+    if (is_opening_bracket(*line))
+      throw Data_Error(input_.name() + ":" + std::to_string(input_.line()) +
+                       ": this is JSON over several lines; one object in each line is expected. jq "
+                       "-c '.[]' makes such lines of an array, and jq -c . of objects");
     const std::size_t offset =
         error.has_offset ? error.offset : parser_->offset_of(input_.lines(), std::nullopt);
     throw Data_Error(place_in(input_, std::min(offset, line->size())) + error.text);

@@ -1,5 +1,7 @@
 #include "exchange/sqlite.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <climits>
 #include <filesystem>
 #include <fstream>
@@ -77,11 +79,7 @@ std::string_view Sqlite_Statement::bytes(int column) const {
 
 Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::move(name)) {
   if (use == Use::read) {
-    open(path, SQLITE_OPEN_READONLY);
-    distrust();
-    run("BEGIN");
-    // Begins the transaction, and fails if this is no database.
-    number("SELECT count(*) FROM sqlite_schema");
+    read(path);
   } else if (use == Use::replace) {
     open(path, SQLITE_OPEN_READWRITE);
     run("PRAGMA synchronous = FULL");
@@ -92,12 +90,67 @@ Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::
   }
 }
 
+static std::pair<std::uintmax_t, std::filesystem::file_time_type> version_of(
+    const std::string& path) {
+  std::error_code ignored;
+  return {std::filesystem::file_size(path, ignored),
+          std::filesystem::last_write_time(path, ignored)};
+}
+
+// Begins a transaction, and fails if this is no database.
+void Sqlite::begin_reading(const std::string& path) {
+  open(path, SQLITE_OPEN_READONLY);
+  distrust();
+  run("BEGIN");
+  number("SELECT count(*) FROM sqlite_schema");
+}
+
+// SQLite reads a database with a write-ahead log only if it can make files beside it, unless the
+// database is said to be immutable.
+void Sqlite::read(const std::string& path) {
+  try {
+    begin_reading(path);
+  } catch (const Sqlite_Error&) {
+    const int code = sqlite3_errcode(connection_.get());
+    if (code != SQLITE_READONLY && code != SQLITE_CANTOPEN) throw;
+    if (const std::vector<std::string> sidecars = sqlite_sidecars(path); !sidecars.empty())
+      throw Sqlite_Error(name_ + ": the program that wrote it has not ended well, or is running: " +
+                         sidecars.front() +
+                         " belongs to it. SQLite must write to read both: copy them to a "
+                         "directory where you can write");
+    immutable_ = path;
+    version_ = version_of(path);
+    begin_reading(path);
+  }
+}
+
+void Sqlite::require_unchanged() const {
+  if (!immutable_.empty() &&
+      (version_of(immutable_) != version_ || !sqlite_sidecars(immutable_).empty()))
+    throw Sqlite_Error(name_ + ": another program has changed it meanwhile: try again");
+}
+
 // How long to wait while another program commits.
 static constexpr int patience_ms = 10'000;
 
+static std::string uri_text(const std::string& path) {
+  std::string result;
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#')
+      absl::StrAppend(&result, "%", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+    else
+      result += c;
+  }
+  return result;
+}
+
 // Some names, like :memory:, have a special meaning, but not with a directory.
 void Sqlite::open(const std::string& path, int flags) {
-  const std::string full_path = path.starts_with('/') ? path : "./" + path;
+  std::string full_path = path.starts_with('/') ? path : "./" + path;
+  if (!immutable_.empty()) {
+    full_path = "file:" + uri_text(full_path) + "?immutable=1";
+    flags |= SQLITE_OPEN_URI;
+  }
   sqlite3* connection = nullptr;
   reserve_standard_descriptors();
   const int result = sqlite3_open_v2(full_path.c_str(), &connection, flags, nullptr);
@@ -118,8 +171,6 @@ void Sqlite::distrust() {
         SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML})
     sqlite3_db_config(c, off, 0, nullptr);
   sqlite3_limit(c, SQLITE_LIMIT_SQL_LENGTH, 1'000'000);
-  sqlite3_limit(c, SQLITE_LIMIT_EXPR_DEPTH, 200);
-  sqlite3_limit(c, SQLITE_LIMIT_COMPOUND_SELECT, 50);
   sqlite3_limit(c, SQLITE_LIMIT_ATTACHED, 0);
   run("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;"
       "PRAGMA cache_size = -16384");

@@ -4,9 +4,11 @@
 #include <sqlite3.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "joedb/base/error.h"
@@ -77,6 +79,9 @@ class Sqlite {
   Sqlite_Statement prepare(std::string_view sql) const { return {connection_.get(), name_, sql}; }
   // Returns the only number of the only row; 0 if there is no row. Throws Sqlite_Error.
   std::int64_t number(std::string_view sql) const;
+  // Throws Sqlite_Error if the file has changed since it was opened, and SQLite cannot see this: a
+  // file for `read` in a directory that cannot be written is read without locks.
+  void require_unchanged() const;
   // Replaces the whole content by that of another file. Throws Sqlite_Error.
   void copy_from(const Sqlite& other);
 
@@ -84,10 +89,14 @@ class Sqlite {
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close(connection); }
   };
+  void read(const std::string& path);
+  void begin_reading(const std::string& path);
   void open(const std::string& path, int flags);
   void distrust();
 
   const std::string name_;
+  std::string immutable_;  // path of the file, if it is read without locks
+  std::pair<std::uintmax_t, std::filesystem::file_time_type> version_;  // size and time of it
   std::unique_ptr<sqlite3, Close> connection_;
 };
 

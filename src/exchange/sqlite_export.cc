@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "exchange/sqlite.h"
 #include "kernel/base/utf8.h"
+#include "kernel/table/live_fields.h"
 #include "text/dump.h"
 #include "text/sql.h"
 
@@ -61,8 +63,9 @@ class Typed_Parameter final : public Parameter {
 
 class Table_Export {
  public:
-  Table_Export(Sqlite& out, const Table& table, const Abstract_File& file)
-      : table_(table), insertion_(out.prepare(insertion(table))) {
+  Table_Export(Sqlite& out, const std::string& sql_name, const Table& table,
+               const Abstract_File& file)
+      : table_(table), insertion_(out.prepare(insertion(sql_name, table))) {
     int number = 1;
     for_each_live_field(table, [&](Field_Id, const Field& field) {
       ++number;
@@ -85,8 +88,8 @@ class Table_Export {
   }
 
  private:
-  static std::string insertion(const Table& table) {
-    std::string sql = "INSERT INTO " + sql_name(table.name()) + " VALUES(?";
+  static std::string insertion(const std::string& name, const Table& table) {
+    std::string sql = "INSERT INTO " + sql_name(name) + " VALUES(?";
     for_each_live_field(table, [&](Field_Id, const Field&) { sql += ",?"; });
     return sql + ')';
   }
@@ -98,13 +101,19 @@ class Table_Export {
 
 // ---- indexes ------------------------------------------------------------------------------------
 
-std::string definition(const Database& database, const Index_Definition& index) {
-  const Table& table = database.table(index.table);
+std::string definition(const Sql_Names& names, const Index_Definition& index) {
+  const Table& table = names.database().table(index.table);
   std::string sql = std::string(index.is_unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ") +
-                    sql_name(index.name) + " ON " + sql_name(table.name());
+                    sql_name(index.name) + " ON " + sql_name(names.table(table));
+  const std::vector<std::string> field_names = Sql_Names::fields(table);
+  std::map<Field_Id, std::string> fields;
+  for_each_field(table, [&](Field_Id id, const Field&) {
+    const std::size_t number = fields.size();
+    fields[id] = field_names[number];
+  });
   const char* separator = "(";
   for (const Field_Id field : index.fields) {
-    sql += separator + sql_name(table.find_field(field)->name);
+    sql += separator + sql_name(fields.at(field));
     separator = ",";
   }
   return sql + ')';
@@ -113,15 +122,15 @@ std::string definition(const Database& database, const Index_Definition& index) 
 }  // namespace
 
 void Sqlite_Export::write(const std::string& path, const std::string& name) const {
-  require_sql_names(database);
+  const Sql_Names names(database);
   Sqlite out(path, name, Sqlite::Use::fill);
   out.run("PRAGMA application_id = " + std::to_string(sqlite_application_id));
   for (const Table* table : live_tables(database))
-    out.run(sql_definition(database, *table, Sql_Types::exact));
+    out.run(sql_definition(names, *table, Sql_Types::exact));
   constexpr index_t step = 1000;
   index_t rows = 0;
   for (const Table* table : live_tables(database)) {
-    Table_Export table_export(out, *table, file);
+    Table_Export table_export(out, names.table(*table), *table, file);
     for_each_run(*table, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) {
         table_export.write_row(id);
@@ -130,7 +139,7 @@ void Sqlite_Export::write(const std::string& path, const std::string& name) cons
     });
   }
   for (const Index_Definition& index : indexes)
-    out.run(definition(database, index), "index " + index.name);
+    out.run(definition(names, index), "index " + index.name);
   out.run("COMMIT");
 }
 

@@ -107,8 +107,8 @@ class Change_Collector {
   // Move the pending values of the field, or of all fields of the table, to `saved`.
   void save_pending(Touched_Field& field) const;
   void save_pending(Touched_Table& touched) const;
-  // Returns true if the values of this number of fields may be copied for a drop, and subtracts
-  // them from the limit.
+  // Called before a table or field is dropped. Returns true if the values of `fields` fields of the
+  // table, counted for all ids, are at most kept_values_; then subtracts their number from it.
   bool may_keep(const Table& table, std::size_t fields);
 
   // Returns the saved values of [first, end), all of which must be saved. `range` contains `first`.

@@ -5,6 +5,8 @@
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/base/counted.h"
+#include "kernel/base/suggestion.h"
+#include "kernel/table/live_fields.h"
 #include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
@@ -60,19 +62,34 @@ Transaction read_transaction(Abstract_File& file, const std::optional<When>& whe
   return transaction;
 }
 
+// ---- names --------------------------------------------------------------------------------------
+
+static Exception no_table(const Database& database, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& table : database.tables())
+    if (table) names.push_back(table->name());
+  return Exception("there is no table " + name + did_you_mean(name, names));
+}
+
+static Exception no_field(const Table& table, const std::string& name) {
+  std::vector<std::string> names;
+  for_each_field(table, [&](Field_Id, const Field& field) { names.push_back(field.name); });
+  return Exception("the table " + table.name() + " has no field " + name +
+                   did_you_mean(name, names));
+}
+
 // ---- blame --------------------------------------------------------------------------------------
 
 void for_each_blame_line(Abstract_File& file, const Database& database, Offset end,
                          const Blamed& blamed, Recovery recovery,
                          const std::function<void(const Blame_Line&)>& f) {
   const Table* const table = database.find_table(blamed.table);
-  if (table == nullptr) throw Exception("there is no table " + blamed.table);
+  if (table == nullptr) throw no_table(database, blamed.table);
   if (blamed.record && !table->is_used(*blamed.record))
     throw Exception("there is no record " + std::to_string(blamed.record->value()) + " of " +
                     blamed.table);
   const Field_Id wanted = blamed.field.empty() ? Field_Id() : table->find_field(blamed.field);
-  if (!blamed.field.empty() && wanted.is_null())
-    throw Exception("the table " + blamed.table + " has no field " + blamed.field);
+  if (!blamed.field.empty() && wanted.is_null()) throw no_field(*table, blamed.field);
   const Blame blame(file, database, end, table->id(), blamed.record.value_or(Record_Id()),
                     recovery);
   const Description description = describe(database, *table);
@@ -209,7 +226,7 @@ Transaction_Content revert_changes(Abstract_File& file, const Moment_Range& rang
 Transaction_Content restore_changes(Abstract_File& file, const Database& present,
                                     const Restored_Record& restored, Recovery recovery) {
   const Table* const table = present.find_table(restored.table);
-  if (table == nullptr) throw Exception("there is no table " + restored.table);
+  if (table == nullptr) throw no_table(present, restored.table);
   const Offset position = find_position(file, restored.when, recovery);
   Database past;
   {

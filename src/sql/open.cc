@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "joedb/io/posix_file.h"
 #include "sql/statement.h"
 #include "sql/values.h"
 #include "sql/virtual_table.h"
@@ -19,7 +20,8 @@ System::Duration patience_of(sqlite3* connection) {
     if (timeout.step()) milliseconds = std::atoll(timeout.text(0).c_str());
   } catch (const Exception&) {
   }
-  return std::chrono::milliseconds(milliseconds > 0 ? milliseconds : 5000);
+  if (milliseconds <= 0) return default_busy_timeout;
+  return std::chrono::milliseconds(milliseconds);
 }
 
 namespace {
@@ -42,33 +44,44 @@ struct Definition {
 
 // Returns the statement that makes a view of all fields of a table, with the first text of the
 // record in place of each reference.
-std::string joined_view(const Database& database, const Table& table, const std::string& schema,
+std::string joined_view(const Sql_Names& names, const Table& table, const std::string& schema,
                         const std::string& name) {
   std::string fields = "t.\"__id\" AS \"__id\"", joins;
   int number = 0;
+  const std::vector<std::string> own = Sql_Names::fields(table);
+  auto next = own.begin();
   for_each_live_field(table, [&](Field_Id, const Field& field) {
-    std::string value = "t." + sql_name(field.name);
-    const Table* const referenced = database.find_table(field.column->type().referenced);
+    const std::string field_name = sql_name(*next++);
+    std::string value = "t." + field_name;
+    const Table* const referenced = names.database().find_table(field.column->type().referenced);
     if (field.column->type().code == Type_Code::reference && referenced != nullptr) {
       const std::string join = "r" + std::to_string(++number);
       std::string label = "\"__id\"";
       bool is_first = true;
+      const std::vector<std::string> others = Sql_Names::fields(*referenced);
+      auto other_name = others.begin();
       for_each_live_field(*referenced, [&](Field_Id, const Field& other) {
         if (is_first && other.column->type().code == Type_Code::string) {
-          label = sql_name(other.name);
+          label = sql_name(*other_name);
           is_first = false;
         }
+        ++other_name;
       });
-      joins += " LEFT JOIN " + schema + sql_name(referenced->name()) + " AS " + join + " ON " +
-               join + ".\"__id\" = " + value;
+      joins += " LEFT JOIN " + schema + sql_name(names.table(*referenced)) + " AS " + join +
+               " ON " + join + ".\"__id\" = " + value;
       value = join + "." + label;
     }
-    fields += ", " + value + " AS " + sql_name(field.name);
+    fields += ", " + value + " AS " + field_name;
   });
   return "CREATE VIEW " + schema + sql_name(name) + " AS SELECT " + fields + " FROM " + schema +
-         sql_name(table.name()) + " AS t" + joins;
+         sql_name(names.table(table)) + " AS t" + joins;
 }
 
+// Of SQLite, in a table. Two columns of a virtual table are hidden: __id and __moment.
+constexpr std::size_t max_columns = 2000;
+constexpr std::size_t hidden_columns = 2;
+
+// Tables that have too many fields for SQLite are left out.
 std::vector<Definition> definitions(const Database& database, const std::string& file,
                                     const std::string& options, const std::string& schema) {
   std::vector<Definition> result;
@@ -76,20 +89,24 @@ std::vector<Definition> definitions(const Database& database, const std::string&
     result.push_back({name, std::move(create),
                       std::string("DROP ") + kind + " IF EXISTS " + schema + sql_name(name)});
   };
-  for (const Table* table : live_tables(database)) {
-    const std::string& name = table->name();
+  const Sql_Names names(database);
+  std::vector<const Table*> shown;
+  for (const Table* table : live_tables(database))
+    if (Sql_Names::fields(*table).size() + hidden_columns <= max_columns) shown.push_back(table);
+  for (const Table* table : shown) {
+    const std::string& name = names.table(*table);
     add("TABLE", name,
         "CREATE VIRTUAL TABLE " + schema + sql_name(name) + " USING joedb(" + argument_text(file) +
             ", " + argument_text(table->name()) +
             (options.empty() ? "" : ", " + argument_text(options)) + ")");
   }
-  for (const Table* table : live_tables(database)) {
+  for (const Table* table : shown) {
     bool has_references = false;
     for_each_live_field(*table, [&](Field_Id, const Field& field) {
       has_references |= field.column->type().code == Type_Code::reference;
     });
-    const std::string name = table->name() + "__joined";
-    if (has_references) add("VIEW", name, joined_view(database, *table, schema, name));
+    const std::string name = names.table(*table) + "__joined";
+    if (has_references) add("VIEW", name, joined_view(names, *table, schema, name));
   }
   return result;
 }
@@ -123,7 +140,6 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
   sqlite3* const connection = files.connection();
   const std::shared_ptr<Shared_File> file = files.open(name, options);
   const Database& database = file->present().database();
-  require_sql_names(database);
   const std::vector<Definition> wanted =
       definitions(database, name, options, sql_name(schema) + ".");
   require_unused_names(connection, wanted, schema);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernel/table/live_fields.h"
 #include "text/sql.h"
 
 namespace joedb {
@@ -11,17 +12,14 @@ Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> f
                              const std::string& table_name)
     : sqlite3_vtab(), connection_(connection), file_(std::move(file)), name_(table_name) {
   const Database& database = file_->present().database();
-  require_sql_names(database);
   const Table* const table = database.find_table(table_name);
   if (table == nullptr) throw Exception(file_->name() + ": no such table: " + table_name);
   table_ = table->id();
-  std::uint16_t id = 0;  // of a field of the table: dropped fields have ids, too
-  for (const Field& field : table->fields()) {
-    ++id;
-    if (!field.column) continue;
+  const std::vector<std::string> names = Sql_Names::fields(*table);
+  for_each_field(*table, [&](Field_Id id, const Field& field) {
     const Type_Code code = field.column->type().code;
-    columns_.push_back({field.name, Field_Id(id), code, kind_of(code)});
-  }
+    columns_.push_back({names[columns_.size()], id, code, kind_of(code)});
+  });
   column_count_ = static_cast<int>(columns_.size());
 }
 

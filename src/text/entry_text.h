@@ -148,10 +148,13 @@ class Command_Writer {
 // field.
 class Sql_Writer {
  public:
+  // bytes: as joedb 10 writes them. SQLite stores these as BLOBs, which are equal to no text.
+  enum class Strings { text, bytes };
   // `blobs`: the file of the journal. If given, blob fields get their bytes; otherwise they stay
   // NULL.
-  explicit Sql_Writer(std::ostream& out, const Abstract_File* blobs = nullptr)
-      : out_(out), blobs_(blobs) {}
+  explicit Sql_Writer(std::ostream& out, const Abstract_File* blobs = nullptr,
+                      Strings strings = Strings::text)
+      : out_(out), blobs_(blobs), strings_(strings) {}
 
   // Vectors with more records than a journal of `size` bytes may have
   // (Database::limit_to_journal_of) throw Data_Error: a vector becomes one line per record, and a
@@ -214,7 +217,12 @@ class Sql_Writer {
   }
 
   void add_value(const auto& value) { append_sql(out_.text(), value); }
-  void add_value(std::string_view value) { append_sql_bytes(out_.text(), value); }
+  void add_value(std::string_view value) {
+    if (strings_ == Strings::text)
+      append_sql_text(out_.text(), value);
+    else
+      append_sql_bytes(out_.text(), value);
+  }
   void add_value(Blob value);
 
   void add_new_name(std::string_view name);
@@ -223,6 +231,7 @@ class Sql_Writer {
 
   Text_Buffer out_;
   const Abstract_File* const blobs_;
+  const Strings strings_;
   std::int64_t max_vector_ = std::numeric_limits<std::int64_t>::max();
   Entry_Names names_;
 };

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "kernel/base/utf8.h"
+#include "kernel/table/live_fields.h"
+#include "text/different_names.h"
 #include "text/dump.h"
 #include "text/text_buffer.h"
 
@@ -40,13 +41,16 @@ std::string_view sql_type(Type_Code code, Sql_Types types) {
   return "";
 }
 
-std::string sql_definition(const Database& database, const Table& table, Sql_Types types) {
-  std::string sql = "CREATE TABLE " + sql_name(table.name()) + "(\"__id\" INTEGER PRIMARY KEY";
+std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types types) {
+  std::string sql =
+      "CREATE TABLE " + sql_name(names.table(table)) + "(\"__id\" INTEGER PRIMARY KEY";
+  const std::vector<std::string> fields = Sql_Names::fields(table);
+  auto name = fields.begin();
   for_each_live_field(table, [&](Field_Id, const Field& field) {
     const Type& type = field.column->type();
-    sql.append(", ").append(sql_name(field.name)).append(" ").append(sql_type(type.code, types));
-    if (const Table* const referenced = database.find_table(type.referenced))
-      sql += " REFERENCES " + sql_name(referenced->name());
+    sql.append(", ").append(sql_name(*name++)).append(" ").append(sql_type(type.code, types));
+    if (const Table* const referenced = names.database().find_table(type.referenced))
+      sql += " REFERENCES " + sql_name(names.table(*referenced));
   });
   return sql + ')';
 }
@@ -109,10 +113,10 @@ std::string sql_name(std::string_view name) {
 
 // ---- tables -------------------------------------------------------------------------------------
 
-static void print_sql(const Database& database, const Table& table, Text_Buffer& out) {
-  out.add(sql_definition(database, table, Sql_Types::shared), ';');
+static void print_sql(const Sql_Names& names, const Table& table, Text_Buffer& out) {
+  out.add(sql_definition(names, table, Sql_Types::shared), ';');
   out.end_line();
-  const std::string insertion = "INSERT INTO " + sql_name(table.name()) + " VALUES(";
+  const std::string insertion = "INSERT INTO " + sql_name(names.table(table)) + " VALUES(";
   const auto print_row = [&](index_t id) {
     out.add(insertion, id);
     for_each_live_field(table, [&](Field_Id, const Field& field) {
@@ -161,30 +165,25 @@ static bool is_reserved(const std::string& lower) { return lower.starts_with("sq
                   "one");
 }
 
-// The names of all tables, or of the fields of one table. Throws Exception if SQL refuses one.
-class Sql_Names {
- public:
-  explicit Sql_Names(std::string place) : place_(std::move(place)) {}
+static std::vector<std::string> sql_names(const std::vector<std::string>& names) {
+  return different_names(
+      names,
+      [](const std::string& name) { return is_reserved(lower_case(name)) ? '_' + name : name; },
+      lower_case);
+}
 
-  void add(const std::string& name) {
-    std::string lower = lower_case(name);
-    if (is_reserved(lower)) fail_reserved(place_, name);
-    const auto [other, is_new] = names_.emplace(std::move(lower), name);
-    if (!is_new) fail_clash(place_, other->second, name);
-  }
+Sql_Names::Sql_Names(const Database& database) : database_(database) {
+  std::vector<std::string> names;
+  for (const Table* table : live_tables(database)) names.push_back(table->name());
+  names = sql_names(names);
+  auto name = names.begin();
+  for (const Table* table : live_tables(database)) tables_[table->id()] = *name++;
+}
 
- private:
-  const std::string place_;
-  std::map<std::string, std::string> names_;
-};
-
-void require_sql_names(const Database& database) {
-  Sql_Names tables("");
-  for (const Table* table : live_tables(database)) {
-    tables.add(table->name());
-    Sql_Names fields(table->name() + '.');
-    for_each_live_field(*table, [&](Field_Id, const Field& field) { fields.add(field.name); });
-  }
+std::vector<std::string> Sql_Names::fields(const Table& table) {
+  std::vector<std::string> names;
+  for_each_live_field(table, [&](Field_Id, const Field& field) { names.push_back(field.name); });
+  return sql_names(names);
 }
 
 // True if the names differ only in case. Equal names are an error of another kind.
@@ -200,17 +199,17 @@ void require_new_table_name(const Database& database, Table_Id id, std::string_v
 
 void require_new_field_name(const Table& table, Field_Id id, std::string_view name) {
   if (is_reserved(lower_case(name))) fail_reserved(table.name() + '.', name);
-  for_each_live_field(table, [&](Field_Id other, const Field& field) {
+  for_each_field(table, [&](Field_Id other, const Field& field) {
     if (other != id && clashes(name, field.name)) fail_clash(table.name() + '.', field.name, name);
   });
 }
 
 void write_sql(const Database& database, std::ostream& stream) {
-  require_sql_names(database);
+  const Sql_Names names(database);
   Text_Buffer out(stream);
   out.add("BEGIN TRANSACTION;");
   out.end_line();
-  for (const Table* table : live_tables(database)) print_sql(database, *table, out);
+  for (const Table* table : live_tables(database)) print_sql(names, *table, out);
   out.add("COMMIT;");
   out.end_line();
   out.flush();

@@ -3,9 +3,11 @@
 
 #include <concepts>
 #include <cstdint>
+#include <map>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "joedb/table/database.h"
 #include "kernel/schema/value_text.h"
@@ -22,9 +24,26 @@ enum class Sql_Types : std::uint8_t { shared, exact };
 // Returns the declared type of a column. For a reference, REFERENCES and the table follow it.
 std::string_view sql_type(Type_Code code, Sql_Types types);
 
+// The names that tables and fields have in SQL. SQL does not distinguish upper and lower case: of
+// names that differ only in case, all but the first get _2, _3 … appended. SQL reserves names that
+// begin with sqlite_: they get _ in front.
+class Sql_Names {
+ public:
+  // `database` must outlive this object, and not change its tables.
+  explicit Sql_Names(const Database& database);
+  const Database& database() const { return database_; }
+  const std::string& table(const Table& table) const { return tables_.at(table.id()); }
+  // Returns the names of the fields that are not dropped, in the order of their ids.
+  static std::vector<std::string> fields(const Table& table);
+
+ private:
+  const Database& database_;
+  std::map<Table_Id, std::string> tables_;
+};
+
 // Returns the CREATE TABLE of a table, without a semicolon: a column "__id" for the record id, then
 // one for each field. A reference to a dropped table is only an INTEGER.
-std::string sql_definition(const Database& database, const Table& table, Sql_Types types);
+std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types types);
 
 // Append a number. SQL has no literals for some of them: nan becomes NULL, as in SQLite, and
 // infinity becomes 9e999.
@@ -48,17 +67,15 @@ std::string sql_name(std::string_view name);
 // Compares names as SQLite does, without the case of ASCII letters.
 bool is_same_name(std::string_view a, std::string_view b);
 
-// Throws Exception if SQL refuses the name of a table or field, or does not distinguish two names.
-void require_sql_names(const Database& database);
-
-// Throw the same exception for a name that a table, or a field of this table, is about to get. `id`
-// is the table or field that is renamed; null for a new one.
+// Throw Exception if SQL refuses a name that a table, or a field of this table, is about to get, or
+// does not distinguish it from another one. `id` is the table or field that is renamed; null for a
+// new one.
 void require_new_table_name(const Database& database, Table_Id id, std::string_view name);
 void require_new_field_name(const Table& table, Field_Id id, std::string_view name);
 
 // Writes the content of a database: a transaction that creates each table, with a column "__id",
-// and has one INSERT per record. The bytes of blobs are omitted, and their columns are NULL. Throws
-// Exception, before it writes anything, if SQL refuses a name.
+// and has one INSERT per record. Names are those of Sql_Names. The bytes of blobs are omitted, and
+// their columns are NULL.
 void write_sql(const Database& database, std::ostream& out);
 
 }  // namespace joedb::inline v1

@@ -49,16 +49,16 @@ TEST(Sql, LeavesOutWhatWasDropped) {
       "COMMIT;\n");
 }
 
-TEST(Sql, RefusesNamesThatSqlWouldRefuse) {
-  const auto error = [](std::string_view commands) { return error_of([&] { sql_of(commands); }); };
-  EXPECT_EQ(error("create_table Person\ncreate_table person\n"),
-            "Person and person are one name in SQL, which does not distinguish upper and lower "
-            "case: rename one");
-  EXPECT_EQ(error("create_table t\nadd_field t a int8\nadd_field t A int8\n"),
-            "t.a and t.A are one name in SQL, which does not distinguish upper and lower case: "
-            "rename one");
-  EXPECT_EQ(error("create_table SQLite_stat\n"),
-            "SQLite_stat is a name that SQL does not allow: rename it");
+TEST(Sql, NumbersNamesThatAreOneNameInSql) {
+  EXPECT_EQ(
+      sql_of("create_table Person\ncreate_table person\nadd_field person a references person\n"
+             "add_field person A int8\nadd_field person a_2 int8\ncreate_table SQLite_stat\n"),
+      "BEGIN TRANSACTION;\n"
+      "CREATE TABLE \"Person\"(\"__id\" INTEGER PRIMARY KEY);\n"
+      "CREATE TABLE \"person_2\"(\"__id\" INTEGER PRIMARY KEY, \"a\" INTEGER REFERENCES "
+      "\"person_2\", \"A_3\" SMALLINT, \"a_2\" SMALLINT);\n"
+      "CREATE TABLE \"_SQLite_stat\"(\"__id\" INTEGER PRIMARY KEY);\n"
+      "COMMIT;\n");
 }
 
 TEST(Sql, WritesTextsThatCannotLeaveTheirLiteral) {

@@ -86,11 +86,16 @@ class Hostile(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.folder = directory.name
 
-    def serve(self, *words):
-        self.server = subprocess.Popen([os.path.join(TOOLS, 'joedb_server'), '--verbose', *words, 'db.joedb'],
+    def serve(self, *words, files=None):
+        """`files`: how many it may open."""
+        start = [] if files is None else ['prlimit', f'--nofile={files}:{files}']
+        self.server = subprocess.Popen([*start, os.path.join(TOOLS, 'joedb_server'), '--verbose', *words, 'db.joedb'],
                                        cwd=self.folder, text=True, stderr=subprocess.PIPE)
         self.addCleanup(self.end)
+        self.ports = {}
         for line in self.server.stderr:
+            if match := re.search(r'(metrics|listening) at port (\d+)', line):
+                self.ports[match[1]] = int(match[2])
             if re.search('serving .* at ', line):
                 break
         # Nobody reads the other lines: they go to a file, for a full pipe would stop the server.
@@ -220,6 +225,57 @@ class Hostile(unittest.TestCase):
         self.assertEqual(other.push(START, COMMENT), b'O')
         self.assertEqual(hoarder.read(9)[:1], b'E')
         self.check()
+
+    def stranger_at(self, port):
+        peer = socket.create_connection(('127.0.0.1', port), PATIENCE)
+        self.addCleanup(peer.close)
+        return peer
+
+    def ask_over_tcp(self):
+        peer = self.stranger_at(self.ports['listening'])
+        peer.sendall(b'joedb-access 1 -\n')
+        self.assertEqual(peer.recv(3), b'ok\n')
+        peer.sendall(HELLO)
+        self.assertEqual(peer.recv(5), b'joedb')
+
+    def ask_for_metrics(self):
+        peer = self.stranger_at(self.ports['metrics'])
+        peer.sendall(b'GET /metrics HTTP/1.1\r\n\r\n')
+        self.assertIn(b'200 OK', peer.recv(100))
+
+    def test_strangers_keep_nobody_out(self):
+        self.serve('--listen', '0', '--metrics', '0')
+        for _ in range(1100):
+            self.stranger_at(self.ports['listening'])
+        for _ in range(200):
+            self.stranger_at(self.ports['metrics'])
+        start = time.monotonic()
+        self.ask_over_tcp()
+        self.ask_for_metrics()
+        self.check()
+        self.assertLess(time.monotonic() - start, PROMPT)
+
+    def test_who_finds_no_free_file_is_told_and_the_others_are_served(self):
+        self.serve('--listen', '0', '--metrics', '0', files=64)
+        guests = [self.guest() for _ in range(30)]
+        for _ in range(100):
+            self.peer()
+            self.stranger_at(self.ports['listening'])
+            self.stranger_at(self.ports['metrics'])
+        start = time.monotonic()
+        self.ask_over_tcp()
+        self.ask_for_metrics()
+        self.check()
+        self.assertLess(time.monotonic() - start, PROMPT)
+        refused = 0
+        for _ in range(60):
+            peer = self.peer()
+            try:
+                peer.hello()
+            except (EOFError, ConnectionError):
+                refused += 1
+        self.assertGreater(refused, 0)
+        self.assertEqual(guests[0].checkpoint(), START + len(COMMENT))
 
     def test_many_hashes_hold_up_nobody(self):
         self.serve()

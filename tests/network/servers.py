@@ -274,6 +274,25 @@ class Servers(unittest.TestCase):
         waiter.process.stdin.close()
         self.assertEqual(waiter.process.wait(PATIENCE), 0)
 
+    def test_the_lock_is_taken_from_who_keeps_it(self):
+        self.serve('city.joedb')
+        holder = self.start('joedb_client', 'memory', 'local', 'city.joedb.sock')
+        holder.write('transaction\nschema\n')
+        holder.read_until('create_table city')
+        text = self.run_tool('joedb_client', 'memory', 'local', 'city.joedb.sock', text='break_lock\nquit\n')
+        self.assertRegex(text, r'session 0 had it for \d+ s')
+        self.insert('Oslo', 'local', 'city.joedb.sock')
+        self.assertEqual(self.names('local', 'city.joedb.sock'), ['Oslo'])
+
+    def test_only_an_admin_takes_the_lock_over_tcp(self):
+        server = self.serve_tls()
+        self.add_client('eve', 'admin')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('were read again')
+        for name, answer in (('ann', 'the role admin is needed'), ('eve', 'nobody has the lock')):
+            self.assertIn(answer, self.run_tool('joedb_client', 'memory', *self.tls(name), code=None,
+                                                text='break_lock\nquit\n'))
+
     def wait_until_equal(self, one, other):
         deadline = time.monotonic() + PATIENCE
         while not os.path.exists(self.path(one)) or self.content(one)[41:] != self.content(other)[41:]:

@@ -47,6 +47,16 @@ class Destructor_Logger {
   static void warning(std::string_view text) noexcept;
 };
 
+// Receives what a writer has removed from the end of a file, and where it has saved that: an
+// unfinished transaction of a killed process, for example. There is one Recovery_Logger per
+// process. Default: standard error, one line without a time. Like Destructor_Logger otherwise.
+class Recovery_Logger {
+ public:
+  static void set_logger(Logger* logger) noexcept;
+  static void remove_logger() noexcept;
+  static void note(std::string_view text) noexcept;
+};
+
 // ---- kinds of loggers ---------------------------------------------------------------------------
 
 // A line is "YYYY-MM-DD HH:MM:SS GMT TAG: TEXT", without "TAG: " if the tag is empty; the time is

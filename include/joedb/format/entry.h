@@ -183,8 +183,9 @@ struct Update {
 template <Field_Value T>
 class Vector_Values;
 
-// Sets a field of the records [record, record + size), some of which may not be in use. Values that
-// the handler does not read are skipped. Only for handlers: `values` reads from the decoder.
+// Sets a field of the records [record, record + size), some of which may not be in use. Exists only
+// while a handler is called, because `values` reads from the decoder; values that the handler does
+// not read are skipped.
 template <Field_Value T>
 struct Update_Vector {
   Table_Id table;

@@ -134,12 +134,17 @@ class Client {
 // Limits that a server sets for its clients.
 struct Limits {
   Offset message_size = default_message_limit;  // bytes, prolog included
-  std::size_t sessions = 1000;                  // open at the same time
+  // Sessions open at the same time. Of more, the oldest that has not sent its hello makes room, or
+  // the new one is closed.
+  std::size_t sessions = 1000;
   // Time for a client to send its hello.
   std::chrono::milliseconds hello_time = std::chrono::seconds(10);
   // A session that neither receives nor sends bytes for this long is closed, unless a procedure is
   // running for it. 0: never.
   std::chrono::milliseconds idle_time = std::chrono::hours(1);
+  // Bytes of all messages and answers in memory. If there are more, the session is closed whose
+  // message or answer has been incomplete for the longest time.
+  Offset total_size = Offset{1} << 30;
 };
 
 // Serves procedures at a unix-domain socket that only the user of the process may open.

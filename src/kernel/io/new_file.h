@@ -13,8 +13,7 @@ namespace joedb::inline v1 {
 // remove it, before their previous action.
 class Temporary_Path {
  public:
-  // Removes a file that an earlier process has left at `path`. `folder`: a directory that is
-  // removed, too, if it is empty then.
+  // `folder`: a directory that is removed, too, if it is empty then.
   explicit Temporary_Path(std::string path, std::string folder = "");
   ~Temporary_Path();
   Temporary_Path(const Temporary_Path&) = delete;
@@ -37,7 +36,8 @@ class Descriptor;
 
 // A file that appears under its name only when it is complete. Until then its name is NAME.tmp-PID;
 // power cuts and fatal signals other than those above (SIGKILL, for example) leave that file
-// behind.
+// behind. The constructor removes such files of the same NAME, on a local disk, if no process has
+// their number and they are not locked.
 //
 // Only one thread at a time may create such files.
 class New_File : private Temporary_Path, public File {
@@ -69,6 +69,9 @@ class New_File : private Temporary_Path, public File {
   const Existing existing_;
 };
 
+// Returns the name under which a new file is created: where a symbolic link to nothing points, or
+// the name itself.
+std::string file_to_create(const std::string& name);
 // Returns the name of the file that a new file replaces: the target of a symbolic link, or the name
 // itself. Throws Exception if it exists and is not a regular file.
 std::string file_to_replace(const std::string& name);

@@ -1,6 +1,7 @@
 #include "kernel/io/process.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,6 +28,15 @@ std::size_t private_memory() {
   std::size_t size = 0, resident = 0, file_backed = 0;
   if (!(statm >> size >> resident >> file_backed) || file_backed > resident) return 0;
   return (resident - file_backed) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// A filter of systemd may end processes that set limits, so this is only called if it is needed.
+std::size_t raise_file_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  const rlimit raised{limit.rlim_max, limit.rlim_max};
+  if (limit.rlim_cur < limit.rlim_max && ::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return limit.rlim_cur;
 }
 
 // ---- child processes (joedb/base/threads.h) ----------------------------------------------------

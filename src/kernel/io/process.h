@@ -14,6 +14,10 @@ std::string process_name();
 // Returns 0 if the system does not say.
 std::size_t private_memory();
 
+// Raises the number of files that this process may have open to the most that the system allows.
+// Returns this number.
+std::size_t raise_file_limit() noexcept;
+
 // True if private_memory() exceeds `limit`, and `bytes_since`, the number of bytes read or written
 // since memory was last released, is at least an eighth of the limit: releasing it more often would
 // not help.

@@ -35,7 +35,7 @@ static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal
     auto file = journal.beside()->open(snapshot_suffix(position), Open_Mode::read_existing);
     return file && file->get_size() > 0 ? std::move(file) : nullptr;
   } catch (const Io_Error& error) {
-    if (error.code == ENOENT) return nullptr;
+    if (error.code == ENOENT || error.code == ENAMETOOLONG) return nullptr;
     throw;
   }
 }
@@ -195,7 +195,8 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
     database.save(out);
     out.finish(place, marks_of(database, journal, place.position));
     file->sync();
-    // Checks again, because save() has read the mapped tables since the first check.
+    // Checks again: if the file that tables are mapped from was truncated since the first check,
+    // save() may have read zeros.
     database.require_intact();
     journal.beside()->rename(unfinished, snapshot_suffix(is_kept ? place.position : 0));
   } catch (...) {

@@ -34,7 +34,7 @@ class Messages {
   // Reads a message that the log has. Throws Missing_Message if it does not arrive within 10 s.
   std::unique_ptr<Received_Message> read_known(Replicated_Log::Number number);
 
-  // Returns the number of messages whose first copy was damaged.
+  // Returns how many reads first got damaged bytes, and so asked another machine.
   std::int64_t damaged() const { return damaged_; }
 
  private:

@@ -14,27 +14,35 @@
 
 namespace joedb::network {
 
+Running_Hash::Running_Hash() { SHA256_Init(&context_); }
+
+void Running_Hash::add(const char* data, std::size_t size) { SHA256_Update(&context_, data, size); }
+
+void Running_Hash::add(const Read_Bytes& read, Offset from, Offset until) {
+  std::vector<char> buffer(static_cast<std::size_t>(std::min<Offset>(until - from, 1 << 18)));
+  while (from < until) {
+    const auto n = std::min(buffer.size(), static_cast<std::size_t>(until - from));
+    read(buffer.data(), n, from);
+    add(buffer.data(), n);
+    from += static_cast<Offset>(n);
+  }
+}
+
+Content_Hash Running_Hash::padded() const {
+  Running_Hash copy = *this;
+  unsigned char ignored[SHA256_DIGEST_LENGTH];
+  SHA256_Final(ignored, &copy.context_);
+  return copy.words();
+}
+
+Content_Hash Running_Hash::words() const {
+  Content_Hash result;
+  static_assert(sizeof context_.h == sizeof result);
+  std::memcpy(result.data(), context_.h, sizeof result);
+  return result;
+}
+
 namespace {
-
-class Sha256 {
- public:
-  Sha256() { SHA256_Init(&context_); }
-  void add(const char* data, std::size_t size) { SHA256_Update(&context_, data, size); }
-  void pad() {
-    unsigned char ignored[SHA256_DIGEST_LENGTH];
-    SHA256_Final(ignored, &context_);
-  }
-  // Returns the state after whole blocks of 64 bytes.
-  Content_Hash words() const {
-    Content_Hash result;
-    static_assert(sizeof context_.h == sizeof result);
-    std::memcpy(result.data(), context_.h, sizeof result);
-    return result;
-  }
-
- private:
-  SHA256_CTX context_;
-};
 
 constexpr Offset block_size = 4096;
 constexpr Offset block_count = 256;
@@ -50,7 +58,7 @@ Offset block_offset(Offset i, Offset size) {
 
 Content_Hash content_hash(const Read_Bytes& read, Offset checkpoint, bool full) {
   const Offset size = checkpoint - journal_start;
-  Sha256 hash;
+  Running_Hash hash;
   if (!full && size >= 4 * block_size * block_count) {
     std::vector<char> block(block_size);
     for (Offset i = 0; i < block_count; ++i) {
@@ -59,15 +67,8 @@ Content_Hash content_hash(const Read_Bytes& read, Offset checkpoint, bool full) 
     }
     return hash.words();
   }
-  std::vector<char> buffer(static_cast<std::size_t>(std::min<Offset>(size, Offset{1} << 18)));
-  for (Offset done = 0; done < size;) {
-    const auto n = std::min(buffer.size(), static_cast<std::size_t>(size - done));
-    read(buffer.data(), n, journal_start + done);
-    hash.add(buffer.data(), n);
-    done += static_cast<Offset>(n);
-  }
-  hash.pad();
-  return hash.words();
+  hash.add(read, journal_start, checkpoint);
+  return hash.padded();
 }
 
 }  // namespace joedb::network

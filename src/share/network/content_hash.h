@@ -1,6 +1,8 @@
 #ifndef JOEDB_SRC_SHARE_NETWORK_CONTENT_HASH_H
 #define JOEDB_SRC_SHARE_NETWORK_CONTENT_HASH_H
 
+#include <openssl/sha.h>
+
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -13,6 +15,22 @@ using Content_Hash = std::array<char, 32>;
 
 // Reads `size` bytes of the journal, or throws.
 using Read_Bytes = std::function<void(char* data, std::size_t size, Offset offset)>;
+
+// SHA-256 of bytes that are added in order. A copy continues on its own.
+class Running_Hash {
+ public:
+  Running_Hash();
+  void add(const char* data, std::size_t size);
+  // Reads the bytes [from, until) of the journal in blocks, and adds them.
+  void add(const Read_Bytes& read, Offset from, Offset until);
+  // Returns the hash of the bytes that were added.
+  Content_Hash padded() const;
+  // Returns the state after whole blocks of 64 bytes.
+  Content_Hash words() const;
+
+ private:
+  SHA256_CTX context_;
+};
 
 // Returns the hash of a journal's bytes from the end of its header to `checkpoint`, as client and
 // server compare it: the eight words of SHA-256, each little-endian. If `full`, covers all bytes.

@@ -23,6 +23,9 @@ inline constexpr std::int64_t extended_version = (std::int64_t{1} << 32) + proto
 inline constexpr std::string_view protocol_word = "joedb";
 // A client may send this word instead of the hello (an extension). The answer is lines of text.
 inline constexpr std::string_view status_word = "status\n";
+// The same: takes the lock from the client that has it. The answer is a line: "ok …" or "no
+// REASON".
+inline constexpr std::string_view break_lock_word = "break_lock\n";
 // Size of the hello of a client: "joedb", version.
 inline constexpr std::size_t hello_size = protocol_word.size() + 8;
 

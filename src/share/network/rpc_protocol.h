@@ -48,6 +48,8 @@ class Rpc_Requests {
       : prolog_sizes_(std::move(prolog_sizes)), message_limit_(message_limit) {}
 
   void append(std::string_view bytes) { input_.append(bytes); }
+  // Returns the number of bytes that wait for the rest of a message.
+  std::size_t size() const { return input_.size() + body_.size(); }
   // Extracts the next request. Returns false if the request has not arrived completely.
   bool take(Request& request);
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <asio.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <thread>
 
 #include "kernel/base/standard_descriptors.h"
+#include "share/network/listener.h"
 #include "share/network/local_acceptor.h"
 #include "share/network/protocol.h"
 #include "share/network/rpc_protocol.h"
@@ -38,7 +40,8 @@ std::string reply_with(char c, std::int64_t number, std::string_view bytes = {})
 
 // Everything but the procedures runs in one thread. A session does one thing at a time: it
 // receives, waits for its procedure, or sends. So its memory holds at most one request, the rest of
-// the input block that the request ends in, and one reply.
+// the input block that the request ends in, and one reply. The bytes of all sessions are counted
+// (hold).
 class Server::Implementation {
  public:
   Implementation(Logger& log, int log_level, int threads, const std::string& path,
@@ -55,8 +58,8 @@ class Server::Implementation {
         workers_(static_cast<std::size_t>(std::max(threads, 1))) {
     if (signatures_.size() != procedures_.size())
       throw Exception("an rpc server needs a signature for each procedure");
-    acceptor_ = network::listen_at(io_, path);
-    accept();
+    listener_.acceptor = network::listen_at(io_, path);
+    listener_.accept();
     log_at(0, "serving " + std::to_string(procedures_.size()) + " procedures");
     thread_ = std::thread([this] { io_.run(); });
   }
@@ -95,6 +98,8 @@ class Server::Implementation {
     bool has_said_hello = false;
     bool ends_after_reply = false;
     bool is_open = true;
+    std::size_t held = 0;     // bytes of its message or answer
+    std::uint64_t began = 0;  // for the order of incomplete messages and answers; 0: none
   };
   // Handlers share ownership of the session, and do nothing once it is closed.
   using Session_Pointer = std::shared_ptr<Session>;
@@ -117,26 +122,25 @@ class Server::Implementation {
 
   // ---- sessions
 
-  void accept() {
-    acceptor_.async_accept([this](const std::error_code& error, Socket socket) {
-      if (error == asio::error::operation_aborted) return;
-      if (error) {
-        // There may be no free descriptor. Keep the open sessions, and try again later.
-        log_at(0, "accepting a connection: " + error.message());
-        retry_.expires_after(std::chrono::milliseconds(100));
-        retry_.async_wait([this](const std::error_code&) { accept(); });
-        return;
-      }
-      try {
-        if (sessions_.size() < limits_.sessions)
-          start(std::move(socket));
-        else
-          log_at(1, "too many sessions: a connection was refused");
-      } catch (const std::exception& failure) {  // no memory
-        log_at(1, std::string("a connection was refused: ") + failure.what());
-      }
-      accept();
-    });
+  void accept(Socket socket) {
+    try {
+      if (sessions_.size() < limits_.sessions || end_oldest_stranger())
+        start(std::move(socket));
+      else
+        log_at(1, "too many sessions: a connection was refused");
+    } catch (const std::exception& failure) {  // no memory
+      log_at(1, std::string("a connection was refused: ") + failure.what());
+    }
+  }
+
+  // Ends the oldest session that has not sent its hello. Returns false if there is none.
+  bool end_oldest_stranger() {
+    for (const auto& [id, session] : sessions_) {
+      if (session->has_said_hello) continue;
+      end(Session_Pointer(session), "makes room for another");
+      return true;
+    }
+    return false;
   }
 
   void start(Socket socket) {
@@ -151,6 +155,7 @@ class Server::Implementation {
   void end(const Session_Pointer& session, const std::string& why) {
     log_at(1, *session, "end: " + why);
     session->is_open = false;
+    hold(*session, 0);
     session->timer.cancel();
     std::error_code ignored;
     session->socket.close(ignored);
@@ -170,7 +175,7 @@ class Server::Implementation {
 
   void end_all() {
     std::error_code ignored;
-    acceptor_.close(ignored);
+    listener_.acceptor.close(ignored);
     for (const auto& [id, session] : std::exchange(sessions_, {})) end(session, "the server stops");
     log_at(0, "stop");
     io_.stop();
@@ -196,19 +201,26 @@ class Server::Implementation {
 
   void receive(const Session_Pointer& session) {
     if (session->has_said_hello) set_timer(session, limits_.idle_time);
+    hold(*session, session->requests.size());
+    if (session->held == 0) session->began = 0;
     session->socket.async_read_some(
         asio::buffer(session->input),
         [this, session](const std::error_code& error, std::size_t size) {
           run_for(session, [&] {
             if (error) return end(session, error.message());
             session->requests.append({session->input.data(), size});
-            process(session);
+            if (session->began == 0) session->began = ++last_began_;
+            hold(*session, session->requests.size());
+            if (make_room(session)) process(session);
           });
         });
   }
 
   void send(const Session_Pointer& session, std::string reply) {
     session->output = std::move(reply);
+    session->began = ++last_began_;
+    hold(*session, session->requests.size() + session->output.size());
+    if (!make_room(session)) return;
     set_timer(session, limits_.idle_time);
     asio::async_write(session->socket, asio::buffer(session->output),
                       [this, session](const std::error_code& error, std::size_t) {
@@ -219,6 +231,26 @@ class Server::Implementation {
                           process(session);
                         });
                       });
+  }
+
+  // ---- memory
+
+  void hold(Session& session, std::size_t size) {
+    held_ += size - session.held;
+    session.held = size;
+  }
+
+  // Ends the sessions that have waited longest for the rest of a message, or for the client to read
+  // its answer, until all the others fit. Returns false if this session is one of them.
+  bool make_room(const Session_Pointer& session) {
+    while (held_ > static_cast<std::size_t>(limits_.total_size)) {
+      Session_Pointer slowest = session;
+      for (const auto& [id, other] : sessions_)
+        if (other->began != 0 && other->began < slowest->began) slowest = other;
+      end(slowest, "messages of " + std::to_string(held_) + " bytes; at most " +
+                       std::to_string(limits_.total_size) + " are allowed");
+    }
+    return session->is_open;
   }
 
   // ---- requests
@@ -250,16 +282,21 @@ class Server::Implementation {
   void call(const Session_Pointer& session, std::size_t procedure, std::string bytes) {
     log_at(2, *session, "call of " + signatures_[procedure].name);
     clear_timer(session);
-    asio::post(workers_, [this, session, procedure, bytes = std::move(bytes)] {
+    session->began = 0;
+    hold(*session, session->requests.size());
+    held_ += bytes.size();  // also if the session ends before the procedure
+    asio::post(workers_, [this, session, procedure, bytes = std::move(bytes)]() mutable {
       std::string error;
       std::string reply = run(procedure, bytes, error);
-      asio::post(io_,
-                 [this, session, reply = std::move(reply), error = std::move(error)]() mutable {
-                   run_for(session, [&] {
-                     if (!error.empty()) log_at(2, *session, "error: " + error);
-                     send(session, std::move(reply));
-                   });
-                 });
+      const std::size_t size = std::exchange(bytes, {}).size();
+      asio::post(
+          io_, [this, session, size, reply = std::move(reply), error = std::move(error)]() mutable {
+            held_ -= size;
+            run_for(session, [&] {
+              if (!error.empty()) log_at(2, *session, "error: " + error);
+              send(session, std::move(reply));
+            });
+          });
     });
   }
 
@@ -289,8 +326,13 @@ class Server::Implementation {
   const std::vector<Offset> prolog_sizes_;
   const network::Content_Hash hash_;
   asio::io_context io_{1};
-  asio::local::stream_protocol::acceptor acceptor_{io_};
-  asio::steady_timer retry_{io_};
+  network::Listener<asio::local::stream_protocol> listener_{
+      io_,
+      {[this](Socket socket) { accept(std::move(socket)); },
+       [this] { return end_oldest_stranger(); },
+       [this](const std::string& line) { log_at(0, line); }}};
+  std::size_t held_ = 0;  // by all sessions
+  std::uint64_t last_began_ = 0;
   std::map<std::int64_t, Session_Pointer> sessions_;
   std::int64_t next_session_ = 0;
   asio::thread_pool workers_;

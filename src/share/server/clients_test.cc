@@ -14,6 +14,7 @@
 #include "joedb/replica/clients.h"
 #include "share/server/server_core.h"
 #include "sim/lab/sim_file.h"
+#include "support/error_of.h"
 #include "support/simulated_system.h"
 #include "support/temporary_directory.h"
 
@@ -415,6 +416,41 @@ TEST_F(Clients_Test, AnErrorOfATransactionIsNotReplacedByOneOfThePullAfterIt) {
     throw Test_Error();
   }),
                Test_Error);
+}
+
+TEST_F(Clients_Test, ALostServerIsGivenUpAfterTheRetryTime) {
+  int notices = 0;
+  connector_.settings().on_retry = [&](const std::string&) { ++notices; };
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  connector_.on_write = [](Session_Id, std::string_view) { return true; };
+  const System::Time start = system_.now();
+  EXPECT_EQ(testing::error_of([&] { client.pull(); }),
+            "direct: given up after 60 s without a connection: lost");
+  EXPECT_EQ(system_.now() - start, std::chrono::seconds(60));
+  EXPECT_EQ(notices, 1);
+  connector_.set_retry_time(std::chrono::seconds(0));
+  EXPECT_THROW(client.pull(), Connection_Lost);
+  EXPECT_EQ(system_.now() - start, std::chrono::seconds(60));
+  connector_.on_write = {};
+  push("the server is back");
+  EXPECT_GT(client.pull(), 0);
+}
+
+TEST_F(Clients_Test, APauseBeforeTheNextTryCanBeEnded) {
+  struct Test_Error {};
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  connector_.on_write = [](Session_Id, std::string_view) { return true; };
+  const System::Time start = system_.now();
+  connector_.settings().look = [&] {
+    if (system_.now() - start > std::chrono::milliseconds(30)) throw Test_Error();
+  };
+  EXPECT_THROW(client.pull(), Test_Error);
+  EXPECT_LT(system_.now() - start, std::chrono::milliseconds(60));
+  connector_.on_write = {};
 }
 
 // A relay: a server whose journal is a copy of another server's, the hub.

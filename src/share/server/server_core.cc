@@ -16,6 +16,13 @@ static constexpr std::size_t max_input = std::size_t{1} << 16;
 static constexpr std::chrono::seconds refresh_pause{1};
 static constexpr Offset block_size = Offset{1} << 16;
 
+// In bytes per second: a request or reply of a client that holds the lock must not be slower.
+static constexpr double min_lock_rate = 1024;
+
+// A larger push is checked and written by the journal lane, so that other sessions do not wait for
+// it.
+static constexpr Offset quick_push = Offset{1} << 16;
+
 // A push of more bytes is staged in a file.
 static constexpr std::size_t max_in_memory = std::size_t{1} << 20;
 
@@ -34,6 +41,10 @@ Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& sys
       limits_(limits),
       scratch_(std::move(scratch)),
       database_(std::move(database)),
+      samples_(false, [&journal](char* data, std::size_t size,
+                                 Offset offset) { journal.read(data, size, offset); }),
+      full_hashes_(true, [&journal](char* data, std::size_t size,
+                                    Offset offset) { journal.read(data, size, offset); }),
       checkpoint_(journal.get_checkpoint()),
       can_push_(journal.can_push()),
       could_push_(can_push_) {}
@@ -48,16 +59,19 @@ void Server_Core::log(const Session& session, std::string_view event, std::strin
 
 // ---- sessions -----------------------------------------------------------------------------------
 
-std::optional<Session_Id> Server_Core::connected(const std::string& name, bool may_push) {
-  if (sessions_.size() >= limits_.max_sessions) {
+std::optional<Session_Id> Server_Core::connected(const std::string& name, Role role) {
+  if (!can_connect(name)) {
     log_.log("a connection was refused: there are " + std::to_string(sessions_.size()));
     return std::nullopt;
   }
+  if (sessions_.size() >= limits_.max_sessions || strangers_.size() >= limits_.max_strangers)
+    end_oldest_stranger();
   const Session_Id id = next_session_++;
   Session& session = sessions_[id];
   session.id = id;
   session.name = name;
-  session.may_push = may_push;
+  session.role = role;
+  if (name.empty()) strangers_.insert(id);
   set_deadline(session, limits_.hello_time);
   session.last_progress = system_.now();
   if (!idle_check_ && limits_.idle_time > System::Duration(0))
@@ -65,6 +79,21 @@ std::optional<Session_Id> Server_Core::connected(const std::string& name, bool m
   log(session, "connected");
   receive(session);
   return id;
+}
+
+bool Server_Core::end_oldest_stranger() {
+  if (strangers_.empty()) return false;
+  end(*strangers_.begin(), "has not said hello, and makes room for another");
+  return true;
+}
+
+bool Server_Core::can_connect(const std::string& name) const {
+  if (sessions_.size() >= limits_.max_sessions && strangers_.empty()) return false;
+  const std::size_t share = std::max<std::size_t>(limits_.max_sessions / 2, 1);
+  if (name.empty() || sessions_.size() < share) return true;
+  const auto count = std::count_if(sessions_.begin(), sessions_.end(),
+                                   [&](const auto& entry) { return entry.second.name == name; });
+  return static_cast<std::size_t>(count) < share;
 }
 
 Server_Core::Session* Server_Core::find(Session_Id id) {
@@ -85,8 +114,9 @@ void Server_Core::sent(Session_Id id) {
   if (session == nullptr) return;
   note_progress(*session);
   if (session->position < session->until) return send_block(*session, {});
-  if (session->must_end) return end(id, "was told the status");
+  if (session->must_end) return end(id, "has its answer");
   session->phase = Phase::ready;
+  if (holder_ == id) restart_lock_time();
   process(id);
 }
 
@@ -104,8 +134,12 @@ void Server_Core::end(Session_Id id, std::string_view why, std::string_view erro
 }
 
 void Server_Core::forget(Session_Id id) {
-  clear_deadline(*find(id));
+  const Session& session = *find(id);
+  clear_deadline(session);
+  for (Lane_State& lane : lanes_)
+    lane.queue.remove(session.name, [id](const Work& work) { return work.session == id; });
   sessions_.erase(id);
+  strangers_.erase(id);
   std::erase(lock_queue_, id);
   // If the lock is being taken for this session, grant() notices and releases it.
   if (holder_ == id && !is_lock_changing_) release();
@@ -154,13 +188,19 @@ static bool take(std::string& input, std::size_t size, std::string& message) {
   return true;
 }
 
-// Takes a request for the status, which is sent instead of a hello. The answer is the status, as
-// lines, and the end of the connection. A server of joedb 10 only closes it.
-bool Server_Core::take_status_request(Session& session) {
+// Takes a word that is sent instead of a hello. The answer is lines of text, and the end of the
+// connection. A server of joedb 10 only closes it.
+bool Server_Core::take_question(Session& session, std::string_view word) {
   std::string request;
-  if (!take(session.input, status_word.size(), request)) return false;
+  if (!take(session.input, word.size(), request)) return false;
   clear_deadline(session);
+  strangers_.erase(session.id);
   session.must_end = true;
+  reply(session, word == status_word ? status_text() : break_lock(session));
+  return false;
+}
+
+std::string Server_Core::status_text() const {
   const Status now = status();
   std::string text = "checkpoint " + std::to_string(now.checkpoint) + "\nsessions " +
                      std::to_string(now.sessions) + "\nwaiting " +
@@ -170,14 +210,14 @@ bool Server_Core::take_status_request(Session& session) {
         "lock " + std::to_string(*now.lock_holder) + ' ' +
         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now.lock_held).count()) +
         ' ' + now.lock_holder_name + '\n';
-  reply(session, std::move(text));
-  return false;
+  return text;
 }
 
 bool Server_Core::take_hello(Session& session) {
-  if (std::string_view(session.input).starts_with(status_word.substr(0, session.input.size())) &&
-      !session.input.empty())
-    return take_status_request(session);
+  const std::string_view input = session.input;
+  for (const std::string_view word : {status_word, break_lock_word})
+    if (!input.empty() && input.starts_with(word.substr(0, input.size())))
+      return take_question(session, word);
   const std::size_t known = std::min(session.input.size(), protocol_word.size());
   if (session.input.compare(0, known, protocol_word.substr(0, known)) != 0) {
     end(session.id, "its first message is not that of a client");
@@ -186,6 +226,7 @@ bool Server_Core::take_hello(Session& session) {
   std::string hello;
   if (!take(session.input, hello_size, hello)) return false;
   clear_deadline(session);
+  strangers_.erase(session.id);
   const std::int64_t version = number_at(hello, protocol_word.size());
   const bool is_supported = version >= protocol_version;
   if (!is_supported) log(session, "its version is not supported", std::to_string(version));
@@ -211,6 +252,7 @@ bool Server_Core::take_request(Session& session) {
   if (!take(session.input, size, request)) return false;
   session.code = c;
   note_progress(session);
+  if (holder_ == session.id && is_locked_) restart_lock_time();
   if (is_check) {
     check(session, number_at(request, 1), request.substr(9));
   } else if (c == code::read) {
@@ -261,21 +303,17 @@ void Server_Core::send_block(Session& session, std::string bytes) {
 
 // Reads the last `size` bytes of `bytes` from the journal, then sends all of them.
 void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t size) {
-  session.phase = Phase::working;
-  if (holder_ == session.id) lock_deadline_.reset();  // the server is working, not the client
   const auto block = std::make_shared<std::string>(std::move(bytes));
   run(
-      Server_Host::Lane::disk,
+      Server_Host::Lane::disk, session,
       [this, block, size, position = session.position] {
         journal_.read(block->data() + (block->size() - size), size, position);
       },
-      [this, block, size, id = session.id](const std::string& error) {
-        Session* const found = find(id);
-        if (found == nullptr) return;
-        if (!error.empty()) return end(id, "reading has failed", error);
-        found->phase = Phase::sending;
-        note_progress(*found);
-        send(*found, std::move(*block), size);
+      [this, block, size](Session& found, const std::string& error) {
+        if (!error.empty()) return end(found.id, "reading has failed", error);
+        found.phase = Phase::sending;
+        note_progress(found);
+        send(found, std::move(*block), size);
       });
 }
 
@@ -283,7 +321,7 @@ void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t
 void Server_Core::send(Session& session, std::string bytes, std::size_t size) {
   session.position += static_cast<Offset>(size);
   counters_.bytes_sent += size;
-  if (holder_ == session.id) restart_lock_time();
+  note_lock_traffic(session, size);
   host_.send(session.id, std::move(bytes));
 }
 
@@ -296,26 +334,21 @@ void Server_Core::reply_number(Session& session, char c, std::int64_t number, Of
 
 // ---- reading ------------------------------------------------------------------------------------
 
-void Server_Core::check(Session& session, Offset checkpoint, std::string hash) {
+void Server_Core::check(Session& session, Offset checkpoint, const std::string& hash) {
   if (checkpoint < journal_start || checkpoint > checkpoint_)
     return reply(session, std::string(1, code::mismatch));
-  session.phase = Phase::working;
-  const auto is_equal = std::make_shared<bool>();
   const bool is_full = session.code == code::check_full;
+  const auto own = std::make_shared<std::optional<Content_Hash>>();
   run(
-      Server_Host::Lane::hashes,
-      [this, is_equal, checkpoint, is_full, hash = std::move(hash)] {
-        const Content_Hash own =
-            content_hash([this](char* data, std::size_t size,
-                                Offset offset) { journal_.read(data, size, offset); },
-                         checkpoint, is_full);
-        *is_equal = hash == std::string_view(own.data(), own.size());
+      is_full ? Server_Host::Lane::hashes : Server_Host::Lane::samples, session,
+      [this, own, checkpoint, is_full] {
+        *own = (is_full ? full_hashes_ : samples_).step(checkpoint);
       },
-      [this, is_equal, id = session.id](const std::string& error) {
-        Session* const found = find(id);
-        if (found == nullptr) return;
-        if (!error.empty()) return end(id, "reading has failed", error);
-        reply(*found, std::string(1, *is_equal ? found->code : code::mismatch));
+      [this, own, checkpoint, hash](Session& found, const std::string& error) {
+        if (!error.empty()) return end(found.id, "reading has failed", error);
+        if (!*own) return check(found, checkpoint, hash);
+        const bool is_equal = hash == std::string_view((*own)->data(), (*own)->size());
+        reply(found, std::string(1, is_equal ? found.code : code::mismatch));
       });
 }
 
@@ -352,7 +385,7 @@ void Server_Core::wait_or_lock(Session& session) {
 }
 
 void Server_Core::lock_or_answer(Session& session) {
-  if (!pulls_lock(session.code) || !session.may_push) return answer_pull(session);
+  if (!pulls_lock(session.code) || session.role == Role::pull) return answer_pull(session);
   if (holder_ == session.id) return end(session.id, "locks twice");
   ask_for_lock(session);
 }
@@ -448,7 +481,7 @@ bool Server_Core::take_pushed(Session& session) {
   if (session.input.empty()) return false;
   const std::size_t size =
       std::min(session.input.size(), static_cast<std::size_t>(std::max<Offset>(wanted, 0)));
-  if (holder_ == session.id) restart_lock_time();
+  note_lock_traffic(session, size);
   note_progress(session);
   const std::string bytes = session.input.substr(0, size);
   session.input.erase(0, size);
@@ -464,25 +497,20 @@ bool Server_Core::take_pushed(Session& session) {
 
 // Appends to the staged push by the disk lane. The push continues when this is done.
 void Server_Core::stage_on_disk(Session& session, std::string bytes) {
-  session.phase = Phase::working;
-  if (holder_ == session.id) lock_deadline_.reset();  // the server is working, not the client
   run(
-      Server_Host::Lane::disk,
+      Server_Host::Lane::disk, session,
       [staged = session.staged, bytes = std::move(bytes)] { staged->append(bytes); },
-      [this, id = session.id](const std::string& error) {
-        Session* const found = find(id);
-        if (found == nullptr) return;
-        if (!error.empty()) return end(id, "keeping its push has failed", error);
-        found->phase = Phase::pushing;
-        if (holder_ == id) restart_lock_time();
-        process(id);
+      [this](Session& found, const std::string& error) {
+        if (!error.empty()) return end(found.id, "keeping its push has failed", error);
+        found.phase = Phase::pushing;
+        process(found.id);
       });
 }
 
 void Server_Core::end_push(Session& session) {
   if (!session.staged) return finish_push(session);
   session.phase = Phase::working;
-  lock_deadline_.reset();  // the server is working, not the client
+  pause_lock_time();
   const std::shared_ptr<Staged_File> staged = std::move(session.staged);
   const auto refusal = std::make_shared<char>('\0');
   const Offset size = session.until - session.from;
@@ -521,7 +549,8 @@ void Server_Core::end_push(Session& session) {
         if (holder_ == id) restart_lock_time();
         finish_push(*found);
         process(id);
-      });
+      },
+      size > quick_push);
 }
 
 void Server_Core::finish_push(Session& session) {
@@ -578,6 +607,7 @@ void Server_Core::grant() {
 void Server_Core::release() {
   holder_.reset();
   lock_deadline_.reset();
+  lock_left_.reset();
   if (!is_locked_) return grant();
   is_locked_ = false;
   is_lock_changing_ = true;
@@ -588,8 +618,57 @@ void Server_Core::release() {
       });
 }
 
+void Server_Core::take_lock_from(Session& session, std::string_view why) {
+  ++counters_.locks_lost;
+  log(session, why);
+  if (session.phase == Phase::pushing || session.staged) {
+    // The rest of the push is received and dropped.
+    session.refusal = code::time_out;
+    session.staged.reset();
+  }
+  release();
+}
+
+// Takes the lock from the session that has it. Returns the answer to the client that asks for this.
+std::string Server_Core::break_lock(const Session& session) {
+  if (session.role != Role::admin) return "no the role admin is needed\n";
+  if (is_lock_changing_) return "no the server itself waits for its file or its connection\n";
+  Session* const holder = holder_ ? find(*holder_) : nullptr;
+  if (holder == nullptr) return "ok nobody has the lock\n";
+  const Status now = status();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now.lock_held).count();
+  log(session, "takes the lock of session " + std::to_string(holder->id));
+  const std::string name = holder->name.empty() ? "" : " (" + holder->name + ")";
+  const std::string answer = "ok session " + std::to_string(holder->id) + name + " had it for " +
+                             std::to_string(seconds) + " s\n";
+  take_lock_from(*holder, "has lost the lock to an admin");
+  return answer;
+}
+
 void Server_Core::restart_lock_time() {
+  lock_left_.reset();
+  lock_bytes_ = 0;
   if (limits_.lock_time > System::Duration(0)) lock_deadline_ = system_.now() + limits_.lock_time;
+}
+
+// The time does not pass while the server is working, not the client.
+void Server_Core::pause_lock_time() {
+  if (!lock_deadline_) return;
+  lock_left_ = *lock_deadline_ - system_.now();
+  lock_deadline_.reset();
+}
+
+void Server_Core::resume_lock_time() {
+  if (lock_left_) lock_deadline_ = system_.now() + *lock_left_;
+  lock_left_.reset();
+}
+
+// A client that holds the lock has to be faster than a byte now and then.
+void Server_Core::note_lock_traffic(const Session& session, std::size_t size) {
+  if (holder_ != session.id) return;
+  lock_bytes_ += size;
+  const double seconds = std::chrono::duration<double>(limits_.lock_time).count();
+  if (static_cast<double>(lock_bytes_) >= min_lock_rate * seconds) restart_lock_time();
 }
 
 // ---- time ---------------------------------------------------------------------------------------
@@ -615,16 +694,8 @@ void Server_Core::tick() {
   const System::Time now = system_.now();
   if (lock_deadline_ && *lock_deadline_ <= now) {
     lock_deadline_.reset();
-    if (Session* const session = holder_ ? find(*holder_) : nullptr) {
-      ++counters_.locks_lost;
-      log(*session, "has had the lock without a sign of life, and has lost it");
-      if (session->phase == Phase::pushing) {
-        // The rest of the push is received and dropped.
-        session->refusal = code::time_out;
-        session->staged.reset();
-      }
-      release();
-    }
+    if (Session* const session = holder_ ? find(*holder_) : nullptr)
+      take_lock_from(*session, "has had the lock without a sign of life, and has lost it");
   }
   if (idle_check_ && *idle_check_ <= now) end_idle_sessions();
   if (refresh_time_ && *refresh_time_ <= now) {
@@ -672,16 +743,36 @@ static std::string failure_of(const std::function<void()>& work) {
   }
 }
 
-void Server_Core::run(Server_Host::Lane lane, std::function<void()> work,
-                      std::function<void(const std::string& error)> done) {
+void Server_Core::run(Server_Host::Lane lane, Session& session, std::function<void()> work,
+                      Done done) {
+  session.phase = Phase::working;
+  if (holder_ == session.id) pause_lock_time();
+  lanes_[static_cast<std::size_t>(lane)].queue.push(session.name,
+                                                    {session.id, std::move(work), std::move(done)});
+  start_next(lane);
+}
+
+void Server_Core::start_next(Server_Host::Lane lane) {
+  Lane_State& state = lanes_[static_cast<std::size_t>(lane)];
+  if (state.is_busy) return;
+  std::optional<Work> next = state.queue.pop();
+  if (!next) return;
+  state.is_busy = true;
   const auto error = std::make_shared<std::string>();
   host_.run(
-      lane, [error, work = std::move(work)] { *error = failure_of(work); },
-      [error, done = std::move(done)] { done(*error); });
+      lane, [error, work = std::move(next->work)] { *error = failure_of(work); },
+      [this, error, lane, &state, id = next->session, done = std::move(next->done)] {
+        state.is_busy = false;
+        if (Session* const session = find(id)) {
+          if (holder_ == id) resume_lock_time();
+          done(*session, *error);
+        }
+        start_next(lane);
+      });
 }
 
 void Server_Core::run(std::function<void()> work,
-                      std::function<void(const std::string& error)> done) {
+                      std::function<void(const std::string& error)> done, bool is_long) {
   struct Result {
     std::string error;
     Offset checkpoint = 0;
@@ -698,8 +789,14 @@ void Server_Core::run(std::function<void()> work,
     could_push_ = could_push_ || can_push_;
     done(result->error);
   };
-  if (journal_.may_block())
-    return host_.run(Server_Host::Lane::journal, std::move(whole), std::move(finish));
+  if (journal_.may_block() || is_long || journal_works_ > 0) {
+    ++journal_works_;
+    return host_.run(Server_Host::Lane::journal, std::move(whole),
+                     [this, finish = std::move(finish)] {
+                       --journal_works_;
+                       finish();
+                     });
+  }
   whole();
   finish();
 }

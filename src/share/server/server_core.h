@@ -1,6 +1,7 @@
 #ifndef JOEDB_SRC_SHARE_SERVER_SERVER_CORE_H
 #define JOEDB_SRC_SHARE_SERVER_SERVER_CORE_H
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -15,6 +16,9 @@
 #include "joedb/base/log.h"
 #include "joedb/base/threads.h"
 #include "kernel/io/staged_file.h"
+#include "share/server/access.h"
+#include "share/server/fair_queue.h"
+#include "share/server/prefix_hashes.h"
 #include "share/server/served_journal.h"
 
 namespace joedb::server {
@@ -34,8 +38,10 @@ class Server_Host {
   // Closes a connection. No call about this session follows, in either direction.
   virtual void close(Session_Id session) = 0;
 
-  enum class Lane { journal, hashes, disk };  // disk: reads and writes that may wait for the disk
-  static constexpr std::size_t lane_count = 3;
+  // hashes: full hashes, in steps; disk: reads and writes that may wait for the disk; samples: fast
+  // hashes, with which clients begin.
+  enum class Lane { journal, hashes, disk, samples };
+  static constexpr std::size_t lane_count = 4;
   // Calls work() outside of the core's thread, and then done() in the core's thread. The works of a
   // lane run one at a time, in order. Neither function throws.
   virtual void run(Lane lane, std::function<void()> work, std::function<void()> done) = 0;
@@ -51,17 +57,24 @@ class Server_Host {
 // 2. Only the session that holds the lock pushes, and its push starts at the checkpoint.
 // 3. A session sends one reply for each request, in order.
 // 4. A session has at most max_input bytes waiting, one block to send, and one staged push.
+// 5. A session has at most one piece of work, of a bounded size, in the lanes. Clients take turns
+//    there, by name, and the work of a session that has ended is dropped.
 //
 // Not thread-safe: the host makes all calls from one thread, including done().
 class Server_Core {
  public:
   struct Limits {
-    System::Duration lock_time{};  // for a lock without traffic; 0: no limit
+    // A client loses the lock after this time without a request, and when it transfers less than 1
+    // KiB per second, on average over this time. 0: no limit.
+    System::Duration lock_time{};
     System::Duration hello_time = std::chrono::seconds(10);
     // A session is ended when it sends no request, or makes no progress with a push or with reading
     // a reply, for this long, up to a quarter more. 0: no limit.
     System::Duration idle_time{};
+    // If there are more, the oldest stranger makes room: a session without a name that has not said
+    // hello. A client with a name may have half of them.
     std::size_t max_sessions = 10'000;
+    std::size_t max_strangers = 1000;
   };
 
   // The references must outlive the core. `scratch` is the prefix of the names of files for large
@@ -74,9 +87,13 @@ class Server_Core {
   // ---- called by the host
 
   // Begins the session of a new connection. Sessions are counted from 0. Returns nullopt if there
-  // are too many. `name` is for log lines. A client without push rights sees a read-only server,
-  // and gets no lock.
-  std::optional<Session_Id> connected(const std::string& name = "", bool may_push = true);
+  // are too many. `name` is that of the access list, or empty. A client with Role::pull sees a
+  // read-only server, and gets no lock.
+  std::optional<Session_Id> connected(const std::string& name = "", Role role = Role::admin);
+  // Returns false if connected() would return nullopt.
+  bool can_connect(const std::string& name) const;
+  // Ends the oldest session without a name that has not said hello. Returns false if there is none.
+  bool end_oldest_stranger();
   // Returns the id of the next session.
   Session_Id next_session() const { return next_session_; }
   void received(Session_Id session, std::string_view bytes);
@@ -105,7 +122,7 @@ class Server_Core {
     std::uint64_t pushes = 0;
     std::uint64_t bytes_pushed = 0;
     std::uint64_t pushes_refused = 0;
-    std::uint64_t locks_lost = 0;  // taken from silent clients
+    std::uint64_t locks_lost = 0;  // taken from silent or slow clients, or by an admin
   };
   Status status() const;
 
@@ -122,7 +139,7 @@ class Server_Core {
   struct Session {
     Session_Id id = 0;
     std::string name;
-    bool may_push = true;
+    Role role = Role::admin;
     bool has_extensions = false;
     Phase phase = Phase::hello;
     bool must_end = false;  // the session ends when its reply is sent
@@ -145,7 +162,7 @@ class Server_Core {
   void process(Session_Id id);
   bool take_one(Session& session);
   bool take_hello(Session& session);
-  bool take_status_request(Session& session);
+  bool take_question(Session& session, std::string_view word);
   bool take_request(Session& session);
   bool take_pushed(Session& session);
   void receive(Session& session);
@@ -157,7 +174,10 @@ class Server_Core {
   void end(Session_Id id, std::string_view why, std::string_view error = {});
   void forget(Session_Id id);
 
-  void check(Session& session, Offset checkpoint, std::string hash);
+  std::string status_text() const;
+  std::string break_lock(const Session& session);
+
+  void check(Session& session, Offset checkpoint, const std::string& hash);
   void read(Session& session, Offset from, Offset until);
   void pull(Session& session);
   void wait_or_lock(Session& session);
@@ -176,21 +196,38 @@ class Server_Core {
   void ask_for_lock(Session& session);
   void grant();
   void release();
+  void take_lock_from(Session& session, std::string_view why);
   void restart_lock_time();
+  void pause_lock_time();
+  void resume_lock_time();
+  void note_lock_traffic(const Session& session, std::size_t size);
   void note_progress(Session& session);
   void end_idle_sessions();
   void set_deadline(Session& session, System::Duration duration);
   void clear_deadline(const Session& session);
 
-  // Calls work() in a lane, then done(error). `error` is empty if work() did not throw.
-  void run(Server_Host::Lane lane, std::function<void()> work,
-           std::function<void(const std::string& error)> done);
-  // The same for work with the journal, which runs at once if it cannot block. Updates checkpoint_
-  // and can_push_ before done().
-  void run(std::function<void()> work, std::function<void(const std::string& error)> done);
-  bool can_push(const Session& session) const { return can_push_ && session.may_push; }
+  // Calls work() in a lane when it is the turn of the session, then done(session, error), unless
+  // the session has ended. `error` is empty if work() did not throw.
+  using Done = std::function<void(Session& session, const std::string& error)>;
+  void run(Server_Host::Lane lane, Session& session, std::function<void()> work, Done done);
+  void start_next(Server_Host::Lane lane);
+  // The same for work with the journal, which runs at once if it cannot block, is not long, and no
+  // earlier work with the journal is running. Updates checkpoint_ and can_push_ before done().
+  void run(std::function<void()> work, std::function<void(const std::string& error)> done,
+           bool is_long = false);
+  bool can_push(const Session& session) const { return can_push_ && session.role != Role::pull; }
   // Logs an event of a session, and an error unless it is empty.
   void log(const Session& session, std::string_view event, std::string_view error = {});
+
+  struct Work {
+    Session_Id session;
+    std::function<void()> work;
+    Done done;
+  };
+  struct Lane_State {
+    bool is_busy = false;
+    Fair_Queue<Work> queue;
+  };
 
   Served_Journal& journal_;
   Server_Host& host_;
@@ -201,6 +238,10 @@ class Server_Core {
   const std::string database_;
 
   std::map<Session_Id, Session> sessions_;
+  std::set<Session_Id> strangers_;                         // in Phase::hello, without a name
+  std::array<Lane_State, Server_Host::lane_count> lanes_;  // not of the journal
+  Prefix_Hashes samples_;  // used only by work of the lanes of their names
+  Prefix_Hashes full_hashes_;
   Session_Id next_session_ = 0;
   Offset checkpoint_;  // of the journal, after the last work with it
   bool can_push_;      // can_push() of the journal, at the same time
@@ -209,10 +250,13 @@ class Server_Core {
   bool is_locked_ = false;  // the journal is locked: Served_Journal::begin
   bool is_lock_changing_ = false;
   std::optional<System::Time> lock_deadline_;
-  std::optional<System::Time> idle_check_;  // time of the next call of end_idle_sessions
+  std::optional<System::Duration> lock_left_;  // the rest of the time, while it does not pass
+  std::size_t lock_bytes_ = 0;                 // transferred since the time began
+  std::optional<System::Time> idle_check_;     // time of the next call of end_idle_sessions
   std::deque<Session_Id> lock_queue_;
   std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
   std::uint64_t staged_count_ = 0;
+  int journal_works_ = 0;  // in the journal lane
   bool is_refreshing_ = false;
   bool must_refresh_ = false;
   std::optional<System::Time> refresh_time_;  // time of the next refresh, after a failure

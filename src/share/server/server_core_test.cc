@@ -33,16 +33,20 @@ class Host final : public Server_Host {
   }
   void receive(Session_Id) override {}
   void close(Session_Id session) override { closed.push_back(session); }
-  void run(Lane, std::function<void()> work, std::function<void()> done) override {
+  void run(Lane lane, std::function<void()> work, std::function<void()> done) override {
     work();
     if (is_slow)
-      unfinished.push_back(std::move(done));
+      unfinished.push_back({lane, std::move(done)});
     else
       done();
   }
 
-  bool is_slow = false;  // completion is deferred to finish_one()
-  std::deque<std::function<void()>> unfinished;
+  bool is_slow = false;  // completion is deferred to Slow_Work_Test::finish_work()
+  struct Work {
+    Lane lane;
+    std::function<void()> done;
+  };
+  std::deque<Work> unfinished;
 
   std::map<Session_Id, std::string> output;
   std::vector<Session_Id> unreported;
@@ -157,6 +161,50 @@ TEST_F(Server_Core_Test, AClientThatIsSilentLosesItsLock) {
   EXPECT_EQ(ask(a, pull('F', 0, 41)), "F" + number(47) + comment("mine"));
 }
 
+TEST_F(Server_Core_Test, WhoPushesAByteNowAndThenLosesItsLock) {
+  const Session_Id slow = connect(), other = connect();
+  const std::string bytes(100'000, 'x');
+  const std::string request = push('O', 41, bytes);
+  ask(slow, pull('G', 0, 41));
+  ask(other, pull('G', 0, 41));
+  ask(slow, request.substr(0, 100));
+  for (std::size_t second = 0; second < 300 && host_.output[other].empty(); ++second) {
+    wait(std::chrono::seconds(1));
+    ask(slow, request.substr(100 + second, 1));
+  }
+  EXPECT_EQ(host_.output[other], "G" + number(41));
+  EXPECT_EQ(core_->status().locks_lost, 1u);
+}
+
+TEST_F(Server_Core_Test, WhoPushesSlowlyKeepsItsLock) {
+  const Session_Id slow = connect();
+  std::string bytes;
+  while (bytes.size() < 1'000'000) bytes += comment("0123456789012345678901234567");
+  const std::string request = push('O', 41, bytes);
+  ask(slow, pull('G', 0, 41));
+  std::string reply;
+  for (std::size_t at = 0; at < request.size(); at += 1500) {
+    wait(std::chrono::seconds(1));
+    reply = ask(slow, request.substr(at, 1500));
+  }
+  EXPECT_EQ(reply, "O");
+}
+
+TEST_F(Server_Core_Test, WhoReadsAByteNowAndThenLosesItsLock) {
+  std::string bytes;
+  while (bytes.size() < 1'000'000) bytes += comment("0123456789012345678901234567");
+  EXPECT_EQ(ask(connect(), push('O', 41, bytes)), "O");
+  const Session_Id slow = connect(), other = connect();
+  core_->received(slow, pull('G', 0, 41));
+  core_->received(other, pull('E', 0, 41));
+  for (int i = 0; i < 2; ++i) {  // 64 KiB each
+    system_.advance(std::chrono::minutes(4));
+    core_->tick();
+    core_->sent(slow);
+  }
+  EXPECT_FALSE(host_.output[other].empty());
+}
+
 TEST_F(Server_Core_Test, AWaitingPullIsWokenByAPush) {
   const Session_Id a = connect(), b = connect();
   EXPECT_EQ(ask(b, pull('F', 60'000, 41)), "");
@@ -247,11 +295,77 @@ TEST_F(Server_Core_Test, WhoDoesNotGoOnWithAPushIsIdle) {
 
 TEST_F(Server_Core_Test, RefusesMoreSessionsThanItsLimit) {
   Server_Core small(*journal_, host_, system_, log_, {.max_sessions = 2}, "scratch-");
-  EXPECT_TRUE(small.connected());
-  EXPECT_TRUE(small.connected());
+  for (const Session_Id id : {0, 1}) {
+    EXPECT_TRUE(small.connected());
+    small.received(id, "joedb" + number(19));
+  }
   EXPECT_FALSE(small.connected());
   small.closed(0);
   EXPECT_TRUE(small.connected());
+}
+
+TEST_F(Server_Core_Test, TheOldestStrangerMakesRoom) {
+  Server_Core small(*journal_, host_, system_, log_, {.max_sessions = 10, .max_strangers = 3},
+                    "scratch-");
+  const auto guest = [&] {
+    const auto id = small.connected();
+    if (id) small.received(*id, "joedb" + number(19));
+    return id;
+  };
+  EXPECT_TRUE(guest());
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(small.connected());
+  EXPECT_EQ(small.status().sessions, 4u);
+  EXPECT_EQ(host_.closed.front(), 1);
+  for (char name = 'a'; name < 'g'; ++name) EXPECT_TRUE(small.connected({name}, Role::push));
+  EXPECT_TRUE(guest()) << "a stranger makes room";
+  EXPECT_TRUE(guest());
+  EXPECT_TRUE(guest());
+  EXPECT_FALSE(guest()) << "no stranger is left";
+}
+
+TEST_F(Server_Core_Test, AClientWithANameGetsHalfOfTheSessions) {
+  Server_Core small(*journal_, host_, system_, log_, {.max_sessions = 10}, "scratch-");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(small.connected("many").has_value(), i < 5) << i;
+  EXPECT_TRUE(small.connected("one"));
+  EXPECT_TRUE(small.connected());
+}
+
+TEST_F(Server_Core_Test, AnAdminTakesTheLock) {
+  const Session_Id holder = connect(), next = connect();
+  ask(holder, pull('G', 0, 41));
+  ask(next, pull('G', 0, 41));
+  const std::string request = push('O', 41, comment("late"));
+  ask(holder, request.substr(0, 20));
+  wait(std::chrono::seconds(12));
+  const Session_Id pusher = core_->connected("bob", Role::push).value();
+  EXPECT_EQ(ask(pusher, "break_lock\n"), "no the role admin is needed\n");
+  EXPECT_EQ(host_.output[next], "");
+  const Session_Id admin = core_->connected("ann", Role::admin).value();
+  EXPECT_EQ(ask(admin, "break_"), "");
+  EXPECT_EQ(ask(admin, "lock\n"), "ok session 0 had it for 12 s\n");
+  EXPECT_TRUE(is_closed(admin));
+  EXPECT_EQ(host_.output[next], "G" + number(41));
+  EXPECT_EQ(ask(holder, request.substr(20)), "t");
+  EXPECT_EQ(ask(next, push('O', 41, comment("mine"))), "O");
+  EXPECT_EQ(ask(core_->connected().value(), "break_lock\n"), "ok nobody has the lock\n");
+}
+
+TEST_F(Server_Core_Test, ALargePushStopsNobodyElse) {
+  const Session_Id a = connect(), b = connect();
+  std::string large;
+  while (large.size() < (1 << 17)) large += comment("hello");
+  host_.is_slow = true;
+  EXPECT_EQ(ask(a, push('O', 41, large)), "");
+  ASSERT_EQ(host_.unfinished.size(), 1u);
+  EXPECT_EQ(host_.unfinished.front().lane, Server_Host::Lane::journal);
+  EXPECT_EQ(ask(b, pull('D', 0, 41)), "D" + number(41)) << "the push does not count yet";
+  while (!host_.unfinished.empty()) {
+    const auto done = std::move(host_.unfinished.front().done);
+    host_.unfinished.pop_front();
+    done();
+  }
+  EXPECT_EQ(host_.output[a], "O");
+  EXPECT_EQ(ask(b, pull('D', 0, 41)).substr(0, 9), "D" + number(journal_->get_checkpoint()));
 }
 
 // A journal that other processes write; its checkpoint is that of the last refresh().
@@ -290,13 +404,14 @@ class Slow_Work_Test : public Server_Core_Test {
     waiting_ = connect();
     ask(waiting_, pull('D', 1'000'000, journal_start));
   }
+  void finish_one() {
+    const Host::Work work = std::move(host_.unfinished.front());
+    host_.unfinished.pop_front();
+    work.done();
+    report();
+  }
   void finish_work() {
-    while (!host_.unfinished.empty()) {
-      const auto done = std::move(host_.unfinished.front());
-      host_.unfinished.pop_front();
-      done();
-      report();
-    }
+    while (!host_.unfinished.empty()) finish_one();
   }
   void write_something() {
     others_.written += 3;
@@ -336,6 +451,58 @@ TEST_F(Slow_Work_Test, WhatIsWrittenWhileALockIsReleasedIsFound) {
   expect_woken();
 }
 
+// ---- hashes
+
+class Hash_Test : public Slow_Work_Test {
+ protected:
+  static constexpr Offset size = 5 * Prefix_Hashes::step_size + 41;
+  Hash_Test() {
+    file_.get_data().assign(static_cast<std::size_t>(size), 'x');
+    others_.written = size;
+    others_.refresh();
+  }
+  Session_Id ask_for_hash(char code, Offset checkpoint, const std::string& name = "") {
+    const Session_Id id = core_->connected(name).value();
+    ask(id, "joedb" + number(19));
+    ask(id, code + number(checkpoint) + std::string(32, '?'));
+    return id;
+  }
+};
+
+TEST_F(Hash_Test, ASampleDoesNotWaitForFullHashes) {
+  for (Offset i = 0; i < 20; ++i) ask_for_hash('I', size - i);
+  const Session_Id quick = ask_for_hash('H', size);
+  EXPECT_EQ(host_.unfinished.size(), 2u);
+  while (!host_.unfinished.empty() && host_.output[quick] != "h") finish_one();
+  EXPECT_EQ(host_.output[quick], "h");
+  finish_work();
+}
+
+TEST_F(Hash_Test, WhoLeavesTakesItsHashesAlong) {
+  for (Offset i = 0; i < 150; ++i) core_->closed(ask_for_hash('I', size - i));
+  finish_one();
+  EXPECT_TRUE(host_.unfinished.empty());
+}
+
+TEST_F(Hash_Test, AClientWithManySessionsHasOneTurn) {
+  for (Offset i = 0; i < 30; ++i) ask_for_hash('I', size - i, "many");
+  const Session_Id one = ask_for_hash('I', size, "one");
+  int turns = 0;
+  while (host_.output[one] != "h") {
+    finish_one();
+    ++turns;
+  }
+  EXPECT_LT(turns, 15);
+  finish_work();
+}
+
+TEST_F(Hash_Test, ManyHashesReadTheJournalOnce) {
+  for (Offset i = 0; i < 10; ++i) ask_for_hash('I', size - i);
+  int turns = 0;
+  for (; !host_.unfinished.empty(); ++turns) finish_one();
+  EXPECT_LE(turns, 5 + 10);
+}
+
 // A file whose bytes are not in the page cache.
 class Cold_File final : public Memory_File {
  public:
@@ -367,12 +534,37 @@ TEST_F(Slow_Disk_Test, WhoReadsWhatIsNotInTheCacheBlocksNobody) {
   EXPECT_EQ(host_.output[reader].size(), 1 + 8 + 300'000 - std::size_t{journal_start});
 }
 
+TEST_F(Slow_Disk_Test, WhoLeavesTakesItsReadsAlong) {
+  for (int i = 0; i < 150; ++i) {
+    const Session_Id reader = connect();
+    ask(reader, pull('F', 0, journal_start));
+    core_->closed(reader);
+  }
+  finish_one();
+  EXPECT_TRUE(host_.unfinished.empty());
+}
+
 TEST_F(Slow_Disk_Test, WhoGoesWhileTheDiskReadsIsForgotten) {
   const Session_Id reader = connect();
   ask(reader, pull('F', 0, journal_start));
   core_->closed(reader);
   finish_work();
   EXPECT_EQ(host_.output[reader], "");
+}
+
+TEST_F(Slow_Disk_Test, WhoLosesItsLockWhileItsPushIsStagedPushesNothing) {
+  const testing::Temporary_Directory directory;
+  core_.emplace(others_, host_, system_, log_, Server_Core::Limits{}, directory.file("scratch-"));
+  const Session_Id pusher = connect();
+  const std::string request = push('O', 300'000, std::string(2'000'000, 'y'));
+  ask(pusher, pull('G', 0, 300'000));
+  finish_work();
+  ask(pusher, std::string_view(request).substr(0, 1'500'000));
+  EXPECT_FALSE(host_.unfinished.empty());
+  EXPECT_EQ(ask(core_->connected().value(), "break_lock\n").substr(0, 3), "ok ");
+  finish_work();
+  EXPECT_EQ(ask(pusher, std::string_view(request).substr(1'500'000)), "t");
+  EXPECT_EQ(others_.pushed, 0);
 }
 
 TEST_F(Slow_Disk_Test, LargePushesAreStagedElsewhere) {

@@ -1,10 +1,12 @@
 #include "share/server/socket_server.h"
 
+#include <algorithm>
 #include <array>
 #include <asio.hpp>
 #include <asio/ssl.hpp>
 #include <charconv>
 #include <filesystem>
+#include <list>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "joedb/base/error.h"
 #include "kernel/base/standard_descriptors.h"
 #include "share/network/access.h"
+#include "share/network/listener.h"
 #include "share/network/local_acceptor.h"
 #include "share/server/stream.h"
 #include "share/server/tls.h"
@@ -25,8 +28,10 @@ using asio::ip::tcp;
 using asio::local::stream_protocol;
 using Tls_Socket = asio::ssl::stream<tcp::socket>;
 
-// Limit on TCP connections that have not sent their first line or HTTP request yet.
-constexpr std::size_t max_pending_connections = 1000;
+using network::Listener;
+
+// Limit on connections that have not sent their HTTP request yet.
+constexpr std::size_t max_http_strangers = 100;
 
 // A connection. Handlers share ownership of it, and do nothing once it is closed.
 struct Peer {
@@ -38,53 +43,27 @@ struct Peer {
 };
 using Peer_Pointer = std::shared_ptr<Peer>;
 
-// Accepts connections, one after the other.
-template <class Protocol>
-class Listener {
- public:
-  using Socket = typename Protocol::socket;
-  Listener(asio::io_context& io, Logger& log, std::function<void(Socket)> accepted)
-      : acceptor(io), retry_(io), log_(log), accepted_(std::move(accepted)) {}
-
-  void accept() {
-    acceptor.async_accept([this](const std::error_code& error, Socket socket) {
-      if (error == asio::error::operation_aborted) return;
-      if (!error) {
-        accepted_(std::move(socket));
-        return accept();
-      }
-      // There may be no free descriptor. Keep the open connections, and try again later.
-      log_.log("accepting a connection: " + error.message());
-      retry_.expires_after(std::chrono::milliseconds(100));
-      retry_.async_wait([this](const std::error_code& stopped) {
-        if (!stopped) accept();
-      });
-    });
-  }
-
-  typename Protocol::acceptor acceptor;
-
- private:
-  asio::steady_timer retry_;
-  Logger& log_;
-  const std::function<void(Socket)> accepted_;
-};
+template <class Socket>
+Peer_Pointer peer_of(Socket socket) {
+  return std::make_shared<Peer>(
+      std::make_unique<Stream_Of<Socket>>(std::make_unique<Socket>(std::move(socket))));
+}
 
 // A journal and its connections.
 class Served final : public Server_Host {
  public:
   Served(asio::io_context& io, Served_Journal& journal, const std::string& name, std::string path,
-         std::optional<int> descriptor, const Server_Core::Limits& limits, Logger& log)
+         std::optional<int> descriptor, const Server_Core::Limits& limits, Logger& log,
+         std::function<bool()> make_room, std::function<bool()> has_room)
       : io_(io),
         path_(std::move(path)),
         owns_socket_(!descriptor),
         core_(journal, *this, System::real(), log, limits, path_ + '.', name),
         timer_(io),
-        listener_(io, log, [this](stream_protocol::socket socket) {
-          add(std::make_shared<Peer>(std::make_unique<Stream_Of<stream_protocol::socket>>(
-                  std::make_unique<stream_protocol::socket>(std::move(socket)))),
-              "", true);
-        }) {
+        listener_(io, {[this, has_room](stream_protocol::socket socket) {
+                         if (has_room()) add(peer_of(std::move(socket)), "", Role::admin);
+                       },
+                       std::move(make_room), [&log](const std::string& line) { log.log(line); }}) {
     if (descriptor)
       listener_.acceptor.assign(stream_protocol(), *descriptor);
     else
@@ -107,12 +86,19 @@ class Served final : public Server_Host {
     call([this] { core_.refresh(); });
   }
   Server_Core::Status status() const { return core_.status(); }
+  bool can_connect(const std::string& name) const { return core_.can_connect(name); }
+  std::size_t connections() const { return peers_.size(); }
+  bool end_oldest_stranger() {
+    bool has_ended = false;
+    call([&] { has_ended = core_.end_oldest_stranger(); });
+    return has_ended;
+  }
 
   // connected() calls receive() before it returns the id, so peers_ needs the peer first.
-  void add(const Peer_Pointer& peer, const std::string& name, bool may_push) {
+  void add(const Peer_Pointer& peer, const std::string& name, Role role) {
     call([&] {
       peers_[core_.next_session()] = peer;
-      if (!core_.connected(name, may_push)) {
+      if (!core_.connected(name, role)) {
         peers_.erase(core_.next_session());
         peer->stream->close();
       }
@@ -230,12 +216,18 @@ Address parse_address(const std::string& text) {
 
 class Socket_Server::Implementation {
  public:
-  Implementation(Server_Core::Limits limits, Logger& log)
-      : limits_(limits), log_(log), ends_(io_, SIGINT, SIGTERM), sighup_(io_) {}
+  Implementation(Server_Core::Limits limits, Logger& log, std::size_t max_connections)
+      : limits_(limits),
+        max_connections_(max_connections),
+        log_(log),
+        ends_(io_, SIGINT, SIGTERM),
+        sighup_(io_) {}
 
   void serve(Served_Journal& journal, const std::string& name, const std::string& path,
              std::optional<int> descriptor) {
-    auto served = std::make_unique<Served>(io_, journal, name, path, descriptor, limits_, log_);
+    auto served = std::make_unique<Served>(
+        io_, journal, name, path, descriptor, limits_, log_,
+        [this] { return end_oldest_stranger(); }, [this] { return has_room(); });
     if (!served_.emplace(name, std::move(served)).second)
       throw Exception("two databases are named " + name);
   }
@@ -252,14 +244,12 @@ class Socket_Server::Implementation {
                       ": other machines can connect there, which needs TLS: give a "
                       "certificate and a key (joedb_server --init makes them)");
     }
-    tcp_ = std::make_unique<Listener<tcp>>(
-        io_, log_, [this](tcp::socket socket) { begin(std::move(socket)); });
+    tcp_ = make_listener([this](tcp::socket socket) { begin(std::move(socket)); });
     return open(*tcp_, endpoint, text);
   }
 
   int listen_for_metrics(const std::string& text) {
-    metrics_ = std::make_unique<Listener<tcp>>(
-        io_, log_, [this](tcp::socket socket) { answer_http(std::move(socket)); });
+    metrics_ = make_listener([this](tcp::socket socket) { answer_http(std::move(socket)); });
     return open(*metrics_, resolve(text), text);
   }
 
@@ -295,6 +285,53 @@ class Socket_Server::Implementation {
     std::string line;
   };
   using Pending_Pointer = std::shared_ptr<Pending_Connection>;
+  using Strangers = std::list<Pending_Pointer>;  // the oldest first
+
+  // ---- the number of connections
+
+  std::unique_ptr<Listener<tcp>> make_listener(std::function<void(tcp::socket)> accepted) {
+    return std::make_unique<Listener<tcp>>(
+        io_, Listener<tcp>::Events{std::move(accepted), [this] { return end_oldest_stranger(); },
+                                   [this](const std::string& line) { log_.log(line); }});
+  }
+
+  // Returns false if another connection must be refused.
+  bool has_room() {
+    std::size_t count = strangers_.size() + http_strangers_.size();
+    for (const auto& [name, served] : served_) count += served->connections();
+    if (count < max_connections_ || end_oldest_stranger()) return true;
+    log_.log("a connection was refused: there are " + std::to_string(count) +
+             ", for which this process may open files (ulimit -n)");
+    return false;
+  }
+
+  // Closes a connection whose client has not shown who it is. Returns false if there is none.
+  bool end_oldest_stranger() {
+    if (end_oldest(http_strangers_) || end_oldest(strangers_)) return true;
+    for (const auto& [name, served] : served_)
+      if (served->end_oldest_stranger()) return true;
+    return false;
+  }
+
+  bool end_oldest(Strangers& strangers) {
+    if (strangers.empty()) return false;
+    end(strangers.front(), "it has not shown who it is, and makes room for another");
+    return true;
+  }
+
+  // Returns null if there is no room.
+  Pending_Pointer add_stranger(Strangers& strangers, std::size_t most) {
+    if (strangers.size() >= most) end_oldest(strangers);
+    if (!has_room()) return nullptr;
+    strangers.push_back(std::make_shared<Pending_Connection>(io_));
+    return strangers.back();
+  }
+
+  // Returns false if the connection was ended before, while this operation was under way.
+  bool forget(const Pending_Pointer& pending) {
+    pending->timer.cancel();
+    return strangers_.remove(pending) + http_strangers_.remove(pending) > 0;
+  }
 
   tcp::endpoint resolve(const std::string& text) {
     const Address address = parse_address(text);
@@ -329,12 +366,10 @@ class Socket_Server::Implementation {
 
   // Answers any HTTP request with the metrics.
   void answer_http(tcp::socket socket) {
-    if (pending_connections_ >= max_pending_connections) return;
-    const auto pending = std::make_shared<Pending_Connection>(io_);
-    ++pending_connections_;
-    pending->peer = std::make_shared<Peer>(
-        std::make_unique<Stream_Of<tcp::socket>>(std::make_unique<tcp::socket>(std::move(socket))));
-    pending->timer.expires_after(limits_.hello_time);
+    const Pending_Pointer pending =
+        add_stranger(http_strangers_, std::min(max_http_strangers, limits_.max_strangers));
+    if (!pending) return;
+    pending->peer = peer_of(std::move(socket));
     limit(pending);
     read_http(pending);
   }
@@ -358,9 +393,7 @@ class Socket_Server::Implementation {
   }
 
   void leave(const Pending_Pointer& pending) {
-    --pending_connections_;
-    pending->timer.cancel();
-    pending->peer->stream->close();
+    if (forget(pending)) pending->peer->stream->close();
   }
 
   // The text format of Prometheus, version 0.0.4.
@@ -393,7 +426,7 @@ class Socket_Server::Implementation {
          [](const Status& s) { return static_cast<double>(s.bytes_pushed); }},
         {"pushes_refused_total", "counter", "Pushes that were refused.",
          [](const Status& s) { return static_cast<double>(s.pushes_refused); }},
-        {"locks_lost_total", "counter", "Locks that were taken from silent clients.",
+        {"locks_lost_total", "counter", "Locks that were taken from clients.",
          [](const Status& s) { return static_cast<double>(s.locks_lost); }}};
     std::ostringstream out;
     out.precision(17);
@@ -423,17 +456,14 @@ class Socket_Server::Implementation {
   }
 
   void begin(tcp::socket socket) {
-    if (pending_connections_ >= max_pending_connections) return;  // closes it
+    const Pending_Pointer pending = add_stranger(strangers_, limits_.max_strangers);
+    if (!pending) return;  // closes the socket
     std::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
-    const auto pending = std::make_shared<Pending_Connection>(io_);
-    ++pending_connections_;
-    pending->timer.expires_after(limits_.hello_time);
     pending->tls = tls_;
     if (!tls_) {
-      pending->peer = std::make_shared<Peer>(std::make_unique<Stream_Of<tcp::socket>>(
-          std::make_unique<tcp::socket>(std::move(socket))));
+      pending->peer = peer_of(std::move(socket));
       limit(pending);
       return read_line(pending);
     }
@@ -451,14 +481,16 @@ class Socket_Server::Implementation {
   }
 
   void limit(const Pending_Pointer& pending) {
-    pending->timer.async_wait([pending](const std::error_code& error) {
-      if (!error) pending->peer->stream->close();
+    pending->timer.expires_after(limits_.hello_time);
+    pending->timer.async_wait([this, pending](const std::error_code& error) {
+      if (!error) end(pending, "it has not shown who it is in time");
     });
   }
 
   void end(const Pending_Pointer& pending, const std::string& why) {
+    if (!forget(pending)) return;
     log_.log("a connection over TCP was refused: " + why);
-    leave(pending);
+    pending->peer->stream->close();
   }
 
   void read_line(const Pending_Pointer& pending) {
@@ -488,9 +520,7 @@ class Socket_Server::Implementation {
         [this, pending, served, refusal, name, role](const std::error_code& error, std::size_t) {
           if (error) return end(pending, error.message());
           if (!refusal.empty()) return end(pending, refusal);
-          --pending_connections_;
-          pending->timer.cancel();
-          served->add(pending->peer, name, role != Role::pull);
+          if (forget(pending)) served->add(pending->peer, name, role);
         });
   }
 
@@ -520,11 +550,13 @@ class Socket_Server::Implementation {
     const auto entry =
         database == "-" && served_.size() == 1 ? served_.begin() : served_.find(database);
     if (entry == served_.end()) return "there is no database " + database;
+    if (!entry->second->can_connect(name)) return "the server has too many clients";
     served = entry->second.get();
     return "";
   }
 
   const Server_Core::Limits limits_;
+  const std::size_t max_connections_;
   Logger& log_;
   asio::io_context io_{1};
   asio::signal_set ends_;
@@ -534,7 +566,8 @@ class Socket_Server::Implementation {
   std::unique_ptr<Listener<tcp>> metrics_;
   Tls_Files tls_files_;
   std::shared_ptr<Tls_State> tls_;  // null: no TLS
-  std::size_t pending_connections_ = 0;
+  Strangers strangers_;             // clients
+  Strangers http_strangers_;        // at the port of the metrics
 };
 
 static Logger& before_sockets(Logger& log) {
@@ -542,9 +575,10 @@ static Logger& before_sockets(Logger& log) {
   return log;
 }
 
-Socket_Server::Socket_Server(Server_Core::Limits limits, Logger& log)
-    : implementation_(std::make_unique<Implementation>(limits, before_sockets(log)), "the server") {
-}
+Socket_Server::Socket_Server(Server_Core::Limits limits, Logger& log, std::size_t max_connections)
+    : implementation_(
+          std::make_unique<Implementation>(limits, before_sockets(log), max_connections),
+          "the server") {}
 
 Socket_Server::~Socket_Server() = default;
 

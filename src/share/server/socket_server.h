@@ -2,6 +2,7 @@
 #define JOEDB_SRC_SHARE_SERVER_SOCKET_SERVER_H
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +27,11 @@ struct Tls_Files {
 // of them at a TCP port.
 class Socket_Server {
  public:
-  // `log` must outlive the server.
-  Socket_Server(Server_Core::Limits limits, Logger& log);
+  // `log` must outlive the server. Of more than `max_connections` to all journals and ports, the
+  // oldest that has not shown who it is makes room, or the new one is refused. Nobody knows yet who
+  // a client is before it has sent its hello or, over TCP, the line of its access.
+  Socket_Server(Server_Core::Limits limits, Logger& log,
+                std::size_t max_connections = std::numeric_limits<std::size_t>::max());
   // Waits until running work on the journals has ended: a write, a sync, or an answer of another
   // server.
   ~Socket_Server();

@@ -148,7 +148,7 @@ class Sim_Faults {
   bool fails(Sim_Fault::Calls calls);
   // True if the fault has occurred.
   bool has_failed() const { return has_failed_; }
-  // True if the fault last occurred in a destructor during stack unwinding.
+  // True if the last failing call was made during stack unwinding, so by a destructor.
   bool has_failed_in_unwinding() const { return has_failed_in_unwinding_; }
   // Number of calls of a kind so far.
   std::size_t count(Sim_Fault::Calls calls) const {

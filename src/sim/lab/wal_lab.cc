@@ -834,7 +834,8 @@ class Wal_World final : public World {
     recover(image, shown, promises, time, is_power, depth);
   }
 
-  // Checks the image without some of the copies: at most as many as may be lost.
+  // Checks what a reader shows if a random set of copies cannot be opened. Skips the check if so
+  // many copies are unopened, absent or empty that durable entries may be lost.
   void check_copies(const Image& image, const Promises_Of_Log& promises, std::size_t time,
                     bool is_power) {
     const std::uint64_t missing = 1 + random_.below((std::size_t{1} << setup_.copies) - 1);

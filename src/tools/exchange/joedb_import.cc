@@ -9,6 +9,7 @@
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/memory_limit.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
@@ -58,7 +59,11 @@ void add_import_options(Options& options, Import_Options& import) {
               "FIELD[=TABLE],...");
   options.add("--rename", import.renames, "store the values of COLUMN in FIELD",
               "COLUMN=FIELD,...");
-  options.add("--skip", settings.skipped, "ignore these columns", "COLUMN,...");
+  options.add("--skip", settings.skipped,
+              "ignore these columns; here and for --rename, COLUMN is a name, or a number from 1",
+              "COLUMN,...");
+  options.add_flag("--strings", settings.only_strings,
+                   "new fields are strings, unless --type names another type");
   options.add_flag("--add-fields", settings.adds_fields,
                    "add fields for new columns to an existing table");
   options.add("--sample", settings.sample,
@@ -69,6 +74,7 @@ void add_import_options(Options& options, Import_Options& import) {
               {1, std::int64_t{1} << 40});
   options.add_flag("--json", import.is_json, "print the counts as a JSON object");
   add_transaction_options(options, import.transaction);
+  add_busy_option(options);
   add_file_modes(options, transaction_grammar);
 }
 
@@ -154,6 +160,15 @@ void preview(Row_Source& source, const File_Argument& file, const Import_Options
             << "nothing was written\n";
 }
 
+// For example "renamed: column full name is now full_name".
+std::string renaming_notes(const Import_Plan& plan) {
+  std::string notes;
+  for (const Import_Plan::Column& column : plan.columns)
+    if (!column.renamed_from.empty())
+      notes += "renamed: column " + column.renamed_from + " is now " + column.field + '\n';
+  return notes;
+}
+
 // For example "empty becomes 0: city.population, in 2 rows".
 std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
                           const Database& database) {
@@ -175,7 +190,7 @@ void import_from(Row_Source& source, const File_Argument& file, const Import_Opt
     const Import_Plan plan = make_plan(source, database.get_database(), import.settings, stop);
     Watch watch(source, stop, "importing");
     counts = import_rows(source, database, plan, [&] { watch(); });
-    notes = missing_notes(counts, plan, database.get_database());
+    notes = renaming_notes(plan) + missing_notes(counts, plan, database.get_database());
   });
   if (!import.is_json) std::cout << notes;
   print_counts(import.settings.table, counts, import.is_json);
@@ -252,14 +267,23 @@ int import_csv(std::vector<std::string> arguments) {
                    "europe.joedb\n"});
   Import_Options import;
   Csv_Format format;
-  std::string separator = ",";
-  options.add("--separator", separator, "separator: one character, or tab (default: ,)");
+  std::string separator;
+  options.add(
+      "--separator", separator,
+      "separator: one character, or tab (default: the one of a first line like sep=;, or ,)");
   options.add("--columns", format.columns, "column names, for a file without a header",
               "COLUMN,...");
   options.add_flag("--trim", format.trims, "remove spaces around unquoted values");
+  options.add_flag("--fill", format.fills,
+                   "accept rows with too few values: the others are missing");
+  options.add("--comment", format.comment, "skip rows that begin with this, for example #");
+  std::vector<std::string> missing;
+  options.add("--missing", missing, "values that are missing, like NA or null, and not text",
+              "VALUE,...");
   add_import_options(options, import);
   return run(options, import, std::move(arguments), usage, [&](Input& input) {
-    format.separator = separator_of(separator);
+    if (!separator.empty()) format.separator = separator_of(separator);
+    format.missing = {missing.begin(), missing.end()};
     return std::make_unique<Csv_Reader>(input, format);
   });
 }

@@ -1,9 +1,28 @@
 #include "tools/exchange/sqlite_output.h"
 
+#include <iostream>
+
 #include "exchange/sqlite_export.h"
 #include "text/dump.h"
+#include "text/sql.h"
 
 namespace joedb {
+
+// Says which names are others in SQL.
+static void note_names(const Database& database) {
+  const Sql_Names names(database);
+  const auto note = [](const std::string& what, const std::string& name, const std::string& now) {
+    if (name != now) std::cerr << "renamed: " << what << name << " is now " << now << '\n';
+  };
+  for (const Table* table : live_tables(database)) {
+    note("table ", table->name(), names.table(*table));
+    const std::vector<std::string> fields = Sql_Names::fields(*table);
+    auto now = fields.begin();
+    for_each_live_field(*table, [&](Field_Id, const Field& field) {
+      note("field " + table->name() + '.', field.name, *now++);
+    });
+  }
+}
 
 void write_sqlite(const Sqlite_Source& source, const std::string& path, const std::string& name) {
   const auto file = open_source(source.name, source.source);
@@ -22,6 +41,7 @@ void write_sqlite(const Sqlite_Source& source, const std::string& path, const st
                 .indexes = std::move(indexes),
                 .progress = [&](index_t row) { progress.update(row); }}
       .write(path, name);
+  note_names(database);
 }
 
 }  // namespace joedb

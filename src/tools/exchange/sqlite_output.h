@@ -17,7 +17,7 @@ struct Sqlite_Source {
 };
 
 // Creates an SQLite file at `path`, which must not exist. `name` is the name in messages. Shows
-// progress. Throws Exception.
+// progress, and says on standard error which names are others in SQL. Throws Exception.
 void write_sqlite(const Sqlite_Source& source, const std::string& path, const std::string& name);
 
 }  // namespace joedb

@@ -7,6 +7,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/entry_end.h"
+#include "tools/frame/entry_follower.h"
 #include "tools/frame/json_output.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
@@ -121,7 +122,7 @@ void print_journal_as(Abstract_File& file, const Logdump_Options& options) {
   if (options.raw)
     print_journal(file, Command_Writer(std::cout, &file, Command_Writer::Form::raw), options);
   else if (options.sql)
-    print_journal(file, Sql_Writer(std::cout, blobs), options);
+    print_journal(file, Sql_Writer(std::cout, blobs, strings_in_sql()), options);
   else
     print_journal(file, Command_Writer(std::cout, blobs), options);
 }

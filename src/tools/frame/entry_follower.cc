@@ -29,8 +29,9 @@ class Loading_Follower : public Entry_Follower {
 template <class Writer>
 class Printing_Follower : public Entry_Follower {
  public:
-  Printing_Follower(const Abstract_File& blobs, bool is_tail)
-      : writer_(std::cout, &blobs), skips_(is_tail) {}
+  template <class... Settings>
+  Printing_Follower(const Abstract_File& blobs, bool is_tail, Settings... settings)
+      : writer_(std::cout, &blobs, settings...), skips_(is_tail) {}
 
   void advance(Readonly_Journal& journal) override {
     if (skips_) {
@@ -56,6 +57,10 @@ class Printing_Follower : public Entry_Follower {
 
 }  // namespace
 
+Sql_Writer::Strings strings_in_sql() {
+  return is_classic() ? Sql_Writer::Strings::bytes : Sql_Writer::Strings::text;
+}
+
 std::unique_ptr<Entry_Follower> make_entry_follower(Client_Options::Db db,
                                                     const Abstract_File& blobs) {
   using Db = Client_Options::Db;
@@ -69,7 +74,8 @@ std::unique_ptr<Entry_Follower> make_entry_follower(Client_Options::Db db,
       return std::make_unique<Printing_Follower<Command_Writer>>(blobs, db == Db::dump_tail);
     case Db::sql:
     case Db::sql_tail:
-      return std::make_unique<Printing_Follower<Sql_Writer>>(blobs, db == Db::sql_tail);
+      return std::make_unique<Printing_Follower<Sql_Writer>>(blobs, db == Db::sql_tail,
+                                                             strings_in_sql());
   }
   return std::make_unique<Ignoring_Follower>();
 }

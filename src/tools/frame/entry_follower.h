@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "joedb/journal/readonly_journal.h"
+#include "text/entry_text.h"
 #include "tools/frame/arguments.h"
 
 namespace joedb {
@@ -21,6 +22,9 @@ class Entry_Follower {
 // journal.
 std::unique_ptr<Entry_Follower> make_entry_follower(Client_Options::Db db,
                                                     const Abstract_File& blobs);
+
+// Returns how SQL has strings: as bytes with --classic.
+Sql_Writer::Strings strings_in_sql();
 
 }  // namespace joedb
 

@@ -7,16 +7,47 @@
 #include <sstream>
 #include <string>
 
+#include "joedb/io/posix_file.h"
+#include "kernel/io/lock_wait.h"
 #include "share/network/protocol.h"
+#include "tools/frame/stop_signal.h"
 
 namespace joedb {
 
-// Returns the lines of the status of a server; empty if the server does not report it.
-static std::string status_of(Connector& connector) {
+// ---- files --------------------------------------------------------------------------------------
+
+static std::chrono::duration<double> busy_seconds(default_busy_timeout);
+
+void add_busy_option(Options& options) {
+  options.add("--busy_timeout", busy_seconds,
+              "how long to wait for another program that writes the file (default: 10)");
+}
+
+System::Duration busy_timeout() {
+  return is_classic() ? System::Duration::max()
+                      : std::chrono::duration_cast<System::Duration>(busy_seconds);
+}
+
+static void announce(Lock_Wait& wait) {
+  if (const int signal = stop_signal_come(); signal != 0)
+    throw Interrupted(signal, "the wait for a lock has ended");
+  if (wait.is_announced || wait.waited() < std::chrono::seconds(1)) return;
+  wait.is_announced = true;
+  const std::string holder = wait.find_holder().text;
+  std::fprintf(stderr, "waiting for %s, which %s has locked. Ctrl-C gives up\n",
+               wait.file().c_str(), holder.empty() ? "somebody else" : holder.c_str());
+}
+
+void announce_lock_waits() { set_lock_wait_hook(announce); }
+
+// ---- servers ------------------------------------------------------------------------------------
+
+std::string ask_server(Connector& connector, std::string_view word) {
   std::string text;
   try {
     const std::unique_ptr<Channel> channel = connector.new_channel();
-    channel->write(network::status_word.data(), network::status_word.size());
+    channel->set_patience({std::chrono::seconds(2)});
+    channel->write(word.data(), word.size());
     char bytes[1024];
     while (text.size() < 65536) text.append(bytes, channel->read_some(bytes, sizeof bytes));
   } catch (const std::exception&) {  // the server has closed the channel
@@ -26,7 +57,7 @@ static std::string status_of(Connector& connector) {
 
 // For example "session 3 (ann) has had it for 12 s"; empty if unknown.
 static std::string holder_of_lock(Connector& connector) {
-  std::istringstream lines(status_of(connector));
+  std::istringstream lines(ask_server(connector, network::status_word));
   std::string line;
   while (std::getline(lines, line)) {
     std::istringstream words(line);

@@ -1,4 +1,3 @@
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -12,6 +11,7 @@
 #include "kernel/base/json_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "tools/frame/command.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/parser.h"
 #include "tools/frame/stop_signal.h"
 
@@ -151,8 +151,10 @@ static std::string user_message(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
   const auto* const io = dynamic_cast<const Io_Error*>(&error);
   if (io == nullptr) return text;
-  if (io->action == "locking" && io->code == EAGAIN)
-    return io->path + ": another program writes it";
+  if (dynamic_cast<const Lock_Timeout*>(&error))
+    return text + "; --busy_timeout sets another limit";
+  if (const auto* const locked = dynamic_cast<const File_Locked*>(&error))
+    return locked->path + ": " + locked->reason;
   return io->action == "opening" ? text.substr(io->action.size() + 1) : text;
 }
 
@@ -179,6 +181,8 @@ static void print_error(const Call& call, const std::exception& error) {
 
 int main(int argc, char** argv) {
   joedb::reserve_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error, like a full disk
+  joedb::announce_lock_waits();
   joedb::Call call = joedb::make_call(argc, argv);
   try {
     return joedb::run(call);

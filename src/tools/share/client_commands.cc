@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "joedb/io/posix_file.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
+#include "share/network/protocol.h"
 #include "tools/frame/lock_notice.h"
 #include "tools/frame/stop_signal.h"
 
@@ -38,6 +40,10 @@ constexpr Command_Help client_help[] = {
     {"pull_every", "number number", "pull repeatedly, until SIGINT. Defaults: 1 and 0 seconds",
      "pull_every\npull_every 10 5\n"},
     {"push_every", "number", "push repeatedly, until SIGINT. Default: 1 second", "push_every 60\n"},
+    {"break_lock", "",
+     "take the server's lock from the client that has it, which loses its push in progress. For "
+     "clients with the role admin, and those at the server's own socket",
+     "break_lock\n"},
     {"set_valid_data", "true|false", "end transactions with a valid_data mark: true or false",
      "set_valid_data true\n"},
     {"set_timestamp", "true|false", "end transactions with a time stamp: true or false",
@@ -51,7 +57,8 @@ constexpr Command_Help client_help[] = {
 
 using std::chrono::milliseconds;
 // Limit on the delay between a stop signal and the end of a wait.
-constexpr milliseconds max_wait{500};
+constexpr milliseconds max_wait{200};
+constexpr milliseconds classic_max_wait{500};
 
 // Reads a number of seconds, which may have decimals. Returns `fallback` if the argument is missing
 // or invalid.
@@ -139,6 +146,16 @@ class Client_Commands {
     repeat(out, sleep, [&](Stop_Signal& stop) { pull(out, wait, stop); });
   }
 
+  void break_lock(std::ostream& out) {
+    std::string answer = ask_server(*interpreters_.server, network::break_lock_word);
+    if (answer.ends_with('\n')) answer.pop_back();
+    if (plain_size<'\\'>(answer) < answer.size() || answer.size() < 3)
+      throw Exception("the server did not answer: it may be an older one");
+    const std::string text = answer.substr(3);
+    if (!answer.starts_with("ok ")) throw Exception(text);
+    out << text << '\n';
+  }
+
   void push_every(std::ostream& out, milliseconds sleep) {
     repeat(out, sleep, [&](Stop_Signal&) {
       client_.pull_file();
@@ -150,11 +167,11 @@ class Client_Commands {
   // An empty pull updates the modification time of the file, to show that the client is still
   // polling.
   void pull(std::ostream& out, milliseconds wait, Stop_Signal& stop) {
-    Offset size;
+    Offset size = 0;
     milliseconds part;
     do {
-      part = std::min(wait, max_wait);
-      size = client_.pull(part);
+      part = std::min(wait, loop_.settings().is_classic ? classic_max_wait : max_wait);
+      if (!ask_until_signal(part, [&] { size = client_.pull(part); })) break;
       wait -= part;
     } while (size == 0 && wait > wait.zero() && !stop.has_come());
     if (size > 0)
@@ -168,12 +185,27 @@ class Client_Commands {
   void repeat(std::ostream& out, milliseconds sleep, F f) {
     Stop_Signal stop;
     while (!stop.has_come()) {
-      f(stop);
+      if (!is_answered(stop, f)) continue;
       if (sleep > sleep.zero())
         out << time_text(std::time(nullptr)) << ". Sleeping for "
             << std::chrono::duration<double>(sleep).count() << " seconds...\n";
       out.flush();
       stop.sleep(sleep);
+    }
+  }
+
+  // Calls f(stop). Returns false, after a pause, if the connection was lost for too long: these
+  // commands go on for ever, unless the command line says how long to try.
+  template <class F>
+  bool is_answered(Stop_Signal& stop, F f) {
+    try {
+      f(stop);
+      return true;
+    } catch (const Connection_Lost& error) {
+      if (interpreters_.gives_up) throw;
+      std::cerr << error.what() << "; trying again. Ctrl-C gives up\n";
+      stop.sleep(std::chrono::seconds(1));
+      return false;
     }
   }
 
@@ -190,6 +222,11 @@ Interpreter_Command setting(std::string_view name, std::string_view help, bool& 
             in.require_end();
             value = wanted;
           }};
+}
+
+Interpreter_Command break_lock_command(const std::shared_ptr<Client_Commands>& commands) {
+  return {"break_lock", "break_lock (take the server's lock from the client that has it)",
+          without_arguments([commands](std::ostream& out) { commands->break_lock(out); })};
 }
 
 }  // namespace
@@ -237,6 +274,8 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
                                   commands->push_every(out, sleep);
                                 }});
   }
+  if (interpreters.server != nullptr && !loop.settings().is_classic)
+    reading.commands.push_back(break_lock_command(commands));
   loop.add_group(std::move(reading));
   if (!client.can_write()) return;
 

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -12,12 +13,14 @@
 #include <vector>
 
 #include "joedb/base/log.h"
+#include "kernel/io/process.h"
 #include "share/server/keys.h"
 #include "share/server/served_journal.h"
 #include "share/server/socket_server.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/share/watcher.h"
 
@@ -66,10 +69,8 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
   if (open.file().is_readonly()) return std::make_unique<server::Read_Journal>(open.file());
   Journal_Options options = client.journal_options();
   if (client.recovery != Recovery::none || is_classic()) options.recovery = client.recovery;
-  auto journal = std::make_unique<server::Written_Journal>(
-      open.file(), open.connection(), client.check, client.hard_checkpoint, options);
-  print_saved_tail(journal->get_saved_tail());
-  return journal;
+  return std::make_unique<server::Written_Journal>(open.file(), open.connection(), client.check,
+                                                   client.hard_checkpoint, options);
 }
 
 // A served journal, with the objects that it uses.
@@ -158,14 +159,26 @@ struct Server_Options {
     if (!tls.client_authority.empty() && tls.access_list.empty())
       throw Usage_Error("--client_authority needs --access, the list of who may do what");
   }
-  server::Server_Core::Limits limits() const {
+  server::Server_Core::Limits limits(std::size_t max_connections) const {
     server::Server_Core::Limits result;
+    result.max_strangers = std::min(result.max_strangers, max_connections / 8);
     result.lock_time = std::chrono::duration_cast<System::Duration>(lock_time);
     result.idle_time = std::chrono::duration_cast<System::Duration>(idle_time);
     result.max_sessions = static_cast<std::size_t>(max_sessions);
     return result;
   }
 };
+
+// Returns the number of connections that this process may have: an eighth of its files is left for
+// databases, their backups, and pushes that are staged in files.
+std::size_t connection_limit(const Server_Options& options, Logger& log) {
+  const std::size_t files = raise_file_limit();
+  const std::size_t result = files - files / 8;
+  if (static_cast<std::size_t>(options.max_sessions) > result)
+    log.log("at most " + std::to_string(result) + " connections, because this process may open " +
+            std::to_string(files) + " files (ulimit -n)");
+  return result;
+}
 
 // Returns the socket that systemd has passed, if any: sd_listen_fds(3). Throws Exception if there
 // are several.
@@ -271,6 +284,7 @@ int run_server(std::vector<std::string> arguments) {
               "only create this directory, with a certificate and a token for a client",
               kinds::directory);
   options.add("--new_token", new_token, "NAME:ROLE; only print a token for another client");
+  add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_connection_words(options);
   add_classic_option(options);
@@ -280,8 +294,8 @@ int run_server(std::vector<std::string> arguments) {
   if (!new_token.empty()) return print_new_token(new_token);
   server_options.check();
   const File_Argument file = take_file(*words, server_grammar);
-  const Connection_Argument connection = take_connection(*words);
-  keep_lock(connection);  // while a client holds the lock of this server
+  Connection_Argument connection = take_connection(*words);
+  serve_connection(connection);  // and keep its lock while a client holds that of this server
   if (socket.empty()) socket = default_socket(file);
 
   Tool_Log log(server_options.log);
@@ -290,7 +304,8 @@ int run_server(std::vector<std::string> arguments) {
     // Declared first, so that it also limits the time of the destructors of the other objects.
     End_Limit end_limit(log);
     const Served_File served(file, connection, server_options.client, log);
-    server::Socket_Server server(server_options.limits(), log);
+    const std::size_t most = connection_limit(server_options, log);
+    server::Socket_Server server(server_options.limits(most), log, most);
     server.serve(*served.journal, database_name(file), socket, inherited_socket());
     listen(server, server_options, log);
     log.log("serving " + file.name + " at " + socket);
@@ -312,6 +327,7 @@ int run_multi_server(std::vector<std::string> arguments) {
                    "  joedb_multi_server people.joedb cities.joedb\n"});
   Server_Options server_options;
   server_options.add_to(options);
+  add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
@@ -322,7 +338,8 @@ int run_multi_server(std::vector<std::string> arguments) {
 
   const Connection_Argument no_connection;
   std::vector<std::unique_ptr<Served_File>> files;
-  server::Socket_Server server(server_options.limits(), log);
+  const std::size_t most = connection_limit(server_options, log);
+  server::Socket_Server server(server_options.limits(most), log, most);
   Watchers watchers;  // destroyed before the server
   do {
     const File_Argument file = take_file(*words, server_grammar);

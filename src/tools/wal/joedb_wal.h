@@ -39,7 +39,7 @@ void save_end(const File& file, Offset start, const std::string& name);
 void print_advice(const std::string& name, const wal::Report& report);
 // The part of joedb wal verify --json about the end of a log.
 Json json_of_end(const wal::Report& report);
-// Returns true if the log ends as its writer left it and is not damaged.
+// Returns true if the log has a regular end (ends_well), no good entries after it, and no damage.
 bool is_good(const wal::Report& report);
 
 // Returns true if `stop` is a regular end of a log.
