@@ -72,6 +72,7 @@ void remove_at_signal(const std::string& path, const std::string& folder) {
     if (old_actions[i].sa_handler == SIG_IGN) continue;  // nohup, for example
     struct sigaction action {};
     action.sa_handler = remove_and_raise;
+    action.sa_flags = SA_ONSTACK;  // see guarded_map.cc
     ::sigaction(fatal_signals[i], &action, nullptr);
   }
 }
