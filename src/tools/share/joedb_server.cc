@@ -196,11 +196,11 @@ struct Server_Options {
   }
 };
 
-// Returns the number of connections that this process may have: an eighth of its files is left for
-// databases, their backups, and pushes that are staged in files.
+// Returns the number of connections that this process may have: an eighth of its files, or 32, is
+// left for databases, their backups, and pushes that are staged in files.
 std::size_t connection_limit(const Server_Options& options, Logger& log) {
   const std::size_t files = raise_file_limit();
-  const std::size_t result = files - files / 8;
+  const std::size_t result = files - std::min(files / 2, std::max<std::size_t>(files / 8, 32));
   if (static_cast<std::size_t>(options.max_sessions) > result)
     log.log("at most " + std::to_string(result) + " connections, because this process may open " +
             std::to_string(files) + " files (ulimit -n)");
