@@ -18,7 +18,7 @@ def open(
     authority_file: str | os.PathLike[str] = "",
     token_file: str | os.PathLike[str] = "",
     recovery: str = "",
-    timeout: float | None = 10,
+    timeout: float | None = 5,
     hard: bool = False,
     timestamps: bool = True,
 ) -> _joedb.Database:
@@ -49,7 +49,7 @@ def _open(
     authority_file: str | os.PathLike[str] = "",
     token_file: str | os.PathLike[str] = "",
     recovery: str = "",
-    timeout: float | None = 10,
+    timeout: float | None = 5,
     hard: bool = False,
     timestamps: bool = True,
 ) -> _joedb.Database:

@@ -55,7 +55,7 @@ class Named_File : public Abstract_File {
 
 // How long a file waits for a lock, unless the program says otherwise. Transactions usually take
 // less than a second; a holder that is stopped, or hangs, should be noticed soon.
-inline constexpr System::Duration default_busy_timeout = std::chrono::seconds(10);
+inline constexpr System::Duration default_busy_timeout = std::chrono::seconds(5);
 
 // A file of the operating system (Linux).
 //

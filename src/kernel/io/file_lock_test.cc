@@ -214,7 +214,7 @@ TEST_F(Lock_Timeout_Test, EveryWaitOfOpeningEndsToo) {
         [&] { File(name, Open_Mode::write_lock, default_busy_timeout, system); });
     EXPECT_EQ(error.process, ::getpid());
     EXPECT_EQ(std::string(error.what()),
-              name + " is locked by this process: waited 10 seconds (busy timeout)");
+              name + " is locked by this process: waited 5 seconds (busy timeout)");
     if (range.start == presence_lock.start)
       expect_error<Lock_Timeout>(
           [&] { File(name, Open_Mode::read_existing, default_busy_timeout, system); });

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "joedb/io/posix_file.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/io/lock_wait.h"
 #include "share/network/protocol.h"
 #include "tools/frame/stop_signal.h"
@@ -20,7 +21,7 @@ static std::chrono::duration<double> busy_seconds(default_busy_timeout);
 
 void add_busy_option(Options& options) {
   options.add("--busy_timeout", busy_seconds,
-              "how long to wait for another program that writes the file (default: 10)");
+              "how long to wait for another program that writes the file (default: 5)");
 }
 
 System::Duration busy_timeout() {
@@ -67,8 +68,8 @@ static std::string holder_of_lock(Connector& connector) {
     std::string name;
     words >> word >> session >> seconds >> name;
     if (word != "lock") continue;
-    return "session " + session + (name.empty() ? "" : " (" + name + ")") + " has had it for " +
-           seconds + " s";
+    return plain("session " + session + (name.empty() ? "" : " (" + name + ")") +
+                 " has had it for " + seconds + " s");
   }
   return "";
 }
