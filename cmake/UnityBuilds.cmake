@@ -1,6 +1,8 @@
 # The source files of a folder are compiled as one, in half of the time. After a change, all of the
 # folder is compiled again: preset debug compiles each file alone.
 option(JOEDB_UNITY_BUILD "Compile the source files of each folder as one" ON)
+# That of a project around this one would combine files that must be compiled alone.
+set(CMAKE_UNITY_BUILD OFF)
 
 # joedb_unity_builds([NAME...]): for the targets of this directory, but not for the targets, folders and
 # files (without .cc) named.

@@ -108,7 +108,7 @@ typedef struct joedb_options {
   int32_t recovery;
   int32_t is_hard;           /* commits survive a power cut, not only a crash of the program */
   int32_t has_no_timestamps; /* commits record no time, except those with `why` or `author` */
-  double timeout;            /* seconds to wait for the lock of a shared file, 0: no limit */
+  double timeout; /* seconds to wait for others who write the file, 0: five, negative: no limit */
   /* Called every few milliseconds during a wait for the lock of a shared file, in joedb_pull, and
    * between attempts to reach a server. A result other than 0 ends the wait: the function that
    * waits fails with JOEDB_INTERRUPTED. Not called during a wait for the answer of a connected

@@ -234,6 +234,23 @@ def check_guards(tree):
             yield path, 1, f'begin with the include guard {expected}'
 
 
+# The name of a template that a source file instantiates for others.
+INSTANTIATED = re.compile(r'^template (?!<)[^;(]*?(\w+)(?:<[^;(]*>)?[;(]', re.M)
+CONSTRAINT = re.compile(r'(?:^|, )(?!class|typename|auto|bool|int|std::)\w|^$')
+
+
+def check_instantiated_templates(tree):
+    """A template that the library instantiates for users has no constraint: symbols would differ between compilers."""
+    names = {name for path in tree.select(r'src/.*\.cc$') for name in INSTANTIATED.findall(tree.text(path))}
+    for path in tree.select(r'include/.*\.h$'):
+        text = tree.text(path)
+        for match in re.finditer(r'template <(.*)>\s+(requires\b)?[^;{}]*?\b(\w+)\s*[({;]', text):
+            if match[3] in names and (match[2] or CONSTRAINT.search(match[1])):
+                yield (path, text.count('\n', 0, match.start()) + 1,
+                       f'{match[3]} is instantiated in the library: check its parameters by static_assert, because g++ '
+                       'and clang 18 give a template with constraints different symbols')
+
+
 # --- includes that a unity build hides ---
 
 # Most files are only compiled after others of their folder, which may have included what these lack.
@@ -722,9 +739,10 @@ def check_with_tools(tree):
         json.dump(sorted(known | good), f)
 
 
-RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards, check_missing_includes,
-         check_dead_files, check_version, check_test_names, check_terms, check_english, check_names, check_text,
-         check_documents, check_public_headers, check_long_functions, check_sizes, check_with_tools]
+RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards,
+         check_instantiated_templates, check_missing_includes, check_dead_files, check_version, check_test_names,
+         check_terms, check_english, check_names, check_text, check_documents,
+         check_public_headers, check_long_functions, check_sizes, check_with_tools]
 
 
 def main():

@@ -132,6 +132,16 @@ class Check_Test(unittest.TestCase):
         self.assert_bad(check.check_guards, {**files, 'src/wal/c.h': files['src/kernel/io/b.h']},
                         'src/wal/c.h:1: begin with the include guard JOEDB_SRC_WAL_C_H')
 
+    def test_templates_that_the_library_instantiates_have_no_constraints(self):
+        source = {'src/kernel/io/a.cc': 'template int f(int);\ntemplate class A<int>;\n'}
+        header = 'include/joedb/io/a.h'
+        self.assert_good(check.check_instantiated_templates, {
+            **source, header: 'template <class T>\nint f(T t);\ntemplate <Number T>\nint g(T t);\n'})
+        for text in ('template <Number T>\nint f(T t);\n', 'template <class T, Number U>\nclass A {\n};\n',
+                     'template <class T>\nrequires Number<T>\nint f(T t);\n'):
+            self.assert_bad(check.check_instantiated_templates, {**source, header: text},
+                            f'{header}:1: {"A" if "class A" in text else "f"} is instantiated in the library')
+
     def test_a_source_includes_the_headers_of_its_names(self):
         files = {'include/joedb/io/a.h': '#include <vector>\nclass [[nodiscard]] Abc {\n};\n',
                  'src/wal/b.h': '#include "joedb/io/a.h"\n'}

@@ -41,6 +41,8 @@ static int run(int argc, char** argv) {
   }
   joedb::Local_Connector connector("city.joedb.sock");
   connector.set_keep_alive_interval(std::chrono::seconds(60));
+  connector.set_retry_time(std::chrono::minutes(10));
+  connector.set_answer_time(std::chrono::seconds(5));
   if (argc == 3)
     add_with_copy(connector, argv[2], argv[1]);
   else

@@ -18,7 +18,7 @@ def open(
     authority_file: str | os.PathLike[str] = "",
     token_file: str | os.PathLike[str] = "",
     recovery: str = "",
-    timeout: float | None = None,
+    timeout: float | None = 5,
     hard: bool = False,
     timestamps: bool = True,
 ) -> _joedb.Database:
@@ -32,7 +32,7 @@ def open(
     recovery    what is done with the bytes of a program that was killed in a transaction:
                 "keep", "overwrite".
     timeout     seconds to wait for others who are writing a shared file, and for other threads
-                that are in a transaction of this database; None: for ever.
+                that are in a transaction of this database, before LockTimeout; None: for ever.
     hard        transactions survive power cuts, not only the end of the program.
     timestamps  transactions have a time, which `at("2 hours ago")` needs.
     """
@@ -49,7 +49,7 @@ def _open(
     authority_file: str | os.PathLike[str] = "",
     token_file: str | os.PathLike[str] = "",
     recovery: str = "",
-    timeout: float | None = None,
+    timeout: float | None = 5,
     hard: bool = False,
     timestamps: bool = True,
 ) -> _joedb.Database:

@@ -38,7 +38,7 @@ class FileLocked(IoError, BlockingIOError):
 
 
 class LockTimeout(Error, TimeoutError):
-    """Somebody else, or another thread, has written for longer than `timeout`."""
+    """Somebody else, or another thread, has written for longer than `timeout`. Try again."""
 
 
 class DiskFull(IoError):

@@ -19,7 +19,9 @@ nb::object text(std::string_view s) { return text_object(s); }
 Python_Error describe(const Exception& error) {
   Python_Error result{"Error", {}};
   nb::dict& a = result.attributes;
-  if (const auto* const io = dynamic_cast<const Io_Error*>(&error)) {
+  if (dynamic_cast<const Lock_Timeout*>(&error) != nullptr) {
+    result.type = "LockTimeout";
+  } else if (const auto* const io = dynamic_cast<const Io_Error*>(&error)) {
     result.type = dynamic_cast<const Disk_Full*>(&error) != nullptr ? "DiskFull"
                   : io->code == ENOENT                              ? "FileMissing"
                   : io->code == EEXIST                              ? "FileExists"
@@ -50,8 +52,6 @@ Python_Error describe(const Exception& error) {
     result.type = "Conflict";
   } else if (dynamic_cast<const Disconnection*>(&error) != nullptr) {
     result.type = "Disconnection";
-  } else if (dynamic_cast<const Lock_Timeout*>(&error) != nullptr) {
-    result.type = "LockTimeout";
   } else if (dynamic_cast<const Sql_Failure*>(&error) != nullptr) {
     result.type = "SqlError";
   } else if (dynamic_cast<const Closed*>(&error) != nullptr) {
@@ -60,13 +60,16 @@ Python_Error describe(const Exception& error) {
   return result;
 }
 
-std::string hint(const Exception& error) {
-  if (const auto* const io = dynamic_cast<const Io_Error*>(&error); io && io->code == EAGAIN)
-    return ": another program is writing it; several can, if all open it with mode=\"shared\", and "
-           "mode=\"r\" reads it meanwhile";
+std::string text_of(const Exception& error) {
+  if (dynamic_cast<const Lock_Timeout*>(&error) != nullptr) return error.what();
+  if (const auto* const locked = dynamic_cast<const File_Locked*>(&error))
+    return locked->path + ": " + locked->reason +
+           "; several can write it, if all open it with mode=\"shared\", and mode=\"r\" reads it "
+           "meanwhile";
   if (dynamic_cast<const Unfinished_Transaction*>(&error) != nullptr)
-    return "; recovery=\"keep\" opens it, and saves these bytes in another file";
-  return "";
+    return std::string(error.what()) +
+           "; recovery=\"keep\" opens it, and saves these bytes in another file";
+  return error.what();
 }
 
 void translate(const std::exception_ptr& pointer, void*) {
@@ -75,8 +78,7 @@ void translate(const std::exception_ptr& pointer, void*) {
   } catch (const Exception& error) {
     const Python_Error description = describe(error);
     const nb::object type = nb::module_::import_("joedb.errors").attr(description.type);
-    const std::string what = error.what() + hint(error);
-    const nb::object object = type(text(what));
+    const nb::object object = type(text(text_of(error)));
     for (const auto& [name, value] : description.attributes) nb::setattr(object, name, value);
     PyErr_SetObject(type.ptr(), object.ptr());
   } catch (const nb::cast_error&) {

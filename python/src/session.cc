@@ -201,8 +201,8 @@ void Shared_Session::Turn::wait(Shared_Session& session) {
       use_.reset();
       const std::chrono::duration<double> waited = Clock::now() - begin;
       if (session.timeout_ >= 0 && waited.count() >= session.timeout_)
-        throw Lock_Timeout(session.name_ + ": another thread is in a transaction, for more than " +
-                           nb::str(nb::float_(session.timeout_)).c_str() + " seconds");
+        throw Lock_Timeout(session.name_, ::getpid(), "another thread, in a transaction",
+                           std::chrono::duration_cast<Lock_Timeout::Duration>(waited));
       without_interpreter([&] {
         std::chrono::duration<double> patience{0.05};
         if (session.timeout_ >= 0)

@@ -113,11 +113,28 @@ def hold(path: str) -> "subprocess.Popen[str]":
 
 def test_a_lock_is_waited_for_only_until_the_timeout(shared):
     with joedb.open(shared, "shared", timeout=0.05) as db, hold(shared) as holder:
-        with pytest.raises(TimeoutError, match="0.05 seconds"):
+        pattern = rf"is locked by process {holder.pid} \(.*\): waited 0\.\d"
+        with pytest.raises(joedb.LockTimeout, match=pattern):
             db.city.insert(name="x")
+        assert db.pull() == 0
         holder.communicate()
         db.city.insert(name="y")
         assert [city.name for city in db.city] == ["y"]
+
+
+def test_control_c_ends_the_wait_of_opening(shared):
+    with hold(shared) as holder:
+        timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            joedb.open(shared, "shared", timeout=None)
+        timer.join()
+        with pytest.raises(joedb.LockTimeout):
+            joedb.open(shared, "shared", timeout=0.05)
+        pattern = f"another program writes it: process {holder.pid} "
+        with pytest.raises(joedb.FileLocked, match=pattern):
+            joedb.open(shared)
+        holder.communicate()
 
 
 def test_control_c_ends_the_wait_for_a_lock(shared):

@@ -49,7 +49,6 @@ joedb_code code_of(const Exception& error) {
   }
   if (is(std::type_identity<Misuse>())) return JOEDB_MISUSE;
   if (is(std::type_identity<Interrupted>())) return JOEDB_INTERRUPTED;
-  if (is(std::type_identity<Lock_Timeout>())) return JOEDB_LOCKED;
   if (is(std::type_identity<Write_Disabled>())) return JOEDB_WRITE_DISABLED;
   if (is(std::type_identity<Corruption_Error>())) return JOEDB_CORRUPT;
   if (is(std::type_identity<Unfinished_Transaction>())) return JOEDB_UNFINISHED;
@@ -155,7 +154,7 @@ Session_Options options_of(const joedb_options& from) {
   options.is_hard = from.is_hard != 0;
   options.has_timestamps = from.has_no_timestamps == 0;
   options.checks_thread = false;
-  if (from.timeout > 0) options.timeout = from.timeout;
+  if (from.timeout != 0) options.timeout = from.timeout;
   if (from.interrupt != nullptr)
     options.check_interrupt = [f = from.interrupt, argument = from.interrupt_argument] {
       if (f(argument) != 0) throw Interrupted("interrupted");

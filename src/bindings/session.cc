@@ -31,14 +31,17 @@ System::Duration duration_of(double seconds) {
       std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
 
-// A system whose sleep() can be interrupted.
+// A system whose sleep() can be interrupted. It looks for interrupts every 20 ms.
 class Interruptible_System final : public System {
  public:
   explicit Interruptible_System(const std::function<void()>& look) : look_(look) {}
   void sleep(Duration duration) override {
     const Time end = after(now(), duration);
     for (;;) {
-      look_();
+      if (now() >= next_look_) {
+        look_();
+        next_look_ = after(now(), max_pause);
+      }
       const Duration left = end - now();
       if (left <= Duration(0)) return;
       System::sleep(std::min<Duration>(left, max_pause));
@@ -47,36 +50,7 @@ class Interruptible_System final : public System {
 
  private:
   const std::function<void()>& look_;
-};
-
-// A file that stops waiting for a lock at an interrupt or at the timeout.
-class Interruptible_File final : public File {
- public:
-  Interruptible_File(const std::string& name, Open_Mode mode, const Session_Options& options)
-      : File(name, mode), options_(options) {}
-
-  void exclusive_lock(Offset start, Offset size) override {
-    if (try_exclusive_lock(start, size)) return;
-    Backoff backoff(
-        System::real(), {std::chrono::milliseconds(1), max_pause},
-        options_.timeout >= 0 ? duration_of(options_.timeout) : System::Duration::max());
-    do {
-      options_.check_interrupt();
-      if (!backoff.wait())
-        throw Lock_Timeout(get_name() + " is being written by somebody else, for more than " +
-                           seconds_text() + " seconds");
-    } while (!try_exclusive_lock(start, size));
-  }
-
- private:
-  std::string seconds_text() const {
-    std::string text = std::to_string(options_.timeout);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text;
-  }
-
-  const Session_Options& options_;
+  Time next_look_ = now();
 };
 
 }  // namespace
@@ -86,19 +60,26 @@ class Interruptible_File final : public File {
 #ifdef JOEDB_HAS_NETWORK
 class Session::Server {
  public:
-  explicit Server(const Session_Options& options) : system_(options.check_interrupt) {
+  explicit Server(const Session_Options& options) {
     if (options.server.find("://") == std::string::npos)
       connector_ = std::make_unique<Local_Connector>(options.server);
     else
       connector_ = std::make_unique<Tcp_Connector>(
           Tcp_Address::parse(options.server),
           Tls_Identity{.authority_file = options.authority_file, .token_file = options.token_file});
-    connection_.emplace(*connector_, Logger::none(), system_);
+    Connector::Settings& settings = connector_->settings();
+    settings.look = options.check_interrupt;
+    if (options.timeout >= 0) {
+      settings.retry_time = duration_of(options.timeout);
+      // A server that is well needs some time, too.
+      settings.answer_time = std::clamp<System::Duration>(
+          settings.retry_time, std::chrono::seconds(1), settings.answer_time);
+    }
+    connection_.emplace(*connector_);
   }
   Connection& connection() { return *connection_; }
 
  private:
-  Interruptible_System system_;
   std::unique_ptr<Connector> connector_;
   std::optional<Robust_Connection> connection_;
 };
@@ -113,12 +94,16 @@ class Session::Server {
 #endif
 
 Session::Session(const std::string& path, Open_Mode mode, Session_Options options)
-    : name_(path), options_(std::move(options)) {
+    : name_(path),
+      options_(std::move(options)),
+      system_(std::make_unique<Interruptible_System>(options_.check_interrupt)) {
   const bool is_reading = mode == Open_Mode::read_existing;
   if (is_reading && !options_.server.empty())
     throw Exception("a copy of what a server has is written: it cannot be opened for reading only");
   if (path != memory_name)
-    file_ = std::make_unique<Interruptible_File>(path, mode, options_);
+    file_ = std::make_unique<File>(
+        path, mode, options_.timeout < 0 ? System::Duration::max() : duration_of(options_.timeout),
+        *system_);
   else if (is_reading)
     throw Exception("a database in memory is new: it cannot be opened for reading only");
   else
@@ -208,6 +193,7 @@ void Session::require_indexes() const {
 std::unique_ptr<Session> Session::past(Moment moment) const {
   std::unique_ptr<Session> session(new Session);
   session->name_ = name_;
+  session->system_ = std::make_unique<Interruptible_System>(session->options_.check_interrupt);
   session->past_source_ = open_reader();
   session->past_end_ = find_moment(*session->past_source_, moment);
   session->file_ = std::make_unique<Past_File>(session->past_source_, session->past_end_);
@@ -294,20 +280,19 @@ Offset Session::pull(double wait) {
         "a transaction begins with what others have written: nothing can be pulled in it");
   pins_->before_change();
   if (store_ && store_->must_build()) forget_tables();
-  Interruptible_System system(options_.check_interrupt);
   const auto pull_once = [&](System::Duration duration) -> Offset {
-    if (client_) return client_->pull(duration, system);
+    if (client_) return client_->pull(duration, *system_);
     const Offset size = journal_->pull();
     load(own_database_, *journal_);
     return size;
   };
-  const System::Time end = System::after(system.now(), duration_of(wait > 0 ? wait : 0));
+  const System::Time end = System::after(system_->now(), duration_of(wait > 0 ? wait : 0));
   for (;;) {
-    const System::Duration left = std::max(end - system.now(), System::Duration(0));
+    const System::Duration left = std::max(end - system_->now(), System::Duration(0));
     constexpr System::Duration longest = std::chrono::milliseconds(200);
     const Offset size = pull_once(std::min(left, longest));
     if (size > 0 || left == System::Duration(0)) return size;
-    system.sleep(client_ ? System::Duration(0) : std::min<System::Duration>(left, max_pause));
+    system_->sleep(client_ ? System::Duration(0) : std::min<System::Duration>(left, max_pause));
   }
 }
 

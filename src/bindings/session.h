@@ -12,18 +12,13 @@
 #include "joedb/arrow/arrow.h"
 #include "joedb/history/changes.h"
 #include "joedb/history/undo.h"
+#include "joedb/io/posix_file.h"
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/replica/client.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/table/undo_log.h"
 
 namespace joedb {
-
-// Thrown if another process has held the write lock for longer than Session_Options::timeout.
-class Lock_Timeout : public Exception {
- public:
-  using Exception::Exception;
-};
 
 // A unique index of the options of a schema, by names.
 struct Unique_Index {
@@ -42,8 +37,10 @@ struct Session_Options {
   // Makes hard checkpoints in transactions that do not select a kind of checkpoint.
   bool is_hard = false;
   bool has_timestamps = true;
-  // Maximum time to wait for a lock of a shared file, in seconds. Negative: no limit.
-  double timeout = -1;
+  // Maximum time to wait for a lock of the file (File), in seconds. Negative: no limit. With a
+  // server, also Connector::Settings::retry_time, and its answer_time if this is shorter, but at
+  // least 1 s; negative: the defaults of Connector.
+  double timeout = std::chrono::duration<double>(default_busy_timeout).count();
   // Called every few milliseconds while the session waits for other processes. If it throws, the
   // wait ends.
   std::function<void()> check_interrupt = [] {};
@@ -230,6 +227,7 @@ class Session {
   bool is_shared_ = false;
   bool has_committed_ = false;
 
+  std::unique_ptr<System> system_;  // its sleep() can be interrupted; null for a past state
   class Server;
   std::unique_ptr<Server> server_;
   std::shared_ptr<Abstract_File> past_source_;

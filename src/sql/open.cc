@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "joedb/io/posix_file.h"
 #include "sql/statement.h"
 #include "sql/values.h"
 #include "sql/virtual_table.h"
@@ -19,7 +20,8 @@ System::Duration patience_of(sqlite3* connection) {
     if (timeout.step()) milliseconds = std::atoll(timeout.text(0).c_str());
   } catch (const Exception&) {
   }
-  return std::chrono::milliseconds(milliseconds > 0 ? milliseconds : 5000);
+  if (milliseconds <= 0) return default_busy_timeout;
+  return std::chrono::milliseconds(milliseconds);
 }
 
 namespace {

@@ -6,7 +6,7 @@
 namespace joedb {
 
 // Returns how long a connection waits for the lock of a file: its timeout for locks of SQLite, or
-// five seconds if it has none.
+// default_busy_timeout if it has none.
 System::Duration patience_of(sqlite3* connection);
 
 // Registers joedb_open(FILE[, OPTIONS[, SCHEMA]]), joedb_close(FILE), joedb_seal() and

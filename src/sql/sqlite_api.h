@@ -44,6 +44,9 @@ int without_exceptions(F f, Fail fail) noexcept {
   } catch (const Sql_Error& error) {
     fail(error.what());
     return error.code;
+  } catch (const File_Locked& error) {
+    fail(error.what());
+    return SQLITE_BUSY;
   } catch (const Io_Error& error) {
     fail(error.what());
     return SQLITE_IOERR;

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <ctime>
 #include <sstream>
 
 #include "commands/commands.h"
-#include "kernel/base/backoff.h"
 
 namespace joedb {
 
@@ -21,14 +19,6 @@ void require_not_replaced(const Abstract_File& file) {
                     file.get_name() + " was replaced by another file; end all statements");
 }
 
-void wait_for_lock(Abstract_File& file, System::Duration patience) {
-  Backoff backoff(System::real(), {std::chrono::milliseconds(1), std::chrono::milliseconds(50)},
-                  patience);
-  while (!file.try_exclusive_lock(tail_lock.start, tail_lock.size))
-    if (!backoff.wait())
-      throw Sql_Error(SQLITE_BUSY, file.get_name() + " is being written by somebody else");
-}
-
 // Opens the file and takes the write lock, within `patience`. Opening the journal would wait for
 // the lock, too.
 std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
@@ -40,12 +30,12 @@ std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
   } catch (const Io_Error& error) {
     if (error.code == EACCES || error.code == EROFS || error.code == EPERM)
       throw Sql_Error(SQLITE_READONLY, error.what());
-    if (error.code == EAGAIN) throw Sql_Error(SQLITE_BUSY, error.what());
     throw;
   }
   if (result == nullptr) throw Sql_Error(SQLITE_READONLY, file.get_name() + " can only be read");
   require_not_replaced(file);  // it may have been replaced before it was opened
-  wait_for_lock(*result, patience);
+  result->set_busy_timeout(patience);
+  result->exclusive_lock(tail_lock.start, tail_lock.size);
   return result;
 }
 
@@ -60,13 +50,12 @@ Journal_Options journal_options() {
 // Recovery::keep: the tail of a process that was killed in a transaction must not stop others.
 Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place& place,
                System::Duration patience)
-    : patience_(patience),
-      file_(open_for_writing(file, patience)),
+    : file_(open_for_writing(file, patience)),
       database_(*file_, journal_options(), database, place),
       changes_(database_) {}
 
 void Writer::lock() {
-  wait_for_lock(*file_, patience_);
+  file_->exclusive_lock(tail_lock.start, tail_lock.size);
   try {
     // The file may have been replaced while this waited for the lock.
     require_not_replaced(*file_);

@@ -18,15 +18,15 @@ namespace joedb {
 class Writer {
  public:
   // Opens the file for writing, and takes over the content of `database`, which is the content of
-  // the journal up to `place`. Throws the exceptions of Writable_Database, and Sql_Error if the
-  // file is read-only (SQLITE_READONLY), or if another writer has the write lock for longer than
-  // `patience` (SQLITE_BUSY). `database` is unchanged then.
+  // the journal up to `place`. Throws the exceptions of Writable_Database, Sql_Error if the file is
+  // read-only (SQLITE_READONLY), and Lock_Timeout if another writer has the write lock for longer
+  // than `patience`. `database` is unchanged then.
   Writer(const Abstract_File& file, Database& database, const Replay_Place& place,
          System::Duration patience);
 
-  // Takes the write lock, and reads what others have written. Throws Sql_Error (SQLITE_BUSY), and
-  // what Writable_Database::lock_pull throws. The content may have only a part of the new entries
-  // then.
+  // Takes the write lock, and reads what others have written. Throws Sql_Error (SQLITE_BUSY) if the
+  // file was replaced, and what Writable_Database::lock_pull throws. The content may have only a
+  // part of the new entries then.
   void lock();
 
   Database& database() { return database_.get_database(); }
@@ -63,7 +63,6 @@ class Writer {
   Database end(Replay_Place& place);
 
  private:
-  const System::Duration patience_;
   const std::unique_ptr<Abstract_File> file_;
   Writable_Database database_;
   Undo_Log changes_;

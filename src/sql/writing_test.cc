@@ -330,7 +330,7 @@ TEST_F(Sql_Writing_Test, ConnectionsTakeTurns) {
   sql("BEGIN; DELETE FROM person");
   other.run("PRAGMA busy_timeout = 1");
   EXPECT_THAT(other.run("DELETE FROM person WHERE __id = 0"),
-              HasSubstr("is being written by somebody else"));
+              HasSubstr("is locked by this process: waited "));
   EXPECT_EQ(other.run("SELECT count(*) FROM person"), "2");
   sql("COMMIT");
   EXPECT_EQ(other.run("SELECT count(*) FROM person"), "0");
@@ -340,7 +340,7 @@ TEST_F(Sql_Writing_Test, AWriterThatIsAloneKeepsOthersOut) {
   File file(path(), Open_Mode::write_existing);
   Writable_Database db(file);
   sql("PRAGMA busy_timeout = 1");
-  EXPECT_THAT(sql("INSERT INTO person(name) VALUES('x')"), HasSubstr("somebody else"));
+  EXPECT_THAT(sql("INSERT INTO person(name) VALUES('x')"), HasSubstr("is locked by this process"));
   EXPECT_EQ(sql("SELECT count(*) FROM person"), "0");
 }
 

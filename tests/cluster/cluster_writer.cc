@@ -198,6 +198,7 @@ class Program {
     joedb::Nats_Settings nats;
     if (!options_.monitor.empty()) nats.monitor = options_.monitor;
     joedb::Log_Settings settings;
+    settings.retry_time = joedb::System::Duration::max();
     settings.lease = std::chrono::milliseconds(options_.lease_ms);
     settings.owner = options_.writer;
     joedb::Nats_Connection connection(options_.url, logger_, nats, settings);

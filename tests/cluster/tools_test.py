@@ -381,6 +381,10 @@ class Copies(Story):
         shutil.copy(self.path('moved.joedb'), self.path('copy.joedb'))
         self.assertEqual(self.names('copy.joedb'), everybody)
         self.assertEqual(self.names(up_to_date), everybody)  # these need none
+        good = self.content('moved.joedb')
+        pathlib.Path(self.path('archive.joedb')).write_bytes(good[:60] + b'?' + good[61:])
+        self.assertRegex(self.client('lost.joedb', 'pull\n', code=1),
+                         r'URL: the archive of what is before position \d+, FOLDER/archive\.joedb, is damaged')
         os.rename(self.path('moved.joedb'), self.path('archive.joedb'))
         self.assertEqual(self.names('lost.joedb'), everybody)
 
@@ -492,6 +496,60 @@ class Disasters(Story):
         self.assertEqual(self.names('connected.joedb'), ['Ada', 'Bob', 'Cid'])
         self.insert('connected.joedb', (3, 'Dan'))
         self.assertEqual(self.names('b.joedb'), ['Ada', 'Bob', 'Cid', 'Dan'])
+
+    def test_repair_by_force(self):
+        self.create()
+        self.insert('a.joedb', 'Ada')
+        self.run_tool('joedb_push', 'a.joedb', 'file', 'short.joedb')
+        self.insert('a.joedb', (1, 'Bob'))
+        self.assertRegex(self.nats('repair', 'short.joedb', options=['--force']),
+                         r'short\.joedb ends at position \d+, and the journal of the cluster at \d+: the difference is '
+                         r'lost\n')
+        self.assertEqual(self.names('new.joedb'), ['Ada'])
+
+    def test_a_server_that_is_silent(self):
+        self.create()
+        leader = self.leader()
+        silent = next(server for server in self.cluster.servers if server is not leader)
+        self.nats('status')
+        silent.stop()
+        self.addCleanup(silent.resume)
+
+        def status():
+            done = subprocess.run(self.command(['joedb', 'nats', 'status', *self.monitor, self.url]),
+                                  capture_output=True, text=True, timeout=PATIENCE)
+            return done.returncode == 1 and re.search(rf'{silent.name} (SILENT for \d+ s|OFFLINE)', done.stdout)
+        wait_for(status, 'the status does not show it')
+        if not self.cluster.syncs:
+            return
+        self.assertIn(f'not known of {silent.name}', self.client('a.joedb', 'pull\n', '--require', 'power', code=1))
+        self.assertIn(f'of which {silent.name} is down; the others sync',
+                      self.nats('status', options=['--require', 'power', '--require_of', 'running'], code=1))
+        self.client('b.joedb', 'pull\n', '--require', 'power', '--require_of', 'running')
+
+    def limit_messages(self, size):
+        for server in self.cluster.servers:
+            self.cluster.configure(server)
+            if size:
+                with open(server.folder / 'server.conf', 'a', encoding='utf-8') as file:
+                    file.write(f'max_payload: {size}\n')
+            server.process.send_signal(signal.SIGHUP)
+
+    def test_the_servers_take_only_smaller_messages(self):
+        self.create()
+        writer = self.open_client('a.joedb', log=['--verbose'])
+        text = 'transaction\n' + f'comment "{"x" * 300_000}"\n' + 'quit\n'
+        writer.write(text)
+        writer.wait_for('OK: transaction')
+        self.addCleanup(self.limit_messages, None)
+        self.limit_messages(128 << 10)
+        time.sleep(1)  # the servers read their configuration
+        writer.write(text + 'quit\n')
+        self.assertEqual(writer.finish(), 0, writer.text()[-2000:])
+        self.client('b.joedb', 'pull\n')
+        self.assert_same('a.joedb', 'b.joedb')
+        messages = int(re.search(r'good: (\d+) messages, 3 pushes', self.nats('verify', 'b.joedb'))[1])
+        self.assertGreaterEqual(messages, 3 + 2 + 4)  # the last push has three parts
 
     def test_a_transaction_of_a_copy_that_has_more_pushes_the_rest(self):
         self.create()

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -280,6 +282,53 @@ TEST(File_Client, SharesAFileWithOthers) {
   bob.transaction([](Writable_Database& db) { db.new_city("e", 1, ""); });
   ann.pull();
   EXPECT_EQ(ann.get_database().get_index_of_city_by_name().size(), 4u);
+}
+
+// Ann is in a transaction of the same thread, so Bob would otherwise wait for ever.
+TEST(File_Client, WaitsForAnotherOnlyForItsBusyTimeout) {
+  const Temporary_Directory directory;
+  const std::string name = directory.file("db.joedb");
+  constexpr std::chrono::milliseconds short_time(20);
+  File_Client ann(name), bob(name, {}, short_time);
+  const auto add = [](Writable_Database& db) { return db.new_city("Oslo", 1, ""); };
+  {
+    Client_Lock lock(ann);
+    add(lock.get_database());
+    const std::string error = error_of<joedb::Lock_Timeout>([&] { bob.transaction(add); });
+    EXPECT_EQ(error.find(name + " is locked by this process: waited "), 0u) << error;
+    EXPECT_THROW(File_Client(name, {}, short_time), joedb::Lock_Timeout);
+    EXPECT_EQ(bob.pull(), 0);
+    lock.push_and_checkpoint();
+    EXPECT_GT(bob.pull(), 0);
+    EXPECT_EQ(bob.get_database().get_index_of_city_by_name().size(), 1u);
+    lock.unlock();
+  }
+  bob.transaction([](Writable_Database& db) { db.new_city("Bergen", 1, ""); });
+  ann.pull();
+  EXPECT_EQ(ann.get_database().get_index_of_city_by_name().size(), 2u);
+}
+
+TEST(File_Client, TriesATransaction) {
+  const Temporary_Directory directory;
+  File_Client ann(directory.file("db.joedb")), bob(directory.file("db.joedb"));
+  const auto add = [](Writable_Database& db) { return db.new_city("Oslo", 1, ""); };
+  {
+    Client_Lock lock(ann);
+    EXPECT_EQ(bob.try_transaction(add), std::nullopt);
+    EXPECT_FALSE(bob.try_transaction([](Writable_Database&) { FAIL(); }));
+    lock.unlock();
+  }
+  const std::optional<id_of_city> oslo = bob.try_transaction(add);
+  ASSERT_TRUE(oslo);
+  EXPECT_THROW(bob.try_transaction([](Writable_Database&) { throw joedb::Data_Error("no"); }),
+               joedb::Data_Error);
+  EXPECT_TRUE(ann.try_transaction([&](Writable_Database& db) { db.delete_city(*oslo); }));
+}
+
+TEST_F(Two_Clients, TryATransactionOverAConnection) {
+  EXPECT_TRUE(ann_.try_transaction([](Writable_Database& db) { db.new_city("Oslo", 1, ""); }));
+  EXPECT_TRUE(bob_.try_transaction([](Writable_Database& db) { db.new_city("Rome", 1, ""); }));
+  EXPECT_EQ(bob_.get_database().get_index_of_city_by_name().size(), 2u);
 }
 
 // Writes through a client without the unique index.

@@ -6,8 +6,13 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <mutex>
+#include <sstream>
 #include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "bench.h"
@@ -410,8 +415,7 @@ TEST(Compiled_Opening, WritesNothingIfTheSchemaIsThere) {
   shop_1::File_Database{directory.file("db.joedb")};
   shop_1::File_Database db(directory.file("db.joedb"));
   EXPECT_EQ(db.ahead_of_checkpoint(), 0);
-  EXPECT_EQ(error_of([&] { shop_1::File_Database second(directory.file("db.joedb")); }),
-            "locking " + (directory.file("db.joedb")) + ": Resource temporarily unavailable");
+  EXPECT_THROW(shop_1::File_Database second(directory.file("db.joedb")), File_Locked);
 }
 
 TEST(Compiled_Opening, UpgradesAnOlderSchemaAndKeepsTheData) {
@@ -496,6 +500,41 @@ TEST(Compiled_Opening, WorksOnASharedFile) {
   shop_1::Writable_Database db(file);
   EXPECT_THROW(db.new_item("outside of a transaction"), Exception);
   EXPECT_TRUE(db.get_item_table().is_empty());
+}
+
+// ---- ids and objects ----------------------------------------------------------------------------
+
+TEST(Compiled_Ids, CanBeKeysAndArePrinted) {
+  const std::unordered_map<id_of_city, int> numbers{{id_of_city(3), 4}};
+  EXPECT_EQ(numbers.at(id_of_city(3)), 4);
+  EXPECT_TRUE(std::unordered_set<Record_Id>{Record_Id()}.contains({}));
+  EXPECT_TRUE(std::unordered_set<Table_Id>{Table_Id(1)}.contains(Table_Id(1)));
+  std::ostringstream out;
+  out << id_of_city(3) << ' ' << id_of_city() << ' ' << Record_Id(5) << ' ' << Table_Id(6);
+  EXPECT_EQ(out.str(), "3 -1 5 6");
+  std::wostringstream wide;
+  wide << id_of_city(3);
+  EXPECT_EQ(wide.str(), L"3");
+}
+
+TEST(Compiled_Database, IsDestroyedThroughItsBases) {
+  namespace typed = test::everything;
+  Temporary_Directory directory;
+  const std::string name = directory.file("db.joedb");
+  std::unique_ptr<typed::Writable_Database> db = std::make_unique<File_Database>(name);
+  db->new_country();
+  db->hard_checkpoint();
+  EXPECT_THROW(File_Database{name}, Io_Error);
+  db = std::make_unique<Memory_Database>();  // the file is closed
+  std::unique_ptr<const typed::Database> reader = std::make_unique<Readonly_Database>(name);
+  EXPECT_EQ(reader->get_country_table().get_size(), 1u);
+  reader = std::make_unique<File_Database>(name);
+  reader.reset();
+  const std::unique_ptr<typed::Client> client = std::make_unique<typed::File_Client>(name);
+  client->transaction([](typed::Writable_Database& writer) { writer.new_country(); });
+  EXPECT_EQ(client->get_database().get_country_table().get_size(), 2u);
+  static_assert(std::has_virtual_destructor_v<Client>);
+  static_assert(std::has_virtual_destructor_v<Client_Lock>);
 }
 
 // ---- names and programs -------------------------------------------------------------------------

@@ -22,6 +22,8 @@ PREFIX = os.path.join(WORK, 'prefix')
 JOEDBC = os.path.join(PREFIX, 'bin/joedbc')
 STRICT = '-Wall -Wextra -Wconversion -Werror'
 CLANG = 'clang++-14'
+# From 18 on, the constraints of a template are a part of its symbols; the library is built by g++ 12, which has none.
+NEW_CLANG = next(filter(shutil.which, (f'clang++-{version}' for version in range(30, 17, -1))), None)
 HAS_NATS = os.path.exists(os.path.join(BUILD, 'src/libjoedb_nats.a'))
 OUTPUT = 'Ada is 37\nCharles is 44\n'
 
@@ -144,6 +146,17 @@ class Consumers(unittest.TestCase):
         project.configure('-DCMAKE_SYSTEM_NAME=Linux', f'-DJOEDB_JOEDBC={JOEDBC}')  # cross-compiling
         self.check_cmake_project(project)
 
+    def test_unity_builds_of_a_parent(self):
+        """They combine no other source files of joedb than those that are combined anyway."""
+        project = Project('add_subdirectory')
+        os.symlink(SOURCE, project.path('joedb'))
+        libraries = 'joedb', 'joedb_network', 'joedb_arrow', 'joedb_wal', 'joedb_joedbc'
+        commands = []
+        for is_unity in 'OFF', 'ON':
+            project.configure(f'-DCMAKE_UNITY_BUILD={is_unity}')
+            commands.append(run(project.build_folder, 'ninja', '-t', 'commands', *libraries))
+        self.assertEqual(*commands)
+
     def test_fetch_content(self):
         project = Project('fetch_content')
         with tarfile.open(project.path('joedb.tar.gz'), 'w:gz') as archive:
@@ -164,6 +177,24 @@ class Consumers(unittest.TestCase):
             os.utime(project.path(file))
             run(project.folder, 'make')
             self.assertLess(built, built := changed(project.path('hello')), file)
+
+    @unittest.skipUnless(NEW_CLANG, 'no clang of version 18 or newer')
+    def test_a_new_clang_links_what_gcc_has_compiled(self):
+        """Code of every kind: it finds all symbols of joedb."""
+        folder = os.path.join(WORK, 'new_clang')
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(os.path.join(SOURCE, 'tests/compiled'), folder)
+        for schema in 'everything', 'geo_1', 'geo_2':
+            run(folder, JOEDBC, schema)
+        for test in 'client_test', 'index_test', 'observer_test':
+            with self.subTest(test=test):
+                run(folder, NEW_CLANG, '-std=c++20', f'-I{PREFIX}/include', f'-I{SOURCE}/tests', f'-I{SOURCE}/src',
+                    '-c', f'{test}.cc')
+        undefined = set(re.findall(r'U (_Z\S*5joedb2v1\S*)', run(folder, 'bash', '-c', 'nm -u *.o')))
+        libraries = glob.glob(os.path.join(PREFIX, 'lib/libjoedb*.a')) + glob.glob(os.path.join(folder, '*.o'))
+        defined = set(re.findall(r' (_Z\S+)', run(folder, 'nm', '--defined-only', *libraries)))
+        self.assertLess(100, len(undefined))
+        self.assertEqual(set(), {name for name in undefined - defined if '7testing' not in name})
 
     def check_log_program(self, folder):
         """It does what examples/wal does, and has nothing of the database."""
@@ -415,8 +446,25 @@ class Consumers(unittest.TestCase):
     def test_pages_and_completion_are_installed(self):
         for name in ('man/man1/joedb.1', 'man/man1/joedb-pack.1', 'man/man1/joedb_pack.1', 'joedb/joedb.magic',
                      'bash-completion/completions/joedb_pack', 'zsh/site-functions/_joedb',
-                     'fish/vendor_completions.d/joedbi.fish', 'joedb/editors/vscode/package.json'):
+                     'fish/vendor_completions.d/joedbi.fish', 'joedb/editors/vscode/package.json',
+                     'joedb/gdb/joedb_printers.py'):
             self.assertTrue(os.path.isfile(os.path.join(PREFIX, 'share', name)), name)
+
+    @unittest.skipUnless(shutil.which('gdb'), 'no gdb')
+    def test_gdb_prints_ids_texts_and_tables(self):
+        project = Project('gdb')
+        script = os.path.join(PREFIX, 'share/joedb/gdb/joedb_printers.py')
+        for compiler, flags in ('g++', '-g'), (CLANG, '-g -fstandalone-debug'):
+            with self.subTest(compiler=compiler):
+                shutil.rmtree(project.build_folder, ignore_errors=True)
+                project.configure(f'-DCMAKE_CXX_FLAGS={flags}', compiler=compiler)
+                project.build()
+                output = run(project.build_folder, 'gdb', '-nx', '-batch', '-ex', 'set style enabled off',
+                             '-ex', f'source {script}', '-ex', 'break stop', '-ex', 'run', '-ex', 'up',
+                             '-ex', 'info locals', '-ex', 'print *owner', './hello')
+                for line in read(project.path('expected.txt')).splitlines():
+                    self.assertIn(line, output)
+                self.assertNotIn('Python Exception', output)
 
     def test_a_schema_without_options(self):
         """Its name is the namespace; and a build notices when options appear."""

@@ -61,7 +61,7 @@ class Round:
         options = ['--level', self.random.choice(('soft', 'hard', 'mixed')),
                    '--per-commit', str(self.random.choice((1, 5, 60))),
                    '--seed', str(self.random.randrange(1 << 31)), '--recovery', recovery,
-                   *self.random.choice(([], ['--shared']))]
+                   *self.random.choice(([], ['--shared'], ['--mapped'], ['--mapped', '--integrity']))]
         self.result = run([self.tool('crash_writer'), self.path, '--rows', str(rows), *options])
         said = [int(number) for number in re.findall(r'^[!#] (\d+)$', self.result[1], re.M)]
         return said[-1] if said else 0

@@ -55,6 +55,10 @@ class Journal_Process {
     journal_.recover();
   }
   void end() { journal_.unlock(); }
+  // Reads what others have written, without a transaction.
+  void pull() {
+    journal_.pull([this] { replay(); });
+  }
 
  private:
   Sim_File file_;

@@ -56,6 +56,7 @@ def without_clock(match):
 
 def shown(output, code, folder):
     output = re.sub(rb'\btimestamp (\d+)', without_clock, output)
+    output = re.sub(rb'\bprocess \d+ \(', b'process <pid> (', output)
     output = shell.TIME.sub(b'<time>', output).replace(folder.encode(), b'<folder>')
     text = output.decode('utf-8', 'replace').replace('\x1b', '\\e').replace('\0', '\\0')
     if text and not text.endswith('\n'):

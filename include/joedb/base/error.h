@@ -1,6 +1,7 @@
 #ifndef JOEDB_BASE_ERROR_H
 #define JOEDB_BASE_ERROR_H
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,26 +20,64 @@ class Exception : public std::runtime_error {
 
 // A system call on `path` failed, at `offset` (-1 if the call has no offset). `action` describes
 // the call: "opening", "locking". `code` is an errno value. The text is "ACTION PATH at offset N:
-// MESSAGE".
+// MESSAGE", followed by ". ADVICE" if there is some.
 class Io_Error : public Exception {
  public:
-  Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value);
+  Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value,
+           std::string_view advice = "");
   const std::string action;
   const std::string path;
   const Offset offset;
   const int code;
+
+ protected:
+  // For derived classes with a text of their own.
+  Io_Error(const std::string& text, std::string_view what_for, std::string_view file, Offset at,
+           int errno_value);
 };
 
-// The disk, or a quota, is full. Bytes written earlier are not lost. As after any failed write, a
-// journal accepts no more writes: free some space, and open the file again.
+// Somebody else holds a lock of the file, so it was not opened or locked: nothing has changed.
+// `code` is EAGAIN. `holder` is a text such as "process 1234 (shop)" or "this process", and
+// `process` the process id; they are empty and 0 if the holder is unknown: processes of other
+// users, in other containers and on other machines are not found. `reason` is the text without the
+// name of the file, and without advice.
+class File_Locked : public Io_Error {
+ public:
+  // A file that another writer has open cannot be opened exclusively.
+  File_Locked(std::string_view file, int holder_process, std::string_view holder_text);
+  const int process;
+  const std::string holder;
+  const std::string reason;
+
+ protected:
+  File_Locked(const std::string& text, std::string_view file, int holder_process,
+              std::string_view holder_text, std::string_view why);
+};
+
+// The lock was not released within the busy timeout of the file (io/posix_file.h). The call can be
+// repeated.
+class Lock_Timeout : public File_Locked {
+ public:
+  using Duration = std::chrono::steady_clock::duration;
+  Lock_Timeout(std::string_view file, int holder_process, std::string_view holder_text,
+               Duration time_waited);
+  const Duration waited;
+
+ private:
+  Lock_Timeout(std::string_view file, int holder_process, std::string_view holder_text,
+               Duration time_waited, const std::string& why);
+};
+
+// The disk, a quota or a limit on file sizes is reached. Bytes written are not lost. As after any
+// failed write, a journal accepts no more writes: free some space, and open the file again.
 class Disk_Full : public Io_Error {
  public:
   using Io_Error::Io_Error;
 };
 
-// Throws Disk_Full for ENOSPC and EDQUOT, Io_Error for all other values.
+// Throws Disk_Full for ENOSPC, EDQUOT and EFBIG, Io_Error for all other values.
 [[noreturn]] void throw_io_error(std::string_view action, std::string_view file, Offset at,
-                                 int errno_value);
+                                 int errno_value, std::string_view advice = "");
 
 // Writing to a file is disabled, because an earlier write or sync has failed. The file can still be
 // read; to write, close the file and open it again. `failure` is the text of the first error.

@@ -50,7 +50,8 @@ class Replicated_Log {
   virtual std::string name() const = 0;
   // False for a copy that follows another log. The result never changes.
   virtual bool can_append() const = 0;
-  // Returns a size in bytes that every message may have: at least 64 KiB.
+  // Returns a size in bytes that every message may have now: at least 64 KiB. It may change when
+  // the connection is made again.
   virtual std::size_t max_message_size() const = 0;
   // Returns the number of messages that can be appended at once, all of them or none: at least 1.
   virtual std::size_t max_batch() const = 0;
@@ -67,8 +68,10 @@ class Replicated_Log {
   // numbers that follow, and most machines have them. Returns false if there are messages after
   // `last`: nothing was appended, except perhaps by an earlier call.
   //
-  // After Connection_Lost, the messages may have been appended, or may be appended later, since
-  // they may still be in flight. It is safe to append the same messages with the same `last` again.
+  // Throws Message_Too_Large, and appends nothing, if a message is larger than max_message_size()
+  // is now. After Connection_Lost, the messages may have been appended, or may be appended later,
+  // since they may still be in flight. It is safe to append the same messages with the same `last`
+  // again.
   virtual bool append(std::span<const std::string> messages, Number last) = 0;
 
   // Returns a message. If it is the next message after the end of the log, waits for it, for at
@@ -103,6 +106,13 @@ class Missing_Message : public Disconnection {
   const Replicated_Log::Number number;
 };
 
+// A message was not appended, because it is larger than the log takes now. Smaller messages can be
+// appended.
+class Message_Too_Large : public Disconnection {
+ public:
+  using Disconnection::Disconnection;
+};
+
 // Options of a Log_Connection.
 struct Log_Settings {
   // Another client may take a lock that was not renewed for this time: 0.1 s to 24 hours. The lease
@@ -117,6 +127,11 @@ struct Log_Settings {
   // Called when this client has waited for the lock for a second, and again if the owner changes.
   // `owner` is the client that holds the lock.
   std::function<void(const std::string& owner)> on_wait = {};
+  // As in Connector::Settings: how long a request is repeated after the log has thrown
+  // Connection_Lost, a function to call when this begins, and one for the pauses between the tries.
+  System::Duration retry_time = std::chrono::seconds(60);
+  std::function<void(const std::string& reason)> on_retry = {};
+  std::function<void()> look = {};
   // Opens, for reading, the file to which the oldest part of the journal was moved. By default,
   // `place` is the path of a file.
   std::function<std::unique_ptr<Abstract_File>(const std::string& place)> open_archive = {};
@@ -130,10 +145,12 @@ struct Log_Settings {
 // lost its lock to another client cannot push unnoticed. Each push carries a hash of the whole
 // journal, which is compared with the local copy.
 //
-// If the log throws Connection_Lost, the request is repeated without limit, with randomized backoff
-// from 0.1 s to 10 s, and a log line each time. A repeated append takes effect once. A push throws
-// Connection_Lost in one case only: its append was not answered, and an archive has since replaced
-// the messages at this place, so that the bytes in the archive may be from another client.
+// If the log throws Connection_Lost, the request is repeated for Log_Settings::retry_time, with
+// randomized backoff from 0.1 s to 10 s, and a log line each time. Then Connection_Lost is thrown,
+// whose text names the log, the time and the last reason. A repeated append takes effect once. A
+// push that throws Connection_Lost may have arrived; it also throws it if its append was not
+// answered, and an archive has since replaced the messages at this place, so that the bytes in the
+// archive may be from another client.
 //
 // Functions throw Missing_Message if the log has lost or damaged a message on all machines: nothing
 // is pushed then, and the local copy is not changed. They throw Disconnection if the messages do

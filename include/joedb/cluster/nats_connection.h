@@ -52,6 +52,13 @@ struct Nats_Settings {
   // Where the servers report whether they sync: a port of all of them, or URLs separated by commas,
   // one for each server (http://HOST:PORT). Empty: no server is asked.
   std::string monitor = "8222";
+  // The servers of which Nats_Log::promise() asks whether they sync. With `all`, a server that is
+  // down counts as one that does not: a client that requires `power` cannot connect while a server
+  // is down. With `running`, servers do not count that are offline, or of which the leader has not
+  // heard for 5 s: acknowledged messages are on the others, which are most. If such a server comes
+  // back with other settings, only the next connection notices it.
+  enum class Asked { all, running };
+  Asked asked = Asked::all;
   // Timeout of a request. It is shorter than the time in which a cluster replaces a leader (some 10
   // s): a request to a failed leader is repeated then, perhaps with another leader.
   System::Duration answer_time = std::chrono::seconds(2);
@@ -67,6 +74,9 @@ struct Nats_Stream_State {
     bool is_offline = false;
     std::int64_t lag = 0;          // number of operations that it does not have yet
     System::Duration active = {};  // time since the leader last heard from it
+
+    // True if the leader has not heard from it for several heartbeats, which come every second.
+    bool is_silent() const { return active > std::chrono::seconds(5); }
   };
 
   std::string stream;
@@ -177,8 +187,8 @@ class Nats_Log final : public Replicated_Log {
 
   // Returns
   //
-  // * `power` for three or more replicas if all servers that have one sync before they acknowledge
-  //   (sync_interval: always) and say so at their monitoring port,
+  // * `power` for three or more replicas if all servers that have one (Nats_Settings::asked) sync
+  //   before they acknowledge (sync_interval: always) and say so at their monitoring port,
   // * `machine` for three or more replicas otherwise,
   // * `process` for fewer,
   // * `unknown` for storage in memory, and for fewer if it is not known whether their servers sync,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "joedb/base/error.h"
+#include "joedb/base/threads.h"
 #include "joedb/base/types.h"
 
 namespace joedb::inline v1 {
@@ -24,7 +25,7 @@ enum class Open_Mode {
   create_new,                    // exclusive; fails if the file exists
   write_existing_or_create_new,  // exclusive
   shared_write,                  // many processes; each takes the write lock for a transaction
-  write_lock                     // exclusive: waits until no other writer has the file open
+  write_lock                     // exclusive: waits, within the busy timeout, for other writers
 };
 
 class Abstract_Directory;
@@ -99,16 +100,20 @@ class Abstract_File {
   // cannot be truncated. Throws Io_Error.
   virtual bool truncate(Offset /*size*/) { return false; }
 
-  // Byte-range locks between open files, in this and other processes. The lock functions block. A
+  // Byte-range locks between open files, in this and other processes. The lock functions wait for
+  // the lock, but not longer than the busy timeout of the file; then they throw Lock_Timeout. A
   // lock belongs to this object; an exclusive lock replaces a shared one on the same range.
   virtual void shared_lock(Offset start, Offset size) = 0;
   virtual void exclusive_lock(Offset start, Offset size) = 0;
   virtual void unlock(Offset start, Offset size) noexcept = 0;
-  // Like exclusive_lock, but returns false instead of blocking. The default implementation blocks.
+  // Like exclusive_lock, but returns false instead of waiting. The default implementation waits.
   virtual bool try_exclusive_lock(Offset start, Offset size) {
     exclusive_lock(start, size);
     return true;
   }
+  // Sets how long the lock functions wait from now on. Does nothing for kinds of files whose locks
+  // do not wait.
+  virtual void set_busy_timeout(System::Duration /*timeout*/) {}
 
   // Reads exactly [offset, offset + size) or throws Corruption_Error.
   void read_exactly(char* data, std::size_t size, Offset offset) const;
@@ -191,7 +196,9 @@ class Readonly_File : public Abstract_File {
 // shared, while it reads the checkpoints. A writer holds the head lock exclusively while it opens
 // the journal, and while File::store_words writes checkpoint words that are not mapped into memory.
 // Each open file holds the presence lock, shared; a writer that holds the presence lock exclusively
-// knows that no other process has the file open. (joedb 10 has no presence lock.)
+// knows that no other process has the file open. A File that has waited long for the tail lock
+// holds one more byte, so that busy writers let it go first. (joedb 10 has only the first two
+// locks.)
 struct Lock_Range {
   Offset start;
   Offset size;
@@ -200,8 +207,8 @@ inline constexpr Lock_Range head_lock{0, 1};
 inline constexpr Lock_Range tail_lock{std::numeric_limits<Offset>::max(), 1};
 inline constexpr Lock_Range presence_lock{std::numeric_limits<Offset>::max() - 1, 1};
 
-// Holds one lock during its lifetime. `file` must outlive this object. The constructor blocks until
-// it has the lock, and throws the errors of the lock functions of the file.
+// Holds one lock during its lifetime. `file` must outlive this object. The constructor waits for
+// the lock, and throws the errors of the lock functions of the file.
 class File_Lock {
  public:
   enum class Kind { shared, exclusive };

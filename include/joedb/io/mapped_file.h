@@ -72,7 +72,7 @@ class Mapped : public Base {
     if (is_mapped || (offset > 0 && offset >= size_ && map_from(offset, end))) [[likely]] {
       this->store(data, size, offset);
     } else {
-      Base::pwrite(data, size, offset);
+      write(data, size, offset);
       allocated_ = std::max(allocated_, end);
     }
     size_ = std::max(size_, end);
@@ -93,6 +93,17 @@ class Mapped : public Base {
 
  private:
   static constexpr Offset max_step = Offset{1} << 30;
+
+  // After a failure, the part that was written counts: the writer will cut it off.
+  void write(const char* data, std::size_t size, Offset offset) {
+    try {
+      Base::pwrite(data, size, offset);
+    } catch (const Io_Error&) {
+      const Offset found = Base::get_size();
+      if (found > allocated_) size_ = allocated_ = found;
+      throw;
+    }
+  }
 
   // Maps [offset, end), which is past the end of the file. Returns false if the disk is full or the
   // file cannot be mapped; the caller then writes without the map, and this write throws the error,

@@ -2,6 +2,7 @@
 #define JOEDB_IO_POSIX_FILE_H
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -52,14 +53,27 @@ class Named_File : public Abstract_File {
   bool has_new_name_ = false;
 };
 
+// How long a file waits for a lock, unless the program says otherwise. Transactions usually take
+// less than a second; a holder that is stopped, or hangs, should be noticed soon.
+inline constexpr System::Duration default_busy_timeout = std::chrono::seconds(5);
+
 // A file of the operating system (Linux).
 //
 // Locks are open-file-description locks (F_OFD_SETLK): they belong to this object, so one process
 // may open the same file twice. An exclusive writer holds the tail lock from the constructor to the
 // destructor. All open files hold the presence lock, shared.
 //
+// A pipe or a device is refused at once. A name that is a link to nothing is followed: a mode that
+// creates files, other than create_new, creates the file where the link points.
+//
 // If another file gets the name while the constructor waits for a lock (joedb_pack --in-place), the
 // constructor opens the other file instead.
+//
+// Each wait for a lock ends after the busy timeout of the file, with Lock_Timeout, which names the
+// holder: in the constructor, when a journal is opened, and at each transaction. With
+// System::Duration::max(), the file waits for ever; with 0, it does not wait. A wait while a
+// checkpoint is written takes at least default_busy_timeout, because a failure would disable
+// writing.
 //
 // The directory of the file stays open, too: files beside this file are opened in this directory
 // even if the current directory of the process has changed.
@@ -70,12 +84,17 @@ class Named_File : public Abstract_File {
 //
 // Functions throw Io_Error if a system call fails, and Disk_Full if there is no space. A system
 // call that a signal interrupts is retried, except a sync.
+//
+// A write past the limit on file sizes (RLIMIT_FSIZE) throws Disk_Full (EFBIG), and does not raise
+// SIGXFSZ, unless the program lowers its limit while it writes.
 class File : public Named_File {
  public:
-  // A new file gets the permissions 0644 minus the umask. Throws Io_Error: "opening NAME: …", or
-  // "locking NAME: Resource temporarily unavailable" (EAGAIN) if another writer has the file open
-  // and the mode does not wait.
-  File(const std::string& name, Open_Mode mode);
+  // A new file gets the permissions 0644 minus the umask. Throws Io_Error: "opening NAME: …";
+  // File_Locked if another writer has the file open and the mode does not wait; and Lock_Timeout.
+  // The file waits by calling system.sleep(), for up to 1 ms at a time; an exception of sleep()
+  // ends the wait. `system` must outlive the file.
+  File(const std::string& name, Open_Mode mode,
+       System::Duration busy_timeout = default_busy_timeout, System& system = System::real());
   ~File() override;
 
   Offset get_size() const override;
@@ -92,6 +111,7 @@ class File : public Named_File {
   void exclusive_lock(Offset start, Offset size) override;
   void unlock(Offset start, Offset size) noexcept override;
   bool try_exclusive_lock(Offset start, Offset size) override;
+  void set_busy_timeout(System::Duration timeout) override { busy_timeout_ = timeout; }
 
   // True if another process or object holds the tail lock, and so may be appending to the file now.
   bool is_being_written() const;
@@ -116,7 +136,9 @@ class File : public Named_File {
   // directory). A new file gets the owner and permissions of the open file `model` if the system
   // allows it; if `model` is -1, it gets `permissions` minus the umask.
   File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
-       unsigned permissions = 0644, int model = -1);
+       unsigned permissions = 0644, int model = -1,
+       System::Duration busy_timeout = default_busy_timeout, System& system = System::real(),
+       bool is_device = false);
 
   // Call this when the file has been renamed to get_name(), in the same directory.
   void set_own_name();
@@ -151,8 +173,10 @@ class File : public Named_File {
   };
 
   void close() noexcept;
+  std::size_t allowed(std::size_t size, Offset offset);
   void open_directory_of(int directory, const std::string& path);
   bool open(unsigned permissions);
+  void require_file(bool may_be_device) const;
   // Derived from get_name(): it differs from own_name_ until a New_File is published.
   std::string base_name() const { return get_name().substr(get_name().rfind('/') + 1); }
   void note_written(const char* data, std::size_t size, Offset offset);
@@ -161,16 +185,21 @@ class File : public Named_File {
   void watch();
   void lock_at_opening();
   bool has_name() const;
-  bool try_lock(int command, short type, Lock_Range range) const;
-  void lock(int command, short type, Offset start, Offset size) const;
+  bool try_lock(short type, Lock_Range range) const;
+  void lock(short type, Lock_Range range, System::Duration patience) const;
+  void give_way() const;
   void map_words(Offset end);
   void unmap_words();
 
+  System::Duration busy_timeout_;
+  System& system_;
+  mutable unsigned locks_ = 0;  // number of waits for the tail lock, or attempts
   int descriptor_ = -1;
   std::shared_ptr<const Descriptor> directory_;
   std::string own_name_;  // name in the directory; empty if it has none
   bool can_sync_directory_ = false;
-  bool may_map_words_ = true;  // try to map words past words_end_
+  bool may_map_words_ = true;            // try to map words past words_end_
+  std::atomic<Offset> allowed_end_ = 0;  // writes up to here are within RLIMIT_FSIZE
   char* map_ = nullptr;
   Offset map_start_ = 0;
   std::size_t map_size_ = 0;
@@ -212,7 +241,8 @@ class Device_File : public File {
  public:
   // The device must exist. Throws Exception for create_new, and Io_Error for other modes if the
   // device does not exist. write_existing_or_create_new means write_existing.
-  Device_File(const std::string& name, Open_Mode mode);
+  Device_File(const std::string& name, Open_Mode mode,
+              System::Duration busy_timeout = default_busy_timeout);
   Offset get_size() const override { return unknown_size; }
   bool has_slow_growth() const override { return false; }
   // A write past the end of the device throws Disk_Full before anything is written.

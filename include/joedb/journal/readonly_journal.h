@@ -162,7 +162,8 @@ class Checkpoint_Reader {
   // counts.
   Offset pull();
 
-  // For writers, which hold the tail lock: takes the checkpoints from words that were just read,
+  // For writers, which hold the tail lock, or have read stable words while they held the head lock:
+  // takes the checkpoints from words that were just read,
   // then reads the size of the file and returns the size. If this throws, the previous checkpoint
   // still counts.
   Offset update(const Checkpoint_Words& words);
@@ -177,6 +178,8 @@ class Checkpoint_Reader {
 
   // Returns the words of the header as they are in the file.
   Checkpoint_Words read_words() const;
+  // Returns words that were in the file at one instant, although a writer may be storing others.
+  Checkpoint_Words read_stable_words() const { return stable(read_words()); }
   // Replaces each seal that matches the bytes that it covers by the position of its slot.
   // `file_size` may be unknown_size.
   Checkpoint_Words without_seals(Checkpoint_Words words, Offset file_size);

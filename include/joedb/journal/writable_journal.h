@@ -154,7 +154,10 @@ class Checkpoint_Writer {
   void open();
   // Reads the words of the header again, because other processes may have changed them. Returns the
   // size of the file.
-  Offset update();
+  Offset update() { return update(header_.read_words()); }
+  // The same for words that were just read. With Checkpoint_Reader::read_stable_words(), the tail
+  // lock is not needed.
+  Offset update(const Checkpoint_Words& words);
   // Notes that all bytes of the file from `position` on were written through `out`.
   void set_written_from(Offset position) { written_from_ = position; }
 
@@ -392,7 +395,9 @@ class Journal_Recovery {
   Checkpoints read_checkpoints(Offset file_size, Offset limit);
   void find_header_checkpoint(Offset file_size);
   bool is_preallocated(Offset start, Offset file_size) const;
+  std::string copy_tail(Offset start) const;
   void keep_tail(Offset file_size);
+  void note_dropped(Offset size) const;
   void erase(Abstract_File& file, Offset start, Offset end) const;
   void drop_tail(Offset file_size);
 
@@ -455,7 +460,8 @@ class Writable_Journal {
   // that claim bytes that the file does not have. Each function that writes to the file calls
   // recover() first; opening and replaying do not, so a file that cannot be read does not change.
   // If a file is opened only to be recovered, call recover() after everything else that may fail.
-  // Requires the lock of a shared file. Throws Io_Error; the last checkpoint still counts then.
+  // Requires the lock of a shared file. Tells Recovery_Logger what it removes. Throws Io_Error,
+  // with the ways out if the bytes cannot be saved; the last checkpoint still counts then.
   void recover();
   // Name of the file in which the bytes after the checkpoint were saved (Recovery::keep); empty if
   // none were saved.
@@ -652,11 +658,27 @@ class Writable_Journal {
   // checkpoint.
   void rewind();
 
+  // Reads the checkpoints that other processes have written to a shared file, without the write
+  // lock: waits for no transaction. The new entries must be replayed. Throws what lock_pull()
+  // throws; the previous checkpoint then stays valid.
+  void pull();
+  // The same, then calls replay(), which must replay the new entries. Returns the number of new
+  // bytes.
+  template <class Replay>
+  Offset pull(Replay&& replay) {
+    const Offset old = get_checkpoint();
+    pull();
+    replay();
+    return get_checkpoint() - old;
+  }
+  // Takes the write lock of a shared file if it is free; returns false if it is not. The next call
+  // is lock_pull(), which then does not wait, or unlock(). Throws Io_Error.
+  bool try_lock();
   // Shared files: waits for the write lock, takes it, and reads the checkpoints. Bytes that a dead
   // writer has left after the checkpoint are removed before anything is written (recover()); with
   // Recovery::keep, they are first saved in a file beside this file. The new entries must be
   // replayed before anything is appended. A file that is not shared is locked while it is open, so
-  // nothing is read. Throws Io_Error, Exception if entries follow the checkpoint, and
+  // nothing is read. Throws Io_Error, Lock_Timeout, Exception if entries follow the checkpoint, and
   // Corruption_Error if the header is damaged; the lock is not held then.
   void lock_pull();
   // The same, then calls replay(), which must replay the new entries. If replay() throws, the lock
@@ -702,6 +724,8 @@ class Writable_Journal {
 
   void require_no_blob() const;
   void require_lock() const;
+  void require_no_entries_ahead() const;
+  void follow_others();
   void require_position(Offset position) const;
   static void require_no_integrity_payload(std::string_view bytes);
   void get_ready(bool is_for_end = false);
@@ -736,6 +760,7 @@ class Writable_Journal {
   std::atomic<bool> is_ready_ = false;  // replayed and locked
   bool has_appended_ = false;           // something, or was about to, since the file was locked
   bool is_locked_ = false;              // shared files only
+  bool is_tail_locked_ = false;         // by try_lock()
   bool is_in_blob_ = false;
   const bool ends_transactions_;
   const bool wants_integrity_;
@@ -879,6 +904,8 @@ class Journal_Owner {
   void set_copy() { journal_.set_copy(); }
   // Number of bytes appended since the checkpoint.
   Offset ahead_of_checkpoint() const { return journal_.ahead_of_checkpoint(); }
+  // See Writable_Journal::try_lock.
+  bool try_lock() { return journal_.try_lock(); }
   // Releases the write lock of a shared file. Entries after the checkpoint stay: call rollback()
   // first to drop them.
   void unlock() noexcept { journal_.unlock(); }
@@ -937,10 +964,14 @@ class Bare_Journal : public Journal_Owner {
   Offset lock_pull() {
     return journal_.lock_pull([this] { replay(); });
   }
-  // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal,
-  // and makes a soft checkpoint. Requires that no bytes follow the checkpoint. If the bytes are not
-  // whole valid entries, throws Corruption_Error, and nothing has changed.
-  void copy_from(const Abstract_File& source, Offset end) {
+  // Reads these entries without the lock, and returns their number of bytes.
+  Offset pull() {
+    return journal_.pull([this] { replay(); });
+  }
+  // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal.
+  // Requires that no bytes follow the checkpoint. If the bytes are not whole valid entries, throws
+  // Corruption_Error, and nothing has changed.
+  void append_from(const Abstract_File& source, Offset end) {
     journal_.copy_from(source, end);
     try {
       journal_.replay_copied(Ignore_Entries());
@@ -948,6 +979,10 @@ class Bare_Journal : public Journal_Owner {
       rollback();
       throw;
     }
+  }
+  // The same, followed by a soft checkpoint.
+  void copy_from(const Abstract_File& source, Offset end) {
+    append_from(source, end);
     journal_.soft_checkpoint();
   }
 

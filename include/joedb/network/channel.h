@@ -4,14 +4,28 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "joedb/base/error.h"
+#include "joedb/base/threads.h"
 
 namespace joedb::inline v1 {
+
+// How long a channel waits for the other side.
+struct Patience {
+  // The other side must have sent or taken something by the end of this time. What arrives then
+  // prolongs the time by 1 s for each 4 KiB, never past `time` from that moment. So a short reply
+  // has a deadline, however slowly its bytes arrive, and a long one needs progress. max(): no
+  // limit.
+  System::Duration time = System::Duration::max();
+  // Called about every 20 ms while the channel waits. If it throws, the wait ends with this
+  // exception. Empty: not called.
+  std::function<void()> look = {};
+};
 
 // A bidirectional byte stream between a client and a server. The destructor closes it.
 //
@@ -28,16 +42,24 @@ class Channel {
   virtual std::size_t read_some(char* data, std::size_t size) = 0;
   // Writes all of data[0, size). Blocks while the other side is not ready to receive.
   virtual void write(const char* data, std::size_t size) = 0;
+
+  // Limits the waits from now on. After the time, the functions above throw Connection_Lost; the
+  // channel cannot be used any more then, nor after an exception of Patience::look. The channels of
+  // this library begin without a limit. This implementation does nothing: a channel of another kind
+  // that does not override it waits without a limit.
+  virtual void set_patience(const Patience& patience);
 };
 
 // A channel over a unix-domain socket.
 class Local_Channel final : public Channel {
  public:
-  // Connects to the socket at `path`. Throws Connection_Lost if this fails.
-  explicit Local_Channel(const std::string& path);
+  // Connects to the socket at `path`. Throws Connection_Lost if this fails. A server that is alive
+  // accepts at once: waits for at most 10 seconds, or less if `patience` is shorter.
+  explicit Local_Channel(const std::string& path, const Patience& patience = {});
   ~Local_Channel() override;
   std::size_t read_some(char* data, std::size_t size) override;
   void write(const char* data, std::size_t size) override;
+  void set_patience(const Patience& patience) override;
 
  private:
   class Socket;
@@ -65,10 +87,32 @@ class Connector {
     // True if the hello asks for extensions of the protocol of joedb 10
     // (docs/reference/protocol.md). A server of joedb 10 ignores the request.
     bool has_extensions = true;
+
+    // How long the server may take to answer a request (Patience::time), besides the time that the
+    // request asks it to wait, and 1 s for each MiB that it has to hash or to write. The connection
+    // is lost then. To connect, it has 10 seconds at most. max(): no limit.
+    System::Duration answer_time = std::chrono::seconds(30);
+    // How long Robust_Connection tries again after a connection is lost, before it throws
+    // Connection_Lost. 0: it does not try again; max(): it tries for ever, as a service should.
+    System::Duration retry_time = std::chrono::seconds(60);
+    // Called once for each request for which Robust_Connection begins to try again. `reason` names
+    // the server, and says how the connection was lost.
+    std::function<void(const std::string& reason)> on_retry = {};
+    // Called about every 20 ms while a request waits for the server, in the thread of the request,
+    // for example to look for a signal. If it throws, the request ends with this exception, and the
+    // connection is lost: a Robust_Connection connects again for the next request.
+    std::function<void()> look = {};
   };
   void set_keep_alive_interval(std::chrono::milliseconds value) { settings_.keep_alive = value; }
   void set_extensions(bool value) { settings_.has_extensions = value; }
+  void set_answer_time(System::Duration value) { settings_.answer_time = value; }
+  void set_retry_time(System::Duration value) { settings_.retry_time = value; }
   const Settings& settings() const { return settings_; }
+  Settings& settings() { return settings_; }
+
+ protected:
+  // Returns the patience for making a channel.
+  Patience patience() const { return {settings_.answer_time, settings_.look}; }
 
  private:
   Settings settings_;
@@ -78,7 +122,9 @@ class Connector {
 class Local_Connector final : public Connector {
  public:
   explicit Local_Connector(std::string path) : path_(std::move(path)) {}
-  std::unique_ptr<Channel> new_channel() override { return std::make_unique<Local_Channel>(path_); }
+  std::unique_ptr<Channel> new_channel() override {
+    return std::make_unique<Local_Channel>(path_, patience());
+  }
   std::string name() const override { return path_; }
 
  private:
@@ -122,9 +168,10 @@ struct Tls_Identity {
   // authorities that this machine trusts. The server's certificate must be for the host of the
   // address.
   std::string authority_file = {};
-  // Either a file whose only line is NAME:TOKEN,
+  // Either a file whose only line is NAME:TOKEN, and that other users cannot read. Without TLS, the
+  // token is sent to this machine only,
   std::string token_file = {};
-  // or a certificate and its key, as PEM.
+  // or a certificate and its key, as PEM. Other users cannot read the key, either.
   std::string certificate_file = {};
   std::string key_file = {};
 };
@@ -137,8 +184,10 @@ class Tcp_Connector final : public Connector {
   ~Tcp_Connector() override;
 
   // Throws Connection_Lost if the server cannot be reached, Disconnection if either side rejects
-  // the other, and Exception if a file cannot be used. Waits for at most 10 seconds for each of the
-  // connection, the handshake and the first answer.
+  // the other, and Exception if a file cannot be used, or if a token would be sent to another
+  // machine without TLS. Connection, handshake and first answer have 10 seconds together, or
+  // Settings::answer_time if that is shorter; finding the host's address takes the time of the
+  // system.
   std::unique_ptr<Channel> new_channel() override;
   std::string name() const override { return address_.url(); }
 

@@ -35,7 +35,9 @@ class Server_Connection final : public Connection {
  public:
   using Settings = Connector::Settings;
   // Performs the handshake. `channel` and `log` must outlive the connection. Throws
-  // Connection_Lost, and Disconnection if the other side does not speak the protocol.
+  // Connection_Lost, and Disconnection if the other side does not speak the protocol. All requests
+  // wait for Settings::answer_time at most, and then throw Connection_Lost, except that the lock
+  // is waited for without a limit.
   explicit Server_Connection(Channel& channel, Logger& log = Logger::none(),
                              const Settings& settings = {});
   // Tells the server that the session ends, unless the connection is lost.
@@ -67,6 +69,7 @@ class Server_Connection final : public Connection {
  private:
   class Incoming;
 
+  void expect_answer(System::Duration time = {});
   void say_hello(bool extensions_are_wanted);
   void ask_for_checkpoint(const Pull& pull, bool has_data);
   char send_push(const Abstract_File& local, Offset end, char c);
@@ -75,6 +78,7 @@ class Server_Connection final : public Connection {
 
   Channel& channel_;
   Logger& log_;
+  const Settings settings_;
   Channel_Reader input_;
   std::int64_t session_ = 0;
   Offset checkpoint_ = 0;
@@ -85,9 +89,12 @@ class Server_Connection final : public Connection {
 };
 
 // A Server_Connection that reconnects when the channel is lost, and repeats the interrupted
-// request. It retries without limit, with randomized exponential backoff from 0.1 s to 10 s, and
-// logs each retry. Only Connection_Lost is retried: a request that the server refuses
-// (Disconnection) would be refused again.
+// request, with randomized exponential backoff from 0.1 s to 10 s, and a log line each time. When
+// Connector::Settings::retry_time is over since the request was interrupted first, it throws
+// Connection_Lost, whose text names the server, the time and the last reason: 60 s by default, and
+// at most Settings::answer_time more for the last try. The request can be repeated then; a push may
+// have arrived. Only Connection_Lost is retried: a request that the server refuses (Disconnection)
+// would be refused again.
 //
 // After a reconnection, this class compares the copies again, with the same Content_Check. The lock
 // is lost with the channel: the next push takes the lock again, and throws Conflict if another

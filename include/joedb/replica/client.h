@@ -181,9 +181,19 @@ class Local_Copy {
   virtual bool is_unfinished() const { return ahead_of_checkpoint() > 0; }
 
   // If the file is shared, waits for the write lock, takes it, and reads the entries that other
-  // processes have written. Throws Io_Error, Corruption_Error, and Exception if this copy has
-  // appended entries past the checkpoint; the lock is not held then.
+  // processes have written. Throws Io_Error, Lock_Timeout, Corruption_Error, and Exception if this
+  // copy has appended entries past the checkpoint; the lock is not held then.
   virtual void lock_pull() = 0;
+  // Reads these entries without keeping the write lock. The default implementation takes the lock
+  // for a moment; the two classes below do not need it.
+  virtual void pull() {
+    lock_pull();
+    unlock();
+  }
+  // If the file is shared, takes the write lock if it is free, and returns false if it is not. The
+  // next call is lock_pull() or unlock(). The default implementation returns true, and leaves the
+  // wait to lock_pull().
+  virtual bool try_lock() { return true; }
   virtual void unlock() noexcept = 0;
 
   // The functions below require the lock. A read-only copy throws Exception.
@@ -228,6 +238,8 @@ class Writable_Copy final : public Local_Copy {
   Offset ahead_of_checkpoint() const override { return store_.ahead_of_checkpoint(); }
   bool is_unfinished() const override { return store_.get_journal().is_unfinished(); }
   void lock_pull() override { store_.lock_pull(); }
+  void pull() override { store_.pull(); }
+  bool try_lock() override { return store_.try_lock(); }
   void unlock() noexcept override { store_.unlock(); }
   void copy_from(const Abstract_File& source, Offset end) override {
     store_.copy_from(source, end);
@@ -322,6 +334,7 @@ class Client {
  public:
   // Both arguments must outlive the client. Throws Content_Mismatch if the copies have diverged.
   Client(Local_Copy& local, Connection& connection, Content_Check check);
+  virtual ~Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
@@ -351,8 +364,8 @@ class Client {
   // Pulls the entries that other clients have written to the local file or to the connection.
   // Returns the number of new bytes. If there are no new bytes, waits for them for at most `wait`
   // (a duration of <chrono>): a server wakes waiting clients, possibly early; a file is polled with
-  // pauses of 1 to 50 ms. Also waits, without a timeout, for a transaction of another process on
-  // the local file.
+  // pauses of 1 to 50 ms. Does not wait for a transaction of another process, unless entries of a
+  // connection must be written to a shared local file.
   //
   // pull() and the other functions that pull or push throw Exception during a transaction of this
   // client. All functions that pull throw Exception while entries of an abandoned transaction
@@ -409,6 +422,11 @@ class Client {
   // Over a connection to a server, run() may be called twice (set_optimistic).
   template <class Run>
   auto transaction(Run&& run);
+  // The same if no other process is writing the local file now; otherwise returns at once, without
+  // calling run(). Returns true if run() was called; if run() returns a value, an std::optional of
+  // it, empty if run() was not called. The lock of a connection is waited for, as in transaction().
+  template <class Run>
+  auto try_transaction(Run&& run);
 
   // On by default. If no other client has written for a while, and the local file is not shared,
   // transaction() does not ask the server for its lock: it calls run() at once, pushes, and then
@@ -452,8 +470,9 @@ class Client {
   Checkpoint_Level level() const {
     return settings_.is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
   }
-  void transact(const std::function<void()>& run);
-  void transact_with_lock(const std::function<void()>& run);
+  enum class Wait { yes, no };
+  bool transact(const std::function<void()>& run, Wait wait = Wait::yes);
+  bool transact_with_lock(const std::function<void()>& run, Wait wait);
   bool transact_without_lock(const std::function<void()>& run);
   bool finds_new_data();
   void note(bool others_have_written);
@@ -488,8 +507,8 @@ class Client_Lock {
  public:
   // Throws Read_Only_Client, Exception if the client is in a transaction already, and the
   // exceptions of pulling. No lock is held then.
-  explicit Client_Lock(Client& client);
-  ~Client_Lock();
+  explicit Client_Lock(Client& client) : Client_Lock(client, Client::Wait::yes) {}
+  virtual ~Client_Lock();
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 
@@ -529,10 +548,12 @@ class Client_Lock {
   void abandon() noexcept;
 
  private:
+  friend class Client;
+  // Wait::no: if the lock of the local file is not free, there is no transaction.
+  Client_Lock(Client& client, Client::Wait wait);
   void require_lock() const;
   void cancel();
   void write_and_end();
-  friend class Client;
   void end() noexcept;
 
   Client& client_;
@@ -548,6 +569,18 @@ auto Client::transaction(Run&& run) {
     std::optional<Result> result;
     transact([&] { result.emplace(run()); });
     return Result(std::move(*result));
+  }
+}
+
+template <class Run>
+auto Client::try_transaction(Run&& run) {
+  using Result = std::decay_t<decltype(run())>;
+  if constexpr (std::is_void_v<Result>) {
+    return transact([&] { run(); }, Wait::no);
+  } else {
+    std::optional<Result> result;
+    transact([&] { result.emplace(run()); }, Wait::no);
+    return result;
   }
 }
 

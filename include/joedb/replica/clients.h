@@ -83,6 +83,12 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
       return f(content...);
     });
   }
+  // The same as transaction(f) if no other process is writing the file now
+  // (Client::try_transaction).
+  template <class F>
+  auto try_transaction(F&& f) {
+    return Client::try_transaction([&] { return f(get_database(), store_); });
+  }
 
  private:
   friend class Writable_Database_Client_Lock;
@@ -115,6 +121,12 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
       explain(why);
       return f(content...);
     });
+  }
+  // The same as transaction(f) if no other process is writing the file now
+  // (Client::try_transaction).
+  template <class F>
+  auto try_transaction(F&& f) {
+    return Client::try_transaction([&] { return f(store_.get_journal()); });
   }
 
  private:
@@ -199,7 +211,9 @@ class Client_Database : public Writer {
   using Writer::copy_from;
   using Writer::lock_pull;
   using Writer::notify_observers;
+  using Writer::pull;
   using Writer::require_current_schema;
+  using Writer::try_lock;
   using Writer::unlock;
   // These functions do not notify observers: the client does so after it has released its locks.
   void checkpoint(Checkpoint_Level level) { this->checkpoint_unobserved(level); }
@@ -251,6 +265,12 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
     if constexpr (takes_reference)
       return Client::transaction([&] { return f(static_cast<Writer&>(this->store_)); });
   }
+  // The same if no other process is writing the file now; otherwise returns at once, without
+  // calling f: false, or an empty std::optional of the result of f (Client::try_transaction).
+  template <class F>
+  auto try_transaction(F&& f) {
+    return Client::try_transaction([&] { return f(static_cast<Writer&>(this->store_)); });
+  }
   // The same, with a comment that gives the reason, which `joedb log` shows, and a time stamp at
   // the end.
   template <class F>
@@ -268,12 +288,16 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
 };
 
 // Base of the generated File_Client: works on a file that several processes share, without a
-// connection. Creates the file if it does not exist.
+// connection. Creates the file if it does not exist. The constructor and each transaction wait for
+// other writers, but not longer than `busy_timeout` (File), and then throw Lock_Timeout.
+//
+//     shop::File_Client client("shop.joedb", {}, std::chrono::seconds(1));
 template <class Client_Type>
 class Typed_File_Client : private File_Holder<File>, public Client_Type {
  public:
-  explicit Typed_File_Client(const std::string& file_name, const Journal_Options& options = {})
-      : File_Holder<File>(file_name, Open_Mode::shared_write),
+  explicit Typed_File_Client(const std::string& file_name, const Journal_Options& options = {},
+                             System::Duration busy_timeout = default_busy_timeout)
+      : File_Holder<File>(file_name, Open_Mode::shared_write, busy_timeout),
         Client_Type(file, Connection::dummy, Content_Check::none, options) {}
 
  private:

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iosfwd>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -26,6 +27,12 @@ class Small_Id {
   constexpr std::uint16_t value() const { return value_; }
   constexpr bool is_null() const { return value_ == 0; }
   friend constexpr auto operator<=>(Small_Id, Small_Id) = default;
+  // Prints the number. Include <ostream>.
+  template <class Char, class Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      Small_Id id) {
+    return out << id.value();
+  }
 
  private:
   std::uint16_t value_ = 0;
@@ -55,6 +62,12 @@ class Record_Id {
 
   friend constexpr bool operator==(Record_Id, Record_Id) = default;
   friend constexpr auto operator<=>(Record_Id a, Record_Id b) { return a.value() <=> b.value(); }
+  // Prints the number, -1 for null. Include <ostream>.
+  template <class Char, class Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      Record_Id id) {
+    return out << id.value();
+  }
 
  private:
   std::uint64_t plus_one_ = 0;
@@ -168,5 +181,16 @@ Type_Code type_named(std::string_view name);
 bool is_identifier(std::string_view name);
 
 }  // namespace joedb::inline v1
+
+template <class Tag>
+struct std::hash<joedb::Small_Id<Tag>> {
+  std::size_t operator()(joedb::Small_Id<Tag> id) const noexcept { return id.value(); }
+};
+template <>
+struct std::hash<joedb::Record_Id> {
+  std::size_t operator()(joedb::Record_Id id) const noexcept {
+    return static_cast<std::size_t>(id.value());
+  }
+};
 
 #endif

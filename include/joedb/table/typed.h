@@ -266,6 +266,12 @@ class Typed_Id {
 
   friend constexpr bool operator==(Typed_Id, Typed_Id) = default;
   friend constexpr auto operator<=>(Typed_Id, Typed_Id) = default;
+  // Prints the number, -1 for null. Include <ostream>.
+  template <class Char, class Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      Typed_Id id) {
+    return out << id.record_;
+  }
 
  private:
   Record_Id record_;
@@ -273,6 +279,18 @@ class Typed_Id {
 
 template <class T>
 concept Reference_Value = std::derived_from<T, Typed_Id<T>>;
+
+}  // namespace joedb::inline v1
+
+// For std::unordered_map; a program may have a specialization of its own for one of its ids.
+template <joedb::Reference_Value Id>
+struct std::hash<Id> {
+  std::size_t operator()(Id id) const noexcept {
+    return std::hash<joedb::Record_Id>()(id.get_record_id());
+  }
+};
+
+namespace joedb::inline v1 {
 
 // How a field of C++ type T is stored in its column, returned by its getter, and passed to its
 // setter.
@@ -799,7 +817,8 @@ class Typed_Database {
   const Database& get_untyped() const { return *engine_; }
 
  protected:
-  ~Typed_Database() = default;
+  // A program may own a File_Database through a pointer to a Writable_Database.
+  virtual ~Typed_Database() = default;
 
   void bind(Database& engine) {
     engine_ = &engine;

@@ -333,12 +333,12 @@ class Typed_Writer : public Reader {
   // ---- clients: see Local_Copy
 
   Offset lock_pull() {
-    const bool has_moved = store_.must_build();
-    return store_.lock_pull([&] {
-      if (has_moved) bind_if_possible();
-      require_schema();
-    });
+    return store_.lock_pull([this, has_moved = store_.must_build()] { follow(has_moved); });
   }
+  Offset pull() {
+    return store_.pull([this, has_moved = store_.must_build()] { follow(has_moved); });
+  }
+  bool try_lock() { return store_.try_lock(); }
   void unlock() noexcept { store_.unlock(); }
   void copy_from(const Abstract_File& source, Offset end) {
     try {
@@ -440,6 +440,10 @@ class Typed_Writer : public Reader {
   }
 
  private:
+  void follow(bool has_moved) {
+    if (has_moved) bind_if_possible();
+    require_schema();
+  }
   struct Transaction_Lock {
     explicit Transaction_Lock(joedb::Writable_Database& s) : store(s) { store.lock_pull(); }
     ~Transaction_Lock() { store.unlock(); }
@@ -519,15 +523,17 @@ struct File_Holder {
 };
 
 // Base of the generated File_Database: a Writable_Database in a file of the system. The constructor
-// throws Io_Error if the file cannot be opened or another writer has it open, and what
-// Writable_Journal, load and upgrade_schema throw.
+// throws Io_Error if the file cannot be opened, File_Locked if another writer has it open, and what
+// Writable_Journal, load and upgrade_schema throw. With Open_Mode::write_lock it waits for the
+// other writer, but not longer than `busy_timeout` (File), and then throws Lock_Timeout.
 template <class Writer>
 class Typed_File_Writer : private File_Holder<File>, public Writer {
  public:
   explicit Typed_File_Writer(const std::string& file_name,
                              Open_Mode mode = Open_Mode::write_existing_or_create_new,
-                             const Journal_Options& options = {})
-      : File_Holder<File>(file_name, mode), Writer(file, options) {}
+                             const Journal_Options& options = {},
+                             System::Duration busy_timeout = default_busy_timeout)
+      : File_Holder<File>(file_name, mode, busy_timeout), Writer(file, options) {}
 
  private:
   using File_Holder<File>::file;
@@ -542,7 +548,7 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   Typed_Memory_Writer() : Writer(file, Journal_Options::without_marks()) {}
   // The content is lost in any case. The checkpoint only keeps the journal's destructor from
   // warning about entries after the checkpoint.
-  ~Typed_Memory_Writer() {
+  ~Typed_Memory_Writer() override {
     try {
       this->checkpoint_unobserved(Checkpoint_Level::soft);
     } catch (const std::exception&) {

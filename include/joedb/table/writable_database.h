@@ -242,16 +242,23 @@ class Writable_Database : public Journal_Owner {
   template <class Require>
   Offset lock_pull(Require require) {
     return journal_.lock_pull([&] {
-      if (must_build_)
-        build();
-      else
-        load(database_, journal_);
-      note_observed(journal_.get_replay_position());
+      follow();
       require();
     });
   }
   Offset lock_pull() {
     return lock_pull([] {});
+  }
+  // The same without the lock (Writable_Journal::pull): does not wait for other writers.
+  template <class Require>
+  Offset pull(Require require) {
+    return journal_.pull([&] {
+      follow();
+      require();
+    });
+  }
+  Offset pull() {
+    return pull([] {});
   }
 
   // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal,
@@ -270,6 +277,9 @@ class Writable_Database : public Journal_Owner {
       rollback();
       throw;
     }
+  }
+  void append_from(const Abstract_File& source, Offset end) {
+    append_from(source, end, [] {});
   }
   // The same, followed by a soft checkpoint. If the checkpoint fails, the tables have the new
   // entries, and nothing more can be written (Write_Disabled).
@@ -318,6 +328,14 @@ class Writable_Database : public Journal_Owner {
   // Adds a position of the observer. Of the positions up to the checkpoint, only the last one is
   // needed. The checkpoint may be between two positions: with group commit, it also covers entries
   // that other threads have written.
+  // Replays the entries that others have written.
+  void follow() {
+    if (must_build_)
+      build();
+    else
+      load(database_, journal_);
+    note_observed(journal_.get_replay_position());
+  }
   void note_observed(Offset position) {
     if (database_.observer() == nullptr) return;
     while (observed_.size() > 1 && observed_[1] <= journal_.get_checkpoint())

@@ -1,7 +1,9 @@
 #include "kernel/io/descriptor.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -47,6 +49,15 @@ Descriptor::~Descriptor() {
   const int error = errno;
   ::close(number_);
   errno = error;
+}
+
+// XFS_SUPER_MAGIC is not in every magic.h.
+bool is_on_local_disk(int descriptor) {
+  struct statfs status;
+  if (::fstatfs(descriptor, &status) != 0) return false;
+  constexpr auto xfs_magic = 0x58465342;
+  return status.f_type == EXT4_SUPER_MAGIC || status.f_type == xfs_magic ||
+         status.f_type == OVERLAYFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
 }
 
 static struct stat full_status_of(int descriptor, const std::string& name) {

@@ -27,6 +27,10 @@ class Descriptor {
   int number_;
 };
 
+// True if the file is on a file system of this machine alone, where locks show all processes that
+// have the file open: ext4, XFS, overlayfs, tmpfs. Others are unknown.
+bool is_on_local_disk(int descriptor);
+
 // Copies the owner, permissions and access list of the file `from` to the new file `to`. `from` may
 // be any descriptor, even of O_PATH. Before this call, only this user should be able to read the
 // new file. `name` is for errors. Throws Io_Error.

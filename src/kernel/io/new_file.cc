@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <random>
 
+#include "kernel/base/parse_number.h"
 #include "kernel/io/descriptor.h"
 
 namespace joedb::inline v1 {
@@ -70,6 +72,7 @@ void remove_at_signal(const std::string& path, const std::string& folder) {
     if (old_actions[i].sa_handler == SIG_IGN) continue;  // nohup, for example
     struct sigaction action {};
     action.sa_handler = remove_and_raise;
+    action.sa_flags = SA_ONSTACK;  // see guarded_map.cc
     ::sigaction(fatal_signals[i], &action, nullptr);
   }
 }
@@ -96,7 +99,6 @@ int rename_to_new(const char* from, const char* to) {
 
 Temporary_Path::Temporary_Path(std::string path, std::string folder)
     : path_(std::move(path)), folder_(std::move(folder)) {
-  ::unlink(path_.c_str());
   const Blocked_Signals blocked;
   remove_at_signal(path_, folder_);
 }
@@ -124,6 +126,57 @@ void Temporary_Path::keep() {
   keep_at_signal(path_);
 }
 
+// ---- temporary files of processes that have ended ----------------------------------------------
+
+// Removes a temporary file, unless a process may be writing it: then its File holds the tail lock.
+// Returns true if there is no file of this name then. On a network, another machine may be writing
+// the file, although no lock shows it here.
+static bool remove_left(const std::string& path) {
+  const Descriptor left(
+      open_descriptor(AT_FDCWD, path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  if (!left.is_open()) return errno == ENOENT;
+  struct stat status;
+  if (::fstat(left.number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = tail_lock.start;
+  lock.l_len = tail_lock.size;
+  struct stat named;
+  return is_on_local_disk(left.number()) && ::fcntl(left.number(), F_OFD_SETLK, &lock) == 0 &&
+         ::lstat(path.c_str(), &named) == 0 && named.st_ino == status.st_ino &&
+         ::unlink(path.c_str()) == 0;
+}
+
+// The process in a name of temporary_path(): "12" or "12-2" after its prefix.
+static bool is_running(std::string_view digits) {
+  const auto process = parse_number<pid_t>(digits.substr(0, digits.find('-')));
+  return !process || *process <= 0 || ::kill(*process, 0) == 0 || errno != ESRCH;
+}
+
+// Returns an unused path for a temporary file beside `name`. The process number alone is not
+// enough: the programs of two containers may have the same one. Removes those of processes that
+// have ended.
+static std::string temporary_path(const std::string& name) {
+  namespace fs = std::filesystem;
+  const std::string prefix = name + ".tmp-";
+  const std::string file_prefix = fs::path(prefix).filename().string();
+  const fs::path folder = fs::path(name).parent_path();
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string found = entry->path().filename().string();
+    if (found.starts_with(file_prefix) && !is_running(found.substr(file_prefix.size())))
+      remove_left(entry->path().string());
+  }
+  constexpr int max_number = 1000;
+  const std::string own = prefix + std::to_string(::getpid());
+  std::string path = own;
+  for (int number = 2; !remove_left(path) && number <= max_number; ++number)
+    path = own + '-' + std::to_string(number);
+  return path;
+}
+
 // ---- a new file ---------------------------------------------------------------------------------
 
 static const std::string& require_new(const std::string& name, New_File::Existing existing) {
@@ -139,16 +192,17 @@ static Descriptor find(const std::string& name, New_File::Existing existing) {
   return Descriptor(is_replaced ? open_descriptor(AT_FDCWD, name.c_str(), O_PATH) : -1);
 }
 
-New_File::New_File(const std::string& name, Existing existing)
-    : New_File(require_new(name, existing), existing, find(name, existing)) {}
+New_File::New_File(const std::string& name, Existing existing, unsigned permissions)
+    : New_File(require_new(name, existing), existing, permissions, find(name, existing)) {}
 
-New_File::New_File(const std::string& name, Existing existing, const Descriptor& replaced)
-    : Temporary_Path(name + ".tmp-" + std::to_string(::getpid())),
-      File(name, Open_Mode::create_new, AT_FDCWD, path(), 0644, replaced.number()),
+New_File::New_File(const std::string& name, Existing existing, unsigned permissions,
+                   const Descriptor& replaced)
+    : Temporary_Path(temporary_path(name)),
+      File(name, Open_Mode::create_new, AT_FDCWD, path(), permissions, replaced.number()),
       existing_(existing) {}
 
 New_File::New_File(const File& replaced)
-    : Temporary_Path(replaced.get_name() + ".tmp-" + std::to_string(::getpid())),
+    : Temporary_Path(temporary_path(replaced.get_name())),
       File(replaced.get_name(), Open_Mode::create_new, AT_FDCWD, path(), 0600),
       existing_(Existing::replace) {
   const Descriptor old = find(replaced.get_name(), existing_);
@@ -178,14 +232,18 @@ void New_File::publish() {
 }
 
 void fill_new_file(const std::string& name, New_File::Existing existing,
-                   const std::function<void(New_File&)>& fill) {
-  New_File file(existing == New_File::Existing::replace ? file_to_replace(name) : name, existing);
+                   const std::function<void(New_File&)>& fill, unsigned permissions) {
+  const bool may_replace = existing == New_File::Existing::replace;
+  New_File file(may_replace ? file_to_replace(name) : file_to_create(name), existing, permissions);
   fill(file);
   file.publish();
 }
 
-void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text) {
-  fill_new_file(name, existing, [&](New_File& file) { file.pwrite(text.data(), text.size(), 0); });
+void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text,
+                    unsigned permissions) {
+  fill_new_file(
+      name, existing, [&](New_File& file) { file.pwrite(text.data(), text.size(), 0); },
+      permissions);
 }
 
 // ---- a text -------------------------------------------------------------------------------------
@@ -226,14 +284,23 @@ std::string Temporary_Text::read() const {
   return text;
 }
 
+std::string file_to_create(const std::string& name) {
+  namespace fs = std::filesystem;
+  constexpr int max_links = 40;  // as Linux has it
+  std::error_code error;
+  fs::path path = name;
+  for (int i = 0; i < max_links && !fs::exists(path, error) && fs::is_symlink(path, error); ++i)
+    path = path.parent_path() / fs::read_symlink(path, error);
+  return path.string();
+}
+
 std::string file_to_replace(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  const bool is_link = fs::is_symlink(name, ignored);
-  if (!is_link && !fs::exists(name, ignored)) return name;
+  if (!fs::exists(name, ignored)) return file_to_create(name);
   if (!fs::is_regular_file(name, ignored))
     throw Exception(name + ": is no regular file, and cannot be replaced; write to another file");
-  return is_link ? fs::canonical(name).string() : name;
+  return fs::is_symlink(name, ignored) ? fs::canonical(name).string() : name;
 }
 
 }  // namespace joedb::inline v1

@@ -13,8 +13,7 @@ namespace joedb::inline v1 {
 // remove it, before their previous action.
 class Temporary_Path {
  public:
-  // Removes a file that an earlier process has left at `path`. `folder`: a directory that is
-  // removed, too, if it is empty then.
+  // `folder`: a directory that is removed, too, if it is empty then.
   explicit Temporary_Path(std::string path, std::string folder = "");
   ~Temporary_Path();
   Temporary_Path(const Temporary_Path&) = delete;
@@ -37,7 +36,8 @@ class Descriptor;
 
 // A file that appears under its name only when it is complete. Until then its name is NAME.tmp-PID;
 // power cuts and fatal signals other than those above (SIGKILL, for example) leave that file
-// behind.
+// behind. The constructor removes such files of the same NAME, on a local disk, if no process has
+// their number and they are not locked.
 //
 // Only one thread at a time may create such files.
 class New_File : private Temporary_Path, public File {
@@ -45,9 +45,10 @@ class New_File : private Temporary_Path, public File {
   using Temporary_Path::path;  // path of the file until publish()
   enum class Existing { refuse, replace };
 
-  // If a file of this name exists, copies its permissions, and its owner if the system allows it.
-  // Throws Io_Error, also (EEXIST) if that file must not be replaced.
-  New_File(const std::string& name, Existing existing);
+  // If a file of this name exists, copies its permissions, and its owner if the system allows it;
+  // otherwise the file gets `permissions` minus the umask. Throws Io_Error, also (EEXIST) if that
+  // file must not be replaced.
+  New_File(const std::string& name, Existing existing, unsigned permissions = 0644);
   // Makes a replacement of an open file, with its owner, permissions and access list; until these
   // are set, no other user can read the new file. Throws Io_Error, and Exception if this user may
   // not set the owner.
@@ -64,11 +65,15 @@ class New_File : private Temporary_Path, public File {
   void publish();
 
  private:
-  New_File(const std::string& name, Existing existing, const Descriptor& replaced);
+  New_File(const std::string& name, Existing existing, unsigned permissions,
+           const Descriptor& replaced);
 
   const Existing existing_;
 };
 
+// Returns the name under which a new file is created: where a symbolic link to nothing points, or
+// the name itself.
+std::string file_to_create(const std::string& name);
 // Returns the name of the file that a new file replaces: the target of a symbolic link, or the name
 // itself. Throws Exception if it exists and is not a regular file.
 std::string file_to_replace(const std::string& name);
@@ -77,9 +82,10 @@ std::string file_to_replace(const std::string& name);
 // synced: after a failure, or a signal that ends the process, the name is unchanged. Throws
 // Io_Error (EEXIST) if the file exists and must not be replaced.
 void fill_new_file(const std::string& name, New_File::Existing existing,
-                   const std::function<void(New_File&)>& fill);
+                   const std::function<void(New_File&)>& fill, unsigned permissions = 0644);
 // The same for a file that contains only `text`.
-void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text);
+void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text,
+                    unsigned permissions = 0644);
 
 // A temporary text file for another program to edit, readable only by this user. It is removed
 // unless keep() is called.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -81,6 +82,58 @@ TEST_F(New_File_Test, ReplacesAFileOnlyWhenItIsPublished) {
   file.publish();
   EXPECT_EQ(content(), "new");
   EXPECT_EQ(files(), 1u);
+}
+
+// A process number that no process has any more.
+pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST_F(New_File_Test, RemovesWhatKilledProcessesHaveLeft) {
+  const std::string ended = std::to_string(ended_process());
+  const std::string left = name + ".tmp-" + ended;
+  const std::string own = name + ".tmp-" + std::to_string(::getpid());
+  for (const std::string& path : {left, left + "-2", own, name + "x.tmp-" + ended, name + ".tmp-1"})
+    std::ofstream(path) << "a part";
+  const File locked(name + ".tmp-" + ended + "-3", Open_Mode::create_new);
+  {
+    New_File file(name, Existing::refuse);
+    EXPECT_EQ(file.path(), own);
+    write(file, "new");
+    file.publish();
+  }
+  EXPECT_EQ(content(), "new");
+  EXPECT_EQ(files(), 4u);  // also those of another file, of a process that runs, and a locked one
+}
+
+// The programs of two containers may have the same process number.
+TEST_F(New_File_Test, LeavesAFileThatIsBeingWritten) {
+  New_File first(name, Existing::refuse);
+  write(first, "first");
+  {
+    New_File second(name, Existing::refuse);
+    EXPECT_NE(second.path(), first.path());
+    write(second, "second");
+  }
+  first.publish();
+  EXPECT_EQ(content(), "first");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(New_File_Test, IsCreatedWhereALinkPoints) {
+  std::filesystem::create_directory(directory.file("data"));
+  std::filesystem::create_symlink("data/link", name);
+  std::filesystem::create_symlink("target", directory.file("data/link"));
+  write_new_file(name, Existing::refuse, "new");
+  EXPECT_EQ(directory.read("data/target"), "new");
+  EXPECT_THROW(write_new_file(name, Existing::refuse, "other"), Io_Error);
+  std::filesystem::remove(directory.file("data/target"));
+  write_new_file(name, Existing::replace, "newer");
+  EXPECT_EQ(directory.read("data/target"), "newer");
+  EXPECT_TRUE(std::filesystem::is_symlink(name));
 }
 
 class New_File_Signal_Test : public New_File_Test, public ::testing::WithParamInterface<int> {};

@@ -1,17 +1,17 @@
 #include "joedb/io/posix_file.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -53,16 +53,10 @@ constexpr std::size_t word_page = 4096;
 
 // Returns the size of the file, or 0 if it must not be mapped. A file may be mapped on file systems
 // where a store to a mapped page inside the file fails only as a write does: at the next sync.
-// XFS_SUPER_MAGIC is not in every magic.h.
 Offset size_to_map(int descriptor) {
   struct stat file;
-  struct statfs status;
   if (::fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
-  if (::fstatfs(descriptor, &status) != 0) return 0;
-  constexpr auto xfs_magic = 0x58465342;
-  const bool is_local = status.f_type == EXT4_SUPER_MAGIC || status.f_type == xfs_magic ||
-                        status.f_type == OVERLAYFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
-  return is_local ? file.st_size : 0;
+  return is_on_local_disk(descriptor) ? file.st_size : 0;
 }
 
 // The owner of a name: this file, another file, or none; unknown if that cannot be determined.
@@ -98,11 +92,13 @@ Name look_up(int directory, const std::string& name, const struct statx& own) {
 
 }  // namespace
 
-File::File(const std::string& name, Open_Mode mode) : File(name, mode, AT_FDCWD, name) {}
+File::File(const std::string& name, Open_Mode mode, System::Duration busy_timeout, System& system)
+    : File(name, mode, AT_FDCWD, name, 0644, -1, busy_timeout, system) {}
 
 File::File(const std::string& name, Open_Mode mode, int directory, const std::string& path,
-           unsigned permissions, int model)
-    : Named_File(name, mode) {
+           unsigned permissions, int model, System::Duration busy_timeout, System& system,
+           bool is_device)
+    : Named_File(name, mode), busy_timeout_(busy_timeout), system_(system) {
   // The limit makes opening possible on a file system whose inode numbers change each time they are
   // read.
   constexpr int max_attempts = 20;
@@ -110,6 +106,7 @@ File::File(const std::string& name, Open_Mode mode, int directory, const std::st
     open_directory_of(directory, path);
     for (int attempt = 1;; ++attempt) {
       const bool is_new = open(model >= 0 ? 0600 : permissions);
+      require_file(is_device);
       if (is_new && model >= 0) copy_permissions(model, descriptor_, name, Ownership::best_effort);
       lock_at_opening();
       if (has_name()) break;
@@ -130,7 +127,9 @@ File::File(const std::string& name, Open_Mode mode, int directory, const std::st
 // A file that is not shared is changed only by this object.
 void File::watch() {
   const struct statx status = status_of(descriptor_, get_name());
-  is_watched_ = !is_readonly() && !is_shared() && S_ISREG(status.stx_mode);
+  const bool is_regular = S_ISREG(status.stx_mode);
+  if (!is_regular) allowed_end_ = std::numeric_limits<Offset>::max();  // it has no limit
+  is_watched_ = !is_readonly() && !is_shared() && is_regular;
   const Mutex_Lock lock(written_mutex_);
   end_ = is_watched_ ? size_in(status) : 0;
 }
@@ -156,48 +155,45 @@ void File::open_directory_of(int directory, const std::string& path) {
   directory_ = std::make_shared<const Descriptor>(opened);
 }
 
-// Returns true if the file is new.
+// Returns true if the file is new. O_NONBLOCK: a pipe or a device must not block.
 bool File::open(unsigned permissions) {
-  const char* const name = own_name_.c_str();
-  const int directory = directory_->number();
-  constexpr int create_flags = O_RDWR | O_CREAT | O_EXCL;
+  const auto open_with = [&](int flags) {
+    return open_descriptor(directory_->number(), own_name_.c_str(), flags | O_NONBLOCK | O_NOCTTY,
+                           permissions);
+  };
   bool is_new = false;
   switch (get_mode()) {
     case Open_Mode::read_existing:
-      descriptor_ =
-          open_descriptor(directory, name, O_RDONLY | O_NONBLOCK);  // does not block on a pipe
+      descriptor_ = open_with(O_RDONLY);
       break;
     case Open_Mode::write_existing:
-      descriptor_ = open_descriptor(directory, name, O_RDWR);
+      descriptor_ = open_with(O_RDWR);
       break;
     case Open_Mode::create_new:
-      descriptor_ = open_descriptor(directory, name, create_flags, permissions);
+      descriptor_ = open_with(O_RDWR | O_CREAT | O_EXCL);
       is_new = true;
       break;
     case Open_Mode::write_existing_or_create_new:
     case Open_Mode::shared_write:
     case Open_Mode::write_lock:
-      descriptor_ = open_descriptor(directory, name, create_flags, permissions);
+      descriptor_ = open_with(O_RDWR | O_CREAT | O_EXCL);
       is_new = descriptor_ >= 0;
-      if (descriptor_ < 0 && errno == EEXIST)
-        descriptor_ = open_descriptor(directory, name, O_RDWR);
+      if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_with(O_RDWR);
+      // A link to nothing: the file is created where the link points.
+      if (descriptor_ < 0 && errno == ENOENT) descriptor_ = open_with(O_RDWR | O_CREAT);
       break;
   }
   if (descriptor_ < 0) throw_io_error("opening", get_name(), -1, errno);
-  struct stat status;
-  if (::fstat(descriptor_, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
-    throw_io_error("opening as a file, but it is a pipe:", get_name(), -1, ESPIPE);
   return is_new;
 }
 
-void File::lock_at_opening() {
-  if (get_mode() == Open_Mode::write_lock)
-    lock(F_OFD_SETLKW, F_WRLCK, tail_lock.start, tail_lock.size);
-  else if (!is_readonly() && !is_shared())
-    lock(F_OFD_SETLK, F_WRLCK, tail_lock.start, tail_lock.size);
-  // A reader does not need locks on a file system that does not support them.
-  if (!try_lock(F_OFD_SETLKW, F_RDLCK, presence_lock) && !is_readonly())
-    throw_io_error("locking", get_name(), -1, errno);
+void File::require_file(bool may_be_device) const {
+  struct stat status;
+  if (::fstat(descriptor_, &status) != 0) return;
+  if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
+    throw_io_error("opening as a file, but it is a pipe:", get_name(), -1, ESPIPE);
+  if (!may_be_device && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)))
+    throw_io_error("opening as a file, but it is a device:", get_name(), -1, ENOTSUP);
 }
 
 // Bytes written to a file that was replaced during the wait for a lock would be lost.
@@ -274,7 +270,7 @@ void File::require_not_replaced() const {
 File::~File() {
   unmap();
   unmap_words();
-  if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {0, 0});
+  if (!is_inherited()) try_lock(F_UNLCK, {0, 0});
   close();
 }
 
@@ -369,7 +365,11 @@ void File::store_words(std::span<const std::int64_t> words, Offset offset) {
   const bool can_be_mapped = end <= static_cast<Offset>(word_page);
   if (end > words_end_ && can_be_mapped && may_map_words_) map_words(end);
   if (end > words_end_) {
-    const File_Lock head(*this, head_lock, File_Lock::Kind::exclusive);
+    lock(F_WRLCK, head_lock, std::max(busy_timeout_, default_busy_timeout));
+    struct Unlock {
+      File& file;
+      ~Unlock() { file.unlock(head_lock.start, head_lock.size); }
+    } const at_end{*this};
     return Abstract_File::store_words(words, offset);
   }
   require_own_process();
@@ -385,15 +385,30 @@ void File::load_words(std::span<std::int64_t> words, Offset offset) const {
   for (std::int64_t& word : words) word = std::atomic_ref(*from++).load(std::memory_order_acquire);
 }
 
+// Returns how many of `size` bytes may be written at `offset`. Past RLIMIT_FSIZE, a write would
+// raise SIGXFSZ, which ends a process by default, and a library must not change that. The limit is
+// read again when the file has grown by 1 MiB.
+std::size_t File::allowed(std::size_t size, Offset offset) {
+  constexpr Offset step = Offset{1} << 20;
+  const Offset end = offset + static_cast<Offset>(size);
+  if (end <= allowed_end_.load(std::memory_order_relaxed)) return size;
+  rlimit limit;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return size;
+  const auto max_end = static_cast<Offset>(
+      std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<Offset>::max() - step));
+  allowed_end_.store(std::min(max_end, end + step), std::memory_order_relaxed);
+  return end <= max_end ? size : static_cast<std::size_t>(std::max<Offset>(max_end - offset, 0));
+}
+
 void File::pwrite(const char* data, std::size_t size, Offset offset) {
   require_own_process();
   forget_written(offset, offset + static_cast<Offset>(size));
   std::size_t done = 0;
   while (done < size) {
     const Offset at = offset + static_cast<Offset>(done);
-    const ssize_t n = retry([&] {
-      return ::pwrite(descriptor_, data + done, std::min(size - done, max_transfer), at);
-    });
+    const std::size_t next = allowed(std::min(size - done, max_transfer), at);
+    if (next == 0) throw_io_error("writing", get_name(), at, EFBIG);
+    const ssize_t n = retry([&] { return ::pwrite(descriptor_, data + done, next, at); });
     if (n <= 0) throw_io_error("writing", get_name(), at, n < 0 ? errno : ENOSPC);
     done += static_cast<std::size_t>(n);
   }
@@ -429,9 +444,21 @@ void File::set_own_name() {
   if (can_sync_directory_) set_new_name();
 }
 
+// If the name is a link, the directory that the link points to has the name of the file.
 void File::sync_directory() {
-  if (::fsync(directory_->number()) != 0)
-    throw_io_error("syncing the directory of", get_name(), -1, errno);
+  bool is_synced = ::fsync(directory_->number()) == 0;
+  struct stat named;
+  if (is_synced &&
+      ::fstatat(directory_->number(), own_name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(named.st_mode)) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const fs::path path =
+        fs::read_symlink("/proc/self/fd/" + std::to_string(descriptor_), ignored).parent_path();
+    const Descriptor target(open_descriptor(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY));
+    is_synced = !target.is_open() || ::fsync(target.number()) == 0;
+  }
+  if (!is_synced) throw_io_error("syncing the directory of", get_name(), -1, errno);
 }
 
 bool File::truncate(Offset size) {
@@ -448,49 +475,12 @@ bool File::truncate(Offset size) {
     words_end_ = size;
     may_map_words_ = true;  // when the file has grown again
   }
+  // A file that grows past RLIMIT_FSIZE raises SIGXFSZ here, too.
+  if (size > 0 && allowed(1, size - 1) == 0 && size > get_size())
+    throw_io_error("truncating", get_name(), size, EFBIG);
   if (retry([&] { return ::ftruncate(descriptor_, size); }) != 0)
     throw_io_error("truncating", get_name(), size, errno);
   return true;
-}
-
-static struct flock lock_argument(short type, Lock_Range range) {
-  struct flock argument {};
-  argument.l_type = type;
-  argument.l_whence = SEEK_SET;
-  argument.l_start = range.start;
-  argument.l_len = range.size;
-  return argument;
-}
-
-bool File::try_lock(int command, short type, Lock_Range range) const {
-  struct flock argument = lock_argument(type, range);
-  return retry([&] { return ::fcntl(descriptor_, command, &argument); }) == 0;
-}
-
-void File::lock(int command, short type, Offset start, Offset size) const {
-  require_own_process();
-  if (!try_lock(command, type, {start, size})) throw_io_error("locking", get_name(), -1, errno);
-}
-
-bool File::try_exclusive_lock(Offset start, Offset size) {
-  require_own_process();
-  if (try_lock(F_OFD_SETLK, F_WRLCK, {start, size})) return true;
-  if (errno != EAGAIN && errno != EACCES) throw_io_error("locking", get_name(), -1, errno);
-  return false;
-}
-
-bool File::is_being_written() const {
-  struct flock argument = lock_argument(F_RDLCK, tail_lock);
-  return ::fcntl(descriptor_, F_OFD_GETLK, &argument) == 0 && argument.l_type != F_UNLCK;
-}
-
-void File::shared_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_RDLCK, start, size); }
-
-void File::exclusive_lock(Offset start, Offset size) { lock(F_OFD_SETLKW, F_WRLCK, start, size); }
-
-void File::unlock(Offset start, Offset size) noexcept {
-  // If this fails, closing the file releases the lock.
-  if (!is_inherited()) try_lock(F_OFD_SETLK, F_UNLCK, {start, size});
 }
 
 void File::touch() {
@@ -508,8 +498,10 @@ static Open_Mode existing_device(const std::string& name, Open_Mode mode) {
   return mode == Open_Mode::write_existing_or_create_new ? Open_Mode::write_existing : mode;
 }
 
-Device_File::Device_File(const std::string& name, Open_Mode mode)
-    : File(name, existing_device(name, mode)), capacity_(find_end()) {}
+Device_File::Device_File(const std::string& name, Open_Mode mode, System::Duration busy_timeout)
+    : File(name, existing_device(name, mode), AT_FDCWD, name, 0644, -1, busy_timeout,
+           System::real(), true),
+      capacity_(find_end()) {}
 
 void Device_File::pwrite(const char* data, std::size_t size, Offset offset) {
   if (offset + static_cast<Offset>(size) > capacity_)

@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
+#include "joedb/io/fail_stop_file.h"
+#include "joedb/io/mapped_file.h"
 #include "support/temporary_directory.h"
 
 namespace joedb::posix_file_test {
@@ -155,23 +156,52 @@ TEST_F(File_Test, SaysWhereReadingFailed) {
   EXPECT_EQ(io_error_of([&] { read(file, 1, -5); }).code, EINVAL);
 }
 
+// A limit on the sizes of the files of this process, which kills who writes past it.
+class Size_Limit {
+ public:
+  explicit Size_Limit(rlim_t size) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    rlimit limit = old_;
+    limit.rlim_cur = size;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~Size_Limit() { ::setrlimit(RLIMIT_FSIZE, &old_); }
+  Size_Limit(const Size_Limit&) = delete;
+  Size_Limit& operator=(const Size_Limit&) = delete;
+
+ private:
+  rlimit old_;
+};
+
 // After a partial write, the rest is written, until the error.
-TEST_F(File_Test, ThatBecomesTooLargeSaysWhere) {
+TEST_F(File_Test, ThatBecomesTooLargeSaysWhereAndIsNoSignal) {
   File file(name(), Open_Mode::create_new);
-  rlimit old_limit;
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old_limit), 0);
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit = old_limit;
-  limit.rlim_cur = 1000;
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const Size_Limit limit(1000);
   const std::string bytes(300, 'x');
   file.pwrite(bytes.data(), bytes.size(), 0);
+  EXPECT_THROW(file.pwrite(bytes.data(), bytes.size(), 900), Disk_Full);
   const Io_Error error = io_error_of([&] { file.pwrite(bytes.data(), bytes.size(), 900); });
-  ::setrlimit(RLIMIT_FSIZE, &old_limit);
-  std::signal(SIGXFSZ, old_handler);
   EXPECT_EQ(error.code, EFBIG);
   EXPECT_EQ(error.offset, 1000);
   EXPECT_EQ(file.get_size(), 1000);
+  EXPECT_EQ(io_error_of([&] { file.truncate(1001); }).code, EFBIG);
+  file.truncate(1000);
+  EXPECT_EQ(file.get_size(), 1000);
+}
+
+TEST_F(File_Test, IsPreallocatedUpToTheLimitOnFileSizesOnly) {
+  Mapped_File mapped(name(), Open_Mode::create_new);
+  File file(directory.file("b.joedb"), Open_Mode::create_new);
+  const Size_Limit limit(1000);
+  for (File* const each : {static_cast<File*>(&mapped), &file}) {
+    Fail_Stop_File guard(*each);
+    Preallocator preallocator(*each, guard);
+    preallocator.set_step(1 << 20);
+    EXPECT_FALSE(preallocator.reserve(0, 10));
+    each->truncate(10);
+    each->pwrite("x", 1, 10);
+    EXPECT_EQ(each->get_size(), 11);
+  }
 }
 
 TEST_F(File_Test, IsTouched) {
@@ -180,6 +210,38 @@ TEST_F(File_Test, IsTouched) {
   std::filesystem::last_write_time(name(), long_ago);
   file.touch();
   EXPECT_GT(std::filesystem::last_write_time(name()), long_ago + std::chrono::hours(999));
+}
+
+// ---- pipes, devices, links ----------------------------------------------------------------------
+
+TEST_F(File_Test, PipesAndDevicesAreRefusedAtOnce) {
+  ASSERT_EQ(::mkfifo(name().c_str(), 0600), 0);
+  const Open_Mode modes[] = {Open_Mode::read_existing, Open_Mode::write_existing,
+                             Open_Mode::write_existing_or_create_new, Open_Mode::shared_write,
+                             Open_Mode::write_lock};
+  for (const Open_Mode mode : modes) {
+    EXPECT_EQ(io_error_of([&] { File(name(), mode); }).code, ESPIPE);
+    EXPECT_EQ(io_error_of([&] { File("/dev/null", mode); }).code, ENOTSUP);
+  }
+}
+
+TEST_F(File_Test, IsCreatedWhereALinkPoints) {
+  std::filesystem::create_directory(directory.file("data"));
+  for (const Open_Mode mode :
+       {Open_Mode::write_existing_or_create_new, Open_Mode::shared_write, Open_Mode::write_lock}) {
+    std::filesystem::create_symlink("data/a.joedb", name());
+    {
+      File file(name(), mode);
+      file.pwrite("x", 1, 0);
+      file.sync();
+    }
+    EXPECT_EQ(directory.read("data/a.joedb"), "x");
+    std::filesystem::remove(directory.file("data/a.joedb"));
+    std::filesystem::remove(name());
+  }
+  std::filesystem::create_symlink("nowhere/a.joedb", name());
+  EXPECT_EQ(io_error_of([&] { File(name(), Open_Mode::shared_write); }).code, ENOENT);
+  EXPECT_EQ(io_error_of([&] { File(name(), Open_Mode::create_new); }).code, EEXIST);
 }
 
 // ---- locks between the files of one process -----------------------------------------------------
@@ -192,7 +254,8 @@ TEST_F(File_Test, ForOneWriterIsRefusedToASecond) {
     for (const Open_Mode other :
          {Open_Mode::write_existing, Open_Mode::write_existing_or_create_new}) {
       const Io_Error error = io_error_of([&] { File(name(), other); });
-      EXPECT_EQ(error.what(), "locking " + name() + ": Resource temporarily unavailable");
+      EXPECT_EQ(error.code, EAGAIN);
+      EXPECT_EQ(std::string(error.what()).find(name() + ": this process writes it already"), 0u);
     }
     const File reader(name(), Open_Mode::read_existing);
     const File sharing(name(), Open_Mode::shared_write);  // opens at once; only a transaction waits

@@ -39,6 +39,7 @@ class Passed_Signals {
       if (actions_[i].sa_handler == SIG_IGN) continue;  // nohup, for example
       struct sigaction action {};
       action.sa_handler = pass_on;
+      action.sa_flags = SA_ONSTACK;  // see guarded_map.cc
       ::sigaction(passed_signals[i], &action, nullptr);
     }
     // If SIGCHLD is ignored, the exit status of a child cannot be waited for.
@@ -68,15 +69,20 @@ class Passed_Signals {
   struct sigaction child_action_ {};
 };
 
-// Starts the program with the original signal mask of this process.
+// Starts the program with the original signal mask of this process, and the usual SIGXFSZ, which
+// the tools ignore.
 int spawn(pid_t& process, const std::vector<std::string>& words, const sigset_t& mask) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawnattr_t attributes;
   if (const int error = ::posix_spawnattr_init(&attributes); error != 0) return error;
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   ::posix_spawnattr_setsigmask(&attributes, &mask);
+  sigset_t usual;
+  ::sigemptyset(&usual);
+  ::sigaddset(&usual, SIGXFSZ);
+  ::posix_spawnattr_setsigdefault(&attributes, &usual);
   const int error =
       ::posix_spawnp(&process, arguments[0], nullptr, &attributes, arguments.data(), environ);
   ::posix_spawnattr_destroy(&attributes);

@@ -360,7 +360,7 @@ Offset Checkpoint_Reader::update(const Checkpoint_Words& words) {
 
 Offset Checkpoint_Reader::pull() {
   const Offset old = checkpoint();
-  update(stable(read_words()));
+  update(read_stable_words());
   return checkpoint() - old;
 }
 

@@ -63,10 +63,9 @@ void Checkpoint_Writer::open() {
   find_durable_end(header_.read_words());
 }
 
-Offset Checkpoint_Writer::update() {
+Offset Checkpoint_Writer::update(const Checkpoint_Words& words) {
   const int hard_index = header_.checkpoints().hard_index;
   const Offset hard = header_.hard_checkpoint();
-  const Checkpoint_Words words = header_.read_words();
   const Offset size = header_.update(words);
   is_filled_ = is_filled_ && header_.hard_checkpoint() == hard;
   // If both slots hold the same position, the slot that is known to be on disk stays current.

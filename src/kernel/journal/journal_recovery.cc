@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "joedb/base/log.h"
+#include "kernel/base/counted.h"
 #include "kernel/base/shell_word.h"
 #include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
@@ -144,10 +145,12 @@ void Journal_Recovery::finish() {
   if (size == Abstract_File::unknown_size) {
     if (mode_ == Recovery::hard) checkpoints_.invalidate_words_beyond(checkpoint);
   } else {
-    if (size > checkpoint && mode_ == Recovery::keep) keep_tail(size);
+    const bool has_tail = size > checkpoint && !is_preallocated(checkpoint, size);
+    if (has_tail && mode_ == Recovery::keep) keep_tail(size);
     checkpoints_.create_hard_slot();
     checkpoints_.invalidate_words_beyond(checkpoint);
     if (size > checkpoint) drop_tail(size);
+    if (has_tail) note_dropped(size - checkpoint);
     if (mode_ == Recovery::overwrite && size == checkpoint)
       checkpoints_.write_soft(checkpoint);  // as joedb 10 does
   }
@@ -161,38 +164,93 @@ void Journal_Recovery::end_recovery() {
   is_finished_ = true;
 }
 
-void Journal_Recovery::keep_tail(Offset file_size) {
-  const Offset start = header_.checkpoint();
-  if (is_preallocated(start, file_size)) return;
+// Never opens an existing file for writing, which may be a link to another file. Returns no value
+// if there is one, and null if no file can be beside this kind of file.
+static std::optional<std::unique_ptr<Abstract_File>> create(Abstract_Directory& beside,
+                                                            const std::string& name) {
+  try {
+    return beside.open(name, Open_Mode::create_new);
+  } catch (const Io_Error& error) {
+    if (error.code != EEXIST) throw;
+    return std::nullopt;
+  }
+}
+
+// True if the file `name` holds a part of the tail from `start` on, or all of it: a process that
+// was killed while it saved the same tail may have left it.
+static bool is_part_of_tail(const Abstract_File& file, Offset start, const std::string& name) {
+  constexpr std::size_t piece_size = std::size_t{1} << 16;
+  try {
+    const auto part = file.beside()->open(name, Open_Mode::read_existing);
+    bool is_same = true;
+    std::string own;
+    for_each_piece(*part, 0, part->get_size(), piece_size,
+                   [&](std::string_view bytes, Offset offset) {
+                     own.resize(bytes.size());
+                     own.resize(file.pread(own.data(), own.size(), start + offset));
+                     is_same = is_same && own == bytes;
+                   });
+    return is_same;
+  } catch (const Exception&) {
+    return false;
+  }
+}
+
+// Returns the name of the new file, or no name if no file can be beside this kind of file.
+std::string Journal_Recovery::copy_tail(Offset start) const {
   constexpr int max_tails = 1000;
   const std::string suffix = ".tail-" + std::to_string(start);
+  const auto beside = file_.beside();
   for (int number = 1; number <= max_tails; ++number) {
-    std::unique_ptr<Abstract_File> tail;
     const std::string name = number == 1 ? suffix : suffix + "-" + std::to_string(number);
-    try {
-      // Never opens an existing file, which may be a link to another file.
-      tail = file_.beside()->open(name, Open_Mode::create_new);
-    } catch (const Io_Error& error) {
-      if (error.code != EEXIST) throw;
-      continue;
+    auto tail = create(*beside, name);
+    if (!tail && is_part_of_tail(file_, start, name)) {
+      beside->remove_durably(name);
+      tail = create(*beside, name);
     }
-    if (!tail) break;
+    if (!tail) continue;
+    if (!*tail) return "";
     try {
-      copy_end(file_, start, *tail);
-      tail->sync();
+      copy_end(file_, start, **tail);
+      (*tail)->sync();
     } catch (...) {  // on a full disk, each attempt would leave another file
       try {
-        file_.beside()->remove_durably(name);
+        beside->remove_durably(name);
       } catch (const std::exception&) {
       }
       throw;
     }
-    saved_tail_ = tail->get_name();
-    return;
+    return (*tail)->get_name();
   }
-  throw Exception(file_.get_name() + ": the " + std::to_string(file_size - start) +
-                  " bytes behind the checkpoint cannot be saved beside it. Recovery::overwrite "
-                  "removes them");
+  return "";
+}
+
+void Journal_Recovery::keep_tail(Offset file_size) {
+  const Offset start = header_.checkpoint();
+  const std::string& name = file_.get_name();
+  const std::string bytes = "the last " + counted(file_size - start, "byte") + " of " + name;
+  try {
+    saved_tail_ = copy_tail(start);
+  } catch (const Io_Error& error) {
+    const std::string word = shell_word(name);
+    throw_io_error("an unfinished transaction, " + bytes + ", cannot be saved: " + error.action,
+                   error.path, error.offset, error.code,
+                   "Until then, nobody can write " + name + ". 'joedb recover " + word +
+                       "' saves them when that is possible; 'joedb recover --recovery overwrite " +
+                       word +
+                       "' removes them; 'joedb client --recovery overwrite --keep_tail OTHER " +
+                       word + "' saves them in another file, and removes them");
+  }
+  if (saved_tail_.empty())
+    throw Exception(bytes + ", behind the checkpoint, cannot be saved beside it. " +
+                    "Recovery::overwrite removes them");
+}
+
+void Journal_Recovery::note_dropped(Offset size) const {
+  std::string text = file_.get_name() + ": removed " + counted(size, "byte") +
+                     " behind the checkpoint at " + std::to_string(header_.checkpoint());
+  if (mode_ == Recovery::keep) text += "; they are saved in " + saved_tail_;
+  Recovery_Logger::note(text);
 }
 
 // True if the first bytes of an integrity entry are anywhere in [start, end), or if these bytes

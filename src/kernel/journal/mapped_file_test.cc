@@ -1,6 +1,7 @@
 #include "joedb/io/mapped_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "joedb/journal/writable_journal.h"
 #include "support/journal_process.h"
@@ -139,6 +140,38 @@ TEST_F(Mapped_File_Test, ARollbackLeavesZeros) {
   journal.rollback();
   EXPECT_EQ(bytes_on_disk(), bytes);
   EXPECT_EQ(file.get_size(), journal.get_checkpoint());
+}
+
+TEST_F(Mapped_File_Test, OpensAgainAfterTheDiskWasFull) {
+  rlimit old;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  for (const bool has_integrity : {false, true}) {
+    Offset checkpoint = 0;
+    rlimit limit = old;
+    limit.rlim_cur = static_cast<rlim_t>((has_integrity ? size_on_disk() : 0) + 2 * step + 1000);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    {
+      Mapped_File file(name(), Open_Mode::write_existing_or_create_new, step);
+      Writable_Journal journal(file);
+      journal.replay(Ignore_Entries());
+      if (has_integrity) journal.enable_integrity();
+      const auto fill = [&] {
+        for (int i = 0; i < 100'000; ++i) {
+          journal.append(Comment{"0123456789"});
+          if (i % 100 == 0) journal.hard_checkpoint();
+          checkpoint = journal.get_checkpoint();
+        }
+      };
+      EXPECT_THROW(fill(), Disk_Full);
+      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+    }
+    Mapped_File file(name(), Open_Mode::write_existing, step);
+    Writable_Journal journal(file);  // refuses a file with a tail
+    EXPECT_EQ(journal.get_checkpoint(), checkpoint);
+    journal.replay(Ignore_Entries());
+    journal.append(Comment{"more"});
+    journal.hard_checkpoint();
+  }
 }
 
 }  // namespace

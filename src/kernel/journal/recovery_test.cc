@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "joedb/base/log.h"
 #include "joedb/format/header.h"
 #include "joedb/io/memory_file.h"
 #include "support/error_of.h"
@@ -308,10 +309,49 @@ TEST_F(Recovery_Test, KeepingTwiceKeepsBothTails) {
 }
 
 TEST_F(Recovery_Test, KeepingWritesToNoFileThatIsThere) {
-  Sim_Disk disk(dirty, {{".tail-44", ""}});  // an existing file, possibly a link to another one
+  Sim_Disk disk(dirty, {{".tail-44", "x"}});  // an existing file, possibly a link to another one
   Journal_Process process(disk, Recovery::keep);
-  EXPECT_EQ(disk.beside().at(".tail-44"), "");
+  EXPECT_EQ(disk.beside().at(".tail-44"), "x");
   EXPECT_EQ(disk.beside().at(".tail-44-2"), entry('b'));
+}
+
+TEST_F(Recovery_Test, KeepingLeavesNoPartOfATailThatAKilledProcessHasLeft) {
+  const std::string tail = entry('b') + entry('c');
+  for (std::size_t size = 0; size <= tail.size(); ++size) {
+    Sim_Disk disk(file_with({41, 41, 41, -44}, tail), {{".tail-44", tail.substr(0, size)}});
+    Journal_Process process(disk, Recovery::keep);
+    EXPECT_EQ(disk.content(), clean);
+    EXPECT_EQ(disk.beside(), (testing::Sim_Directory::Contents{{".tail-44", tail}}));
+  }
+}
+
+TEST_F(Recovery_Test, ATailThatCannotBeSavedIsNamedWithTheWaysOut) {
+  Sim_Disk disk(dirty);
+  disk.directory().faults().set({.calls = testing::Sim_Fault::Calls::opens, .code = EACCES});
+  EXPECT_EQ(error_of([&] { Journal_Process process(disk, Recovery::keep); }),
+            "an unfinished transaction, the last 3 bytes of sim, cannot be saved: opening "
+            "sim.tail-44: Permission denied. Until then, nobody can write sim. 'joedb recover sim' "
+            "saves them when that is possible; 'joedb recover --recovery overwrite sim' removes "
+            "them; 'joedb client --recovery overwrite --keep_tail OTHER sim' saves them in another "
+            "file, and removes them");
+  EXPECT_EQ(disk.content(), dirty);
+  EXPECT_TRUE(disk.beside().empty());
+}
+
+TEST_F(Recovery_Test, AWriterSaysWhatItRemoves) {
+  String_Logger log;
+  Recovery_Logger::set_logger(&log);
+  for (const Recovery recovery : {Recovery::keep, Recovery::overwrite}) {
+    Sim_Disk disk(dirty);
+    Journal_Process process(disk, recovery);
+  }
+  Sim_Disk zeros(file_with({41, 41, 41, -44}, std::string(100, '\0')));
+  { Journal_Process process(zeros, Recovery::keep); }
+  Recovery_Logger::remove_logger();
+  EXPECT_EQ(log.get_text(),
+            "sim: removed 3 bytes behind the checkpoint at 44; they are saved in "
+            "sim.tail-44\n"
+            "sim: removed 3 bytes behind the checkpoint at 44\n");
 }
 
 TEST_F(Recovery_Test, KeepingSavesNoZeros) {

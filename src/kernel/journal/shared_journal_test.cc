@@ -25,10 +25,20 @@ class Shared_Process : public Journal_Process {
       : Journal_Process(disk, recovery, Open_Mode::shared_write) {}
 
   void write(std::string_view word, Checkpoint_Level level = Checkpoint_Level::soft) {
+    write(word, level, [](int) {});
+  }
+  // Calls meanwhile(i) between the steps.
+  template <class F>
+  void write(std::string_view word, Checkpoint_Level level, F meanwhile) {
     begin();
+    meanwhile(0);
     append(word);
+    journal().flush();
+    meanwhile(1);
     journal().checkpoint(level);
+    meanwhile(2);
     end();
+    meanwhile(3);
   }
 };
 
@@ -52,7 +62,8 @@ TEST_F(Shared_Journal_Test, TwoProcessesWriteInTurn) {
   EXPECT_EQ(words_text(disk.content()).find('-'), std::string::npos);
 }
 
-// Readers accept half commits, and a half commit never endangers the previous checkpoint.
+// Readers accept half commits, and a half commit never endangers the previous checkpoint. A process
+// that pulls meanwhile, without the lock, writes just as safely afterwards.
 TEST_F(Shared_Journal_Test, EveryMixtureOfLevelsKeepsAllThatWasAcknowledged) {
   const Checkpoint_Level levels[] = {Checkpoint_Level::soft, Checkpoint_Level::half,
                                      Checkpoint_Level::hard};
@@ -65,12 +76,15 @@ TEST_F(Shared_Journal_Test, EveryMixtureOfLevelsKeepsAllThatWasAcknowledged) {
     int rest = mixture;
     for (std::size_t i = 0; i < length; ++i) {
       Shared_Process& process = rest % 2 == 0 ? a : b;
+      Shared_Process& other = rest % 2 == 0 ? b : a;
       rest /= 2;
       const Checkpoint_Level level = levels[rest % 3];
       rest /= 3;
       const std::string word(1, static_cast<char>('a' + i));
       const std::size_t io = new_disk.io_count();
-      process.write(word, level);
+      process.write(word, level, [&](int step) {
+        if ((mixture / 7 + static_cast<int>(i)) % 6 == step) other.pull();
+      });
 
       // A kill leaves the old state or the new one.
       for (std::size_t k = io; k <= new_disk.io_count(); ++k) {
@@ -105,6 +119,40 @@ TEST_F(Shared_Journal_Test, ATransactionReadsWhatOthersHaveWritten) {
   testing::Entry_Keeper keeper;
   b.journal().replay(keeper);
   EXPECT_EQ(keeper.entries(), std::vector<testing::Any_Entry>{Comment{"a"}});
+}
+
+// Each lock that would have to wait is an error of Sim_File.
+TEST_F(Shared_Journal_Test, APullDoesNotWaitForATransaction) {
+  Shared_Process a(disk), b(disk), later(disk);
+  a.write("a");
+  b.begin();
+  b.append("b");
+  b.journal().flush();
+  EXPECT_EQ(a.journal().pull([&] { a.replay(); }), 0);
+  b.journal().soft_checkpoint();
+  EXPECT_GT(a.journal().pull([&] { a.replay(); }), 0);
+  later.pull();
+  EXPECT_EQ(later.journal().get_checkpoint(), b.journal().get_checkpoint());
+  EXPECT_EQ(error_of([&] { a.append("not in a transaction"); }),
+            a.file().get_name() + " is shared: it can be written only in a transaction");
+  b.end();
+  later.write("c");
+  EXPECT_EQ(words_in(disk.content()), "a b c ");
+}
+
+TEST_F(Shared_Journal_Test, ATriedLockIsTakenOnlyIfItIsFree) {
+  Shared_Process a(disk), b(disk);
+  a.begin();
+  EXPECT_FALSE(b.journal().try_lock());
+  a.end();
+  EXPECT_TRUE(b.journal().try_lock());
+  EXPECT_FALSE(a.journal().try_lock());
+  b.journal().unlock();
+  EXPECT_TRUE(a.journal().try_lock());
+  a.write("a");
+  EXPECT_TRUE(b.journal().try_lock());
+  b.write("b");
+  EXPECT_EQ(words_in(disk.content()), "a b ");
 }
 
 TEST_F(Shared_Journal_Test, TheCallsOfATransaction) {

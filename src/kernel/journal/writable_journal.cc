@@ -129,24 +129,55 @@ void Writable_Journal::flush_at_end() {
 
 // ---- locks --------------------------------------------------------------------------------------
 
-void Writable_Journal::lock_pull() {
-  finish_hard_checkpoint();
+void Writable_Journal::require_no_entries_ahead() const {
   if (!buffer_.is_empty() || ahead_of_checkpoint() > 0)
     throw Exception("locking journal with uncheckpointed data (try rollback?)");
+}
+
+// Called when the checkpoints were read again.
+void Writable_Journal::follow_others() {
+  if (buffer_.flushed() != get_checkpoint()) {
+    buffer_.restart_at(get_checkpoint());
+    checkpoints_.set_written_from(get_checkpoint());
+  }
+  if (header_.is_covered()) integrity_.enable(*header_.integrity());
+  integrity_.keep();
+}
+
+// The size of a file whose tail was adopted must be read with the write lock.
+void Writable_Journal::pull() {
+  finish_hard_checkpoint();
+  require_no_entries_ahead();
+  if (is_locked_) return;
+  if (is_shared() && recovery_.has_adopted_tail()) {
+    lock_pull();
+    return unlock();
+  }
+  file_.require_not_replaced();
+  if (!is_shared()) return;
+  const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
+  checkpoints_.update(header_.read_stable_words());
+  follow_others();
+}
+
+bool Writable_Journal::try_lock() {
+  if (!is_shared() || is_locked_ || is_tail_locked_) return true;
+  return is_tail_locked_ = file_.try_exclusive_lock(tail_lock.start, tail_lock.size);
+}
+
+void Writable_Journal::lock_pull() {
+  finish_hard_checkpoint();
+  require_no_entries_ahead();
   if (is_locked_) return;
   if (!is_shared()) return file_.require_not_replaced();
-  file_.exclusive_lock(tail_lock.start, tail_lock.size);
+  if (!is_tail_locked_) file_.exclusive_lock(tail_lock.start, tail_lock.size);
+  is_tail_locked_ = false;
   is_locked_ = true;
   try {
     file_.require_not_replaced();
     recovery_.require_adopted_tail();
     recovery_.reopen(checkpoints_.update());
-    if (buffer_.flushed() != get_checkpoint()) {
-      buffer_.restart_at(get_checkpoint());
-      checkpoints_.set_written_from(get_checkpoint());
-    }
-    if (header_.is_covered()) integrity_.enable(*header_.integrity());
-    integrity_.keep();
+    follow_others();
   } catch (...) {
     unlock();
     throw;
@@ -154,7 +185,9 @@ void Writable_Journal::lock_pull() {
 }
 
 void Writable_Journal::unlock() noexcept {
-  if (!is_locked_ || file_.is_inherited()) return;
+  if (file_.is_inherited()) return;
+  if (std::exchange(is_tail_locked_, false)) file_.unlock(tail_lock.start, tail_lock.size);
+  if (!is_locked_) return;
   try {
     finish_hard_checkpoint();
     if (std::exchange(has_new_checkpoint_, false) && !out_.has_failed()) fill_spare_words();
@@ -480,7 +513,6 @@ void Writable_Journal::rollback() {
   require_no_blob();
   finish_hard_checkpoint();
   if (ahead_of_checkpoint() == 0) return;
-  integrity_.rollback();
   if (buffer_.flushed() > get_checkpoint()) {
     const Tail_Lock tail(*this);
     if (!tail.is_new() || !recovery_.has_tail_been_overtaken())
@@ -488,6 +520,7 @@ void Writable_Journal::rollback() {
     else
       checkpoints_.set_written_from(get_checkpoint());
   }
+  integrity_.rollback();
   buffer_.restart_at(get_checkpoint());
   is_ready_ = false;
   rewind();

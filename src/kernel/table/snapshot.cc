@@ -35,7 +35,7 @@ static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal
     auto file = journal.beside()->open(snapshot_suffix(position), Open_Mode::read_existing);
     return file && file->get_size() > 0 ? std::move(file) : nullptr;
   } catch (const Io_Error& error) {
-    if (error.code == ENOENT) return nullptr;
+    if (error.code == ENOENT || error.code == ENAMETOOLONG) return nullptr;
     throw;
   }
 }

@@ -10,9 +10,11 @@
 
 #include "joedb/io/posix_file.h"
 #include "kernel/base/backoff.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/io/process.h"
 #include "share/cluster/log_reader.h"
 #include "share/cluster/messages.h"
+#include "share/replica/retry.h"
 
 namespace joedb::inline v1 {
 
@@ -91,6 +93,7 @@ class Log_Connection::Session {
     Log_State state;  // at the end of the file
   };
   Archive open_archive(Offset from);
+  void require_good(const Archive& archive) const;
   void skip_archive(const Abstract_File& local, Offset from, Offset end, bool is_new);
   Offset pull_archive(const Receive& receive, Offset from);
 
@@ -141,15 +144,14 @@ class Log_Connection::Session {
 // Calls f() until it does not throw Connection_Lost.
 template <class F>
 auto Log_Connection::Session::retry(F&& f) {
-  Backoff backoff(system_, reconnection_pauses);
+  Retry retry({log_.name(), settings_.retry_time, settings_.on_retry, settings_.look}, logger_,
+              system_);
   for (;;) {
     try {
       return f();
     } catch (const Connection_Lost& error) {
       if (tries_once_ || system_.now() >= patience_end_) throw;
-      const System::Duration wait = backoff.next();
-      logger_.log(std::string(error.what()) + "; " + trying_again(wait));
-      system_.sleep(wait);
+      retry.wait(error);
     }
   }
 }
@@ -214,8 +216,9 @@ void Log_Connection::Session::repeat_if_shortened(F&& f) {
   }
 }
 
-// Appends after message state().number. Returns false if there are other messages after it. A
-// message that was sent more than once is appended once: each try names the same last message.
+// Appends after message state().number. Returns false if there are other messages after it, or if
+// the log does not take messages of this size any more. A message that was sent more than once is
+// appended once: each try names the same last message.
 bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
   bool is_repeated = false;
   return retry([&] {
@@ -225,6 +228,10 @@ bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
     } catch (const Connection_Lost&) {
       is_repeated = has_unanswered_append_ = true;
       throw;
+    } catch (const Message_Too_Large& error) {
+      // The log takes less than before. The caller divides the bytes again.
+      if (messages.front().size() <= log_.max_message_size()) throw;
+      logger_.log(error.what());
     }
     return is_repeated && has_appended(messages.front());
   });
@@ -384,41 +391,51 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
     if (message && message->content.argument > from && !is_archived(message->content.argument))
       break;
     if (i + 1 == late_answers)
-      refuse(message ? ", and the archive " + std::string(message->content.text) + " ends before it"
+      refuse(message ? ", and the archive " + plain(message->content.text) + " ends before it"
                      : ", and knows no archive of what is before");
   }
   const std::string place(message->content.text);
   const Offset end = message->content.argument;
   const Log_State state = find(end);
-  if (state.journal.end != end) refuse(", and the archive " + place + " ends in a push");
+  if (state.journal.end != end) refuse(", and the archive " + plain(place) + " ends in a push");
   std::unique_ptr<Abstract_File> file;
   try {
     file = settings_.open_archive ? settings_.open_archive(place) : open_file(place);
   } catch (const Connection_Lost&) {
     throw;
   } catch (const Exception& error) {
-    refuse("; what is before was moved to the archive " + place + ": " + error.what() +
-           ". Copy that file, and use the copy instead of this one");
+    refuse("; what is before was moved to the archive " + plain(place) + ": " +
+           plain(error.what()) + ". Copy that file, and use the copy instead of this one");
   }
-  logger_.log("what is before position " + std::to_string(end) + " is read from " + place);
+  logger_.log("what is before position " + std::to_string(end) + " is read from " + plain(place));
   return {std::move(file), state};
 }
 
+// Throws Disconnection if any byte of the archive is not that of the journal.
+void Log_Connection::Session::require_good(const Archive& archive) const {
+  const Offset end = archive.state.journal.end;
+  const bool is_short = archive.file->get_size() < end;
+  Prefix_Hash hash;
+  if (!is_short) hash.append(*archive.file, end);
+  if (!is_short && hash.state() == archive.state.journal) return;
+  throw Disconnection(log_.name() + ": the archive of what is before position " +
+                      std::to_string(end) + ", " + archive.file->get_name() + ", " +
+                      (is_short ? "is too short" : "is damaged, or is another file") +
+                      ". Put a good copy in its place, or begin with the copy of another client");
+}
+
 // Passes the archive to the receiver, and positions the reader at its end. Returns this position.
-// Throws Content_Mismatch if any byte of the local copy or of the archive is not that of the
-// journal.
+// Throws Content_Mismatch if any byte of the local copy is not that of the journal.
 Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
   const Archive archive = open_archive(from);
   const Offset end = archive.state.journal.end;
+  if (archive.file->get_size() < end) require_good(archive);
   Prefix_Hash hash;
   hash.append(*local_, from);
   hash.append(*archive.file, end);
   if (hash.state() != archive.state.journal) {
-    Prefix_Hash of_archive;
-    of_archive.append(*archive.file, end);
-    const bool is_archive_good = of_archive.state() == archive.state.journal;
-    throw Content_Mismatch((is_archive_good ? *local_ : *archive.file).get_name(), journal_start,
-                           is_archive_good ? from : end);
+    require_good(archive);
+    throw Content_Mismatch(local_->get_name(), journal_start, from);
   }
   receive(*archive.file, end);
   reader_.emplace(archive.state, std::move(hash));
@@ -432,7 +449,10 @@ void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset fr
   if (is_new && !has_unanswered_append_) throw Conflict(from);
   const Archive archive = open_archive(from);
   const Offset common = std::min(archive.state.journal.end, end);
-  if (!local.equal_to(*archive.file, from, common)) throw Conflict(from);
+  if (!local.equal_to(*archive.file, from, common)) {
+    require_good(archive);
+    throw Conflict(from);
+  }
   // A message names the writer of its bytes; the archive does not.
   if (is_new)
     throw Connection_Lost(log_.name() + ": the append at position " + std::to_string(from) +
@@ -480,9 +500,7 @@ void Log_Connection::Session::note(const Message& message) {
 
 Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Message& message,
                                                                Number number) {
-  std::string owner(message.text.substr(0, 100));  // may be shown on a terminal
-  std::replace_if(
-      owner.begin(), owner.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
+  const std::string owner = plain(message.text.substr(0, 100));
   return {number, message.writer, owner.empty() ? "another client" : owner, message.lease(),
           system_.now()};
 }
@@ -760,8 +778,8 @@ void Log_Connection::Session::push_content(const Abstract_File& local, Offset en
   }
 }
 
-// Appends the bytes up to `end` as a push. Returns false if others have appended: no part of the
-// push counts then.
+// Appends the bytes up to `end` as a push. Returns false if others have appended, or if the log
+// takes only smaller messages now: no part of the push counts then.
 bool Log_Connection::Session::append_push(const Abstract_File& local, Offset end, bool unlocks) {
   const std::size_t piece_size = log_.max_message_size() - message_header_size;
   const std::size_t most =

@@ -291,7 +291,10 @@ TEST_F(Log_Connection_Test, ComparesAllBytesOfAnArchive) {
   Log_Connection connection(log, Logger::none(), system_, settings);
   Memory_File file;
   Writable_Journal_Client client(file, connection);
-  EXPECT_THROW(client.pull(), Content_Mismatch);
+  EXPECT_THAT(error_of([&] { client.pull(); }),
+              AllOf(HasSubstr("the archive of what is before position"), HasSubstr("is damaged")));
+  archive.truncate(2000);
+  EXPECT_THAT(error_of([&] { client.pull(); }), HasSubstr("is too short"));
   EXPECT_EQ(client.get_journal_checkpoint(), journal_start);
 }
 
@@ -324,6 +327,37 @@ TEST_F(Log_Connection_Test, ShowsAPushOfManyPiecesAtOnceOrNotAtAll) {
   EXPECT_EQ(bob_->text(), "AACCCCCCCCCCCCCCCCCCCCCCCCCCCC");
   carol.write("D");
   EXPECT_EQ(carol.text(), "AACCCCCCCCCCCCCCCCCCCCCCCCCCCCD");
+}
+
+TEST_F(Log_Connection_Test, DividesAPushAgainWhenTheLogTakesOnlySmallerMessages) {
+  ann_->log.message_size = std::size_t{1} << 18;
+  int appends = 0;
+  ann_->log.after = [&](testing::Simulated_Log::Call call) {
+    if (call == testing::Simulated_Log::Call::append && ++appends == 2)
+      ann_->log.message_size = std::size_t{1} << 16;
+  };
+  ann_->write(std::string(1'000'000, 'A'));
+  EXPECT_EQ(ann_->log.message_size, std::size_t{1} << 16);
+  bob_->client->pull();
+  EXPECT_TRUE(bob_->file.get_data() == ann_->file.get_data());
+}
+
+TEST_F(Log_Connection_Test, GivesUpALogThatIsLostForTooLong) {
+  Log_Settings settings = without_thread();
+  settings.retry_time = std::chrono::seconds(30);
+  int notices = 0;
+  settings.on_retry = [&](const std::string&) { ++notices; };
+  testing::Simulated_Log log(messages_);
+  Log_Connection connection(log, Logger::none(), system_, settings);
+  log.before = [](testing::Simulated_Log::Call) { throw Connection_Lost("no leader"); };
+  const System::Time start = system_.now();
+  EXPECT_THAT(
+      error_of([&] { connection.status(); }),
+      AllOf(HasSubstr(log.name()), HasSubstr("given up after 30 s"), HasSubstr("no leader")));
+  EXPECT_EQ(system_.now() - start, std::chrono::seconds(30));
+  EXPECT_EQ(notices, 1);
+  log.before = [](testing::Simulated_Log::Call) {};
+  EXPECT_EQ(connection.status().messages, messages_.last());
 }
 
 TEST_F(Log_Connection_Test, OpensBehindAPushThatWasNotFinished) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/split.h"
 #include "share/cluster/nats_answer.h"
 #include "share/cluster/nats_client.h"
@@ -53,14 +55,8 @@ class Nats_Log::Reader {
     can_append_ = state.mirror_of.empty();
     subject_ = can_append_ ? state.subjects[0] : address.subject + ".>";
     max_batch_ = can_append_ && state.allows_atomic ? batch_size : 1;
-    std::int64_t max_size = client_.max_payload() - room_for_headers;
-    if (state.max_message_size)
-      max_size = std::min(max_size, *state.max_message_size - room_for_headers);
-    if (max_size < static_cast<std::int64_t>(min_message_limit))
-      throw Disconnection(client_.name() + ": the servers take messages of " +
-                          std::to_string(max_size) +
-                          " bytes only, and 64 KiB are needed: raise max_payload");
-    max_message_size_ = std::min(static_cast<std::size_t>(max_size), max_message_limit);
+    if (state.max_message_size) stream_limit_ = *state.max_message_size;
+    set_message_limit();
   }
 
   ~Reader() { unsubscribe(); }
@@ -116,6 +112,9 @@ class Nats_Log::Reader {
  private:
   void check_kind(const Nats_Stream_State& state) const;
 
+  void set_message_limit();
+  void require_size(std::span<const std::string> messages);
+
   // Returns false if the stream has another last message, or may have one soon.
   bool send(std::span<const std::string> messages, Number last);
 
@@ -155,6 +154,7 @@ class Nats_Log::Reader {
   const std::string stream_;
   std::string subject_;
   bool can_append_ = false;
+  std::int64_t stream_limit_ = std::numeric_limits<std::int64_t>::max();
   std::size_t max_message_size_ = 0;
   std::size_t max_batch_ = 1;
 
@@ -202,6 +202,16 @@ Replicated_Log::Range Nats_Log::Reader::range() {
   }
 }
 
+// The limit is that of the server of this connection, which may have been lowered, or of the
+// stream.
+void Nats_Log::Reader::set_message_limit() {
+  const std::int64_t size = std::min(client_.max_payload(), stream_limit_) - room_for_headers;
+  if (size < static_cast<std::int64_t>(min_message_limit))
+    throw Disconnection(client_.name() + ": the servers take messages of " + std::to_string(size) +
+                        " bytes only, and 64 KiB are needed: raise max_payload");
+  max_message_size_ = std::min(static_cast<std::size_t>(size), max_message_limit);
+}
+
 // ---- appending ----------------------------------------------------------------------------------
 
 bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last) {
@@ -213,6 +223,7 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
   client_.jetstream();  // waits for a connection
   if (known_reconnections_ && *known_reconnections_ != client_.reconnections())
     throw Connection_Lost(client_.name() + ": the connection was made again");
+  require_size(messages);
   Backoff backoff(System::real(), {5ms}, client_.settings().answer_time);
   while (true) {
     if (send(messages, last)) {
@@ -231,6 +242,15 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
       throw Connection_Lost(client_.name() + ": other messages are on their way");
     }
   }
+}
+
+void Nats_Log::Reader::require_size(std::span<const std::string> messages) {
+  set_message_limit();
+  for (const std::string& message : messages)
+    if (message.size() > max_message_size_)
+      throw Message_Too_Large(client_.name() + ": the servers take messages of " +
+                              std::to_string(max_message_size_) + " bytes now, not of " +
+                              std::to_string(message.size()));
 }
 
 bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) {
@@ -292,7 +312,7 @@ std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Nu
   if (status == "404") return std::nullopt;
   if (!status.empty())
     throw Connection_Lost(client_.name() + ": message " + std::to_string(number) + ": " +
-                          nats_header(message, "Description") + " (" + status + ")");
+                          plain(nats_header(message, "Description") + " (" + status) + ")");
   if (nats_header(message, "Nats-Sequence") != std::to_string(number)) return std::nullopt;
   // A mirror may still have messages of a stream that was removed and made again.
   if (can_append_ && nats_header(message, "Nats-Subject") != subject_) return std::nullopt;
@@ -549,8 +569,16 @@ Replicated_Log::Promise Nats_Log::Reader::promise() {
   if (!state.has_file_storage)
     return {Durability::unknown, replicas + ", in memory: nothing is written to a disk"};
 
+  const auto add = [](std::string& list, const std::string& name) {
+    list += (list.empty() ? "" : ", ") + name;
+  };
+  std::string down;
   std::vector<std::string> holders;
-  for (const auto& peer : state.peers) holders.push_back(peer.name);
+  for (const auto& peer : state.peers) {
+    const bool is_down = peer.is_offline || peer.is_silent();
+    if (is_down) add(down, peer.name);
+    if (!is_down || settings.asked == Nats_Settings::Asked::all) holders.push_back(peer.name);
+  }
   if (!state.leader.empty()) holders.push_back(state.leader);
   std::vector<Nats_Server_State> answers;
   const std::vector<std::string> urls = monitor_urls(settings.monitor, client_.servers());
@@ -559,9 +587,6 @@ Replicated_Log::Promise Nats_Log::Reader::promise() {
 
   std::string silent;
   std::string late;
-  const auto add = [](std::string& list, const std::string& name) {
-    list += (list.empty() ? "" : ", ") + name;
-  };
   if (holders.empty()) {  // no cluster
     for (const auto& answer : answers)
       if (!answer.syncs_always) add(late, answer.name);
@@ -576,7 +601,7 @@ Replicated_Log::Promise Nats_Log::Reader::promise() {
       add(late, holder);
   }
 
-  std::string reason = replicas + "; ";
+  std::string reason = replicas + (down.empty() ? "; " : ", of which " + down + " is down; ");
   if (state.persists_late) {
     reason += "the stream acknowledges before it writes (persist_mode: async)";
   } else if (!late.empty()) {
@@ -584,7 +609,9 @@ Replicated_Log::Promise Nats_Log::Reader::promise() {
   } else if (!silent.empty()) {
     reason += "whether they sync is not known of " + silent + " (no answer at the monitoring port)";
   } else if (state.replicas >= 3) {
-    return {Durability::power, reason + "all servers sync before they acknowledge"};
+    return {Durability::power, reason + (holders.size() > state.peers.size()
+                                             ? "all servers sync before they acknowledge"
+                                             : "the others sync before they acknowledge")};
   } else {
     return {Durability::process, reason + "it syncs before it acknowledges, and may be lost"};
   }

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "joedb/format/header.h"
-#include "kernel/base/backoff.h"
 #include "kernel/io/file_pieces.h"
+#include "share/replica/retry.h"
 
 namespace joedb::inline v1 {
 
@@ -67,16 +67,16 @@ class Robust_Connection::Compared_Now {
 // Calls f() until it does not throw Connection_Lost, connecting first if needed.
 template <class F>
 auto Robust_Connection::retry(F&& f) {
-  Backoff backoff(system_, reconnection_pauses);
+  const Connector::Settings& settings = connector_.settings();
+  Retry retry({connector_.name(), settings.retry_time, settings.on_retry, settings.look}, log_,
+              system_);
   for (;;) {
     try {
       connect();
       return f();
     } catch (const Connection_Lost& error) {
       disconnect();
-      const System::Duration wait = backoff.next();
-      log_.log(std::string("connection lost: ") + error.what() + "; " + trying_again(wait));
-      system_.sleep(wait);
+      retry.wait(error);
     } catch (const Inherited_Object&) {
       // The connection of the parent process must not be closed.
       throw;

@@ -24,6 +24,16 @@ std::string pull_request(const Connection::Pull& pull, bool has_data) {
   return request;
 }
 
+System::Duration sum(System::Duration a, System::Duration b) {
+  return a < System::Duration::max() - b ? a + b : System::Duration::max();
+}
+
+// Returns the time for which a slow server may hash or write `size` bytes.
+System::Duration time_for(Offset size) {
+  constexpr Offset bytes_per_ms = 1024;
+  return std::chrono::milliseconds(std::max<Offset>(size, 0) / bytes_per_ms);
+}
+
 }  // namespace
 
 // The bytes of a reply, as a file that can be read once, in order, while they arrive.
@@ -61,7 +71,11 @@ class Server_Connection::Incoming final : public Readonly_File {
 };
 
 Server_Connection::Server_Connection(Channel& channel, Logger& log, const Settings& settings)
-    : channel_(channel), log_(log), input_(channel), requests_(std::make_unique<Request_Runner>()) {
+    : channel_(channel),
+      log_(log),
+      settings_(settings),
+      input_(channel),
+      requests_(std::make_unique<Request_Runner>()) {
   requests_->run([&] { say_hello(settings.has_extensions); });
   requests_->start_pings(
       settings.keep_alive, [this] { send_ping(); },
@@ -71,10 +85,18 @@ Server_Connection::Server_Connection(Channel& channel, Logger& log, const Settin
 }
 
 Server_Connection::~Server_Connection() {
-  requests_->end([this] { channel_.write(&code::quit, 1); });
+  requests_->end([this] {
+    channel_.set_patience({System::Duration(0)});  // the destructor does not wait
+    channel_.write(&code::quit, 1);
+  });
 }
 
 bool Server_Connection::is_lost() const { return requests_->is_lost(); }
+
+// Begins the patience for an answer that the server may need `time` for, besides answer_time.
+void Server_Connection::expect_answer(System::Duration time) {
+  channel_.set_patience({sum(settings_.answer_time, time), settings_.look});
+}
 
 // ---- hello --------------------------------------------------------------------------------------
 
@@ -82,6 +104,7 @@ void Server_Connection::say_hello(bool extensions_are_wanted) {
   std::string hello(network::protocol_word);
   append_number(hello,
                 extensions_are_wanted ? network::extended_version : network::protocol_version);
+  expect_answer();
   channel_.write(hello.data(), hello.size());
 
   char word[network::protocol_word.size()];
@@ -116,6 +139,7 @@ void Server_Connection::compare(const Abstract_File& local, Offset, Offset end,
     std::string out(1, is_full ? code::check_full : code::check_fast);
     append_number(out, end);
     out.append(hash.data(), hash.size());
+    expect_answer(is_full ? time_for(end) : System::Duration{});
     channel_.write(out.data(), out.size());
     const char reply = input_.read_byte();
     if (reply == code::mismatch) throw Content_Mismatch(local.get_name(), journal_start, end);
@@ -125,8 +149,10 @@ void Server_Connection::compare(const Abstract_File& local, Offset, Offset end,
 
 void Server_Connection::ask_for_checkpoint(const Pull& pull, bool has_data) {
   const std::string out = pull_request(pull, has_data);
+  expect_answer(pull.takes_lock ? System::Duration::max() : pull.wait);
   channel_.write(out.data(), out.size());
   const char reply = input_.read_byte();
+  expect_answer();
   const bool is_refused = pull.takes_lock && reply == code::readonly;
   if (reply != out.front() && !is_refused)
     throw Protocol_Error("pull error: unexpected server reply");
@@ -170,6 +196,7 @@ std::size_t Server_Connection::read(char* data, std::size_t size, Offset offset)
     std::string out(1, code::read);
     append_number(out, offset);
     append_number(out, offset + static_cast<Offset>(size));
+    expect_answer();
     channel_.write(out.data(), out.size());
     if (input_.read_byte() != code::read) throw Protocol_Error("unexpected reply to a read");
     const Offset end = input_.read_number();
@@ -189,6 +216,7 @@ char Server_Connection::send_push(const Abstract_File& local, Offset end, char c
   std::string out(1, c);
   append_number(out, position);
   append_number(out, end);
+  expect_answer();
   do {
     const std::size_t start = out.size();
     const auto size =
@@ -199,6 +227,7 @@ char Server_Connection::send_push(const Abstract_File& local, Offset end, char c
     position += static_cast<Offset>(size);
     out.clear();
   } while (position < end);
+  expect_answer(time_for(end - checkpoint_));
   return input_.read_byte();
 }
 
@@ -240,6 +269,7 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
 }
 
 void Server_Connection::send_unlock() {
+  expect_answer();
   channel_.write(&code::unlock, 1);
   if (input_.read_byte() != code::unlock) throw Protocol_Error("unlock error: unexpected reply");
 }
@@ -258,6 +288,7 @@ void Server_Connection::unlock() noexcept {
 
 void Server_Connection::send_ping() {
   const std::string out = pull_request({}, false);
+  channel_.set_patience({settings_.answer_time});  // `look` is for the thread of the requests
   channel_.write(out.data(), out.size());
   if (input_.read_byte() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
   input_.read_number();  // the checkpoint, for which the next pull asks again

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "joedb/base/threads.h"
+#include "share/network/patience_clock.h"
 #include "share/network/ssh_session.h"
 
 namespace joedb::inline v1 {
@@ -30,21 +31,33 @@ class Ssh_Channel final : public Channel {
   }
 
   std::size_t read_some(char* data, std::size_t size) override {
-    constexpr int no_limit = -1;
-    const int n = ssh_channel_read_timeout(stream_.get(), data, clamped(size), 0, no_limit);
-    if (n > 0) return static_cast<std::size_t>(n);
-    throw Connection_Lost(session_.name() +
-                          (n == 0 ? ": closed by the server" : ": " + session_.error()));
+    for (;;) {
+      const auto time = static_cast<int>(clock_.next_wait(session_.name()).count());
+      const int n = ssh_channel_read_timeout(stream_.get(), data, clamped(size), 0, time);
+      if (n > 0) {
+        clock_.moved(static_cast<std::size_t>(n));
+        return static_cast<std::size_t>(n);
+      }
+      if (n == SSH_ERROR) throw Connection_Lost(session_.name() + ": " + session_.error());
+      // 0 at the end of the time, and also when the server has closed the channel.
+      if (ssh_channel_is_eof(stream_.get()) != 0 || ssh_channel_is_closed(stream_.get()) != 0)
+        throw Connection_Lost(session_.name() + ": closed by the server");
+    }
   }
 
+  // The library itself gives up when it can send nothing for 10 seconds (Ssh_Session).
   void write(const char* data, std::size_t size) override {
     while (size > 0) {
+      clock_.next_wait(session_.name());
       const int n = ssh_channel_write(stream_.get(), data, clamped(size));
       if (n <= 0) throw Connection_Lost(session_.name() + ": " + session_.error());
+      clock_.moved(static_cast<std::size_t>(n));
       data += n;
       size -= static_cast<std::size_t>(n);
     }
   }
+
+  void set_patience(const Patience& patience) override { clock_.start(patience); }
 
  private:
   static std::uint32_t clamped(std::size_t size) {
@@ -53,6 +66,7 @@ class Ssh_Channel final : public Channel {
 
   const Ssh_Session session_;
   Ssh_Stream stream_;  // destroyed before the session
+  network::Patience_Clock clock_;
 };
 
 }  // namespace

@@ -6,9 +6,13 @@
 #include <optional>
 
 #include "joedb/io/posix_file.h"
+#include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
+#include "kernel/io/secret_file.h"
 #include "share/network/access.h"
 #include "share/network/idle_test.h"
+#include "share/network/patient_socket.h"
 
 namespace joedb::inline v1 {
 
@@ -45,8 +49,7 @@ Tcp_Address Tcp_Address::parse(std::string_view url) {
   }
   if (host_end > 0) rest = rest.substr(1, rest.size() - 2);
   address.host = rest;
-  const bool is_number = address.port.find_first_not_of("0123456789") == std::string::npos;
-  if (address.host.empty() || address.port.empty() || !is_number ||
+  if (address.host.empty() || !parse_number<std::uint16_t>(address.port) ||
       address.database.find_first_of("/ \t\r\n") != std::string::npos)
     fail();
   return address;
@@ -62,44 +65,59 @@ std::string Tcp_Address::url() const {
 
 namespace {
 
-constexpr std::chrono::seconds setup_timeout{10};
-
 template <class Stream>
 class Tcp_Channel final : public Channel {
  public:
   template <class... Arguments>
-  explicit Tcp_Channel(const Tcp_Address& address, Arguments&&... arguments)
-      : name_(address.url()), stream_(io_, std::forward<Arguments>(arguments)...) {}
+  Tcp_Channel(const Tcp_Address& address, const Patience& patience, Arguments&&... arguments)
+      : name_(address.url()), stream_(io_, std::forward<Arguments>(arguments)...) {
+    clock_.start_setup(patience);
+  }
 
   Stream& stream() { return stream_; }
 
-  void connect(const Tcp_Address& address) {
+  // If `is_local_only`, throws Exception unless the address is this machine.
+  void connect(const Tcp_Address& address, bool is_local_only) {
     std::error_code error;
     tcp::resolver resolver(io_);
     const auto endpoints = resolver.resolve(address.host, address.port, error);
-    check(error);
+    network::require_success(error, name_);
+    for (const auto& found : endpoints)
+      if (is_local_only && !found.endpoint().address().is_loopback())
+        throw Exception(
+            name_ +
+            ": without TLS, a token is not sent to another machine, because others could "
+            "read it on its way: the address needs " +
+            std::string(tls_scheme));
     wait([&](auto done) {
       asio::async_connect(stream_.lowest_layer(), endpoints,
                           [done](const std::error_code& e, const tcp::endpoint&) { done(e); });
     });
+    socket().non_blocking(true);
     socket().set_option(tcp::no_delay(true));
     network::test_when_idle(socket());
   }
 
-  // Starts an operation, and waits until it calls done(error), for at most 10 seconds.
+  // Starts an operation, and waits until it calls done(error). If it does not end in time, closes
+  // the connection, and throws.
   template <class Begin>
   void wait(Begin begin) {
     std::optional<std::error_code> result;
     begin([&result](const std::error_code& error) { result = error; });
-    io_.restart();
-    io_.run_for(setup_timeout);
-    if (result) return check(*result);
-    std::error_code ignored;
-    // Ends the operation, and runs its handler, which refers to `result`.
-    stream_.lowest_layer().close(ignored);
-    io_.restart();
-    io_.run();
-    throw Connection_Lost(name_ + ": no answer after 10 seconds");
+    try {
+      while (!result) {
+        io_.restart();
+        io_.run_for(clock_.next_wait(name_));
+      }
+    } catch (...) {
+      std::error_code ignored;
+      // Ends the operation, and runs its handler, which refers to `result`.
+      stream_.lowest_layer().close(ignored);
+      io_.restart();
+      io_.run();
+      throw;
+    }
+    network::require_success(*result, name_);
   }
 
   // Sends the access line, and reads the answer, which is one line: byte by byte, since the bytes
@@ -109,50 +127,66 @@ class Tcp_Channel final : public Channel {
     std::string answer;
     char c = '\0';
     while (c != '\n' && answer.size() < network::max_access_line) {
-      wait([&](auto done) {
-        stream_.async_read_some(asio::buffer(&c, 1),
-                                [done](const std::error_code& e, std::size_t) { done(e); });
-      });
+      move([&](auto done) { stream_.async_read_some(asio::buffer(&c, 1), done); });
       if (c != '\n') answer += c;
     }
-    if (answer == "ok") return;
-    if (answer.starts_with("no ")) throw Disconnection(name_ + ": " + answer.substr(3));
+    if (answer == "ok") return clock_.start({});
+    if (answer.starts_with("no ")) throw Disconnection(name_ + ": " + plain(answer.substr(3)));
     throw Disconnection(name_ + ": this is not a server of joedb");
   }
 
   std::size_t read_some(char* data, std::size_t size) override {
-    std::error_code error;
-    const std::size_t n = stream_.read_some(asio::buffer(data, size), error);
-    check(error);
-    return n;
+    if constexpr (is_plain)
+      return network::read_some(stream_, clock_, name_, data, size);
+    else
+      return move([&](auto done) { stream_.async_read_some(asio::buffer(data, size), done); });
   }
 
   void write(const char* data, std::size_t size) override {
-    std::error_code error;
-    asio::write(stream_, asio::buffer(data, size), error);
-    check(error);
+    if constexpr (is_plain) return network::write(stream_, clock_, name_, data, size);
+    while (size > 0) {
+      const std::size_t n =
+          move([&](auto done) { stream_.async_write_some(asio::buffer(data, size), done); });
+      data += n;
+      size -= n;
+    }
   }
 
+  void set_patience(const Patience& patience) override { clock_.start(patience); }
+
  private:
+  static constexpr bool is_plain = std::is_same_v<Stream, tcp::socket>;
+
+  // Starts a read or write, and waits until it calls done(error, size). Returns the size.
+  template <class Begin>
+  std::size_t move(Begin begin) {
+    std::size_t size = 0;
+    wait([&](auto done) {
+      begin([&size, done](const std::error_code& error, std::size_t n) {
+        size = n;
+        done(error);
+      });
+    });
+    clock_.moved(size);
+    return size;
+  }
+
   tcp::socket& socket() {
-    if constexpr (std::is_same_v<Stream, tcp::socket>)
+    if constexpr (is_plain)
       return stream_;
     else
       return stream_.next_layer();
   }
-  void check(const std::error_code& error) const {
-    if (error == asio::error::eof) throw Connection_Lost(name_ + ": closed by the server");
-    if (error) throw Connection_Lost(name_ + ": " + error.message());
-  }
-
   const std::string name_;
   asio::io_context io_{1};
   Stream stream_;
+  network::Patience_Clock clock_;
 };
 
 std::string access_line(const Tcp_Address& address, const Tls_Identity& identity) {
   std::string line = std::string(network::access_word) + address.database;
   if (!identity.token_file.empty()) {
+    require_secret(identity.token_file);
     const File file(identity.token_file, Open_Mode::read_existing);
     std::string text(
         static_cast<std::size_t>(std::min<Offset>(file.get_size(), network::max_access_line)),
@@ -183,6 +217,7 @@ class Tls_Context {
     if (!identity.certificate_file.empty()) {
       context.use_certificate_chain_file(identity.certificate_file, error);
       check(identity.certificate_file);
+      require_secret(identity.key_file);
       context.use_private_key_file(identity.key_file, asio::ssl::context::pem, error);
       check(identity.key_file);
     }
@@ -194,9 +229,9 @@ class Tls_Context {
 
 class Tls_Channel final : private Tls_Context, public Channel {
  public:
-  Tls_Channel(const Tcp_Address& address, const Tls_Identity& identity)
-      : Tls_Context(address, identity), channel_(address, context) {
-    channel_.connect(address);
+  Tls_Channel(const Tcp_Address& address, const Tls_Identity& identity, const Patience& patience)
+      : Tls_Context(address, identity), channel_(address, patience, context) {
+    channel_.connect(address, false);
     SSL_set_tlsext_host_name(channel_.stream().native_handle(), address.host.c_str());
     try {
       channel_.wait([&](auto done) {
@@ -214,6 +249,7 @@ class Tls_Channel final : private Tls_Context, public Channel {
     return channel_.read_some(data, size);
   }
   void write(const char* data, std::size_t size) override { channel_.write(data, size); }
+  void set_patience(const Patience& patience) override { channel_.set_patience(patience); }
 
  private:
   Tcp_Channel<asio::ssl::stream<tcp::socket>> channel_;
@@ -227,9 +263,9 @@ Tcp_Connector::~Tcp_Connector() = default;
 
 std::unique_ptr<Channel> Tcp_Connector::new_channel() {
   reserve_standard_descriptors();
-  if (address_.has_tls) return std::make_unique<Tls_Channel>(address_, identity_);
-  auto channel = std::make_unique<Tcp_Channel<tcp::socket>>(address_);
-  channel->connect(address_);
+  if (address_.has_tls) return std::make_unique<Tls_Channel>(address_, identity_, patience());
+  auto channel = std::make_unique<Tcp_Channel<tcp::socket>>(address_, patience());
+  channel->connect(address_, !identity_.token_file.empty());
   channel->ask_for_access(access_line(address_, identity_));
   return channel;
 }

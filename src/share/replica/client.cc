@@ -138,7 +138,7 @@ void Client::require_no_transaction() const {
 Offset Client::pull_once(System::Duration wait) {
   require_no_transaction();
   const Offset old = local_.get_checkpoint();
-  { const Local_Lock lock(local_); }
+  local_.pull();
   if (local_.get_checkpoint() > old) wait = {};
   pull_from_connection(wait, false);
   if (local_.get_checkpoint() > old) note(true);
@@ -165,7 +165,7 @@ Offset Client::wait_for_entries(System::Duration wait, System& system) {
 Offset Client::pull_file() {
   require_no_transaction();
   const Offset old = local_.get_checkpoint();
-  { const Local_Lock lock(local_); }
+  local_.pull();
   const Offset size = local_.get_checkpoint() - old;
   local_.notify_observers();
   return size;
@@ -226,13 +226,16 @@ void Client::note(bool others_have_written) {
   quiet_transactions_ = others_have_written ? 0 : std::min(quiet_transactions_ + 1, many);
 }
 
-void Client::transact(const std::function<void()>& run) {
-  if (!transact_without_lock(run)) transact_with_lock(run);
+// Returns false if run() was not called, because the local file is not free.
+bool Client::transact(const std::function<void()>& run, Wait wait) {
+  if (!transact_without_lock(run) && !transact_with_lock(run, wait)) return false;
   local_.notify_observers();
+  return true;
 }
 
-void Client::transact_with_lock(const std::function<void()>& run) {
-  Client_Lock lock(*this);
+bool Client::transact_with_lock(const std::function<void()>& run, Wait wait) {
+  Client_Lock lock(*this, wait);
+  if (!lock.is_locked_) return false;
   try {
     run();
     lock.write_and_end();
@@ -244,6 +247,7 @@ void Client::transact_with_lock(const std::function<void()>& run) {
     }
     throw;
   }
+  return true;
 }
 
 // Returns true if the transaction is done. If this returns false or throws, nothing has changed,
@@ -300,19 +304,24 @@ bool Client::finds_new_data() {
   }
 }
 
-Client_Lock::Client_Lock(Client& client) : client_(client) {
+Client_Lock::Client_Lock(Client& client, Client::Wait wait) : client_(client) {
   if (!client.can_write()) throw Read_Only_Client();
   client.require_no_transaction();
   const Offset old = client.get_journal_checkpoint();
   if (client_.is_connected()) {
-    // Reads the file first, like pull_once(), and unlocks it before waiting for the connection
-    // (lock order).
-    { const Client::Local_Lock lock(client_.local_); }
+    // Reads the file first, like pull_once(); takes its lock after that of the connection (lock
+    // order).
+    client_.local_.pull();
     client_.pull_from_connection({}, true);
   }
   try {
+    if (wait == Client::Wait::no && !client_.local_.try_lock()) {
+      client_.connection_.unlock();
+      return;
+    }
     client_.local_.lock_pull();
   } catch (...) {
+    client_.local_.unlock();
     client_.connection_.unlock();
     throw;
   }

@@ -14,6 +14,7 @@
 #include "joedb/replica/clients.h"
 #include "share/server/server_core.h"
 #include "sim/lab/sim_file.h"
+#include "support/error_of.h"
 #include "support/simulated_system.h"
 #include "support/temporary_directory.h"
 
@@ -417,6 +418,41 @@ TEST_F(Clients_Test, AnErrorOfATransactionIsNotReplacedByOneOfThePullAfterIt) {
                Test_Error);
 }
 
+TEST_F(Clients_Test, ALostServerIsGivenUpAfterTheRetryTime) {
+  int notices = 0;
+  connector_.settings().on_retry = [&](const std::string&) { ++notices; };
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  connector_.on_write = [](Session_Id, std::string_view) { return true; };
+  const System::Time start = system_.now();
+  EXPECT_EQ(testing::error_of([&] { client.pull(); }),
+            "direct: given up after 60 s without a connection: lost");
+  EXPECT_EQ(system_.now() - start, std::chrono::seconds(60));
+  EXPECT_EQ(notices, 1);
+  connector_.set_retry_time(std::chrono::seconds(0));
+  EXPECT_THROW(client.pull(), Connection_Lost);
+  EXPECT_EQ(system_.now() - start, std::chrono::seconds(60));
+  connector_.on_write = {};
+  push("the server is back");
+  EXPECT_GT(client.pull(), 0);
+}
+
+TEST_F(Clients_Test, APauseBeforeTheNextTryCanBeEnded) {
+  struct Test_Error {};
+  Robust_Connection connection(connector_, log_, system_);
+  Memory_File copy;
+  Writable_Journal_Client client(copy, connection);
+  connector_.on_write = [](Session_Id, std::string_view) { return true; };
+  const System::Time start = system_.now();
+  connector_.settings().look = [&] {
+    if (system_.now() - start > std::chrono::milliseconds(30)) throw Test_Error();
+  };
+  EXPECT_THROW(client.pull(), Test_Error);
+  EXPECT_LT(system_.now() - start, std::chrono::milliseconds(60));
+  connector_.on_write = {};
+}
+
 // A relay: a server whose journal is a copy of another server's, the hub.
 class Relay_Test : public Clients_Test {
  protected:
@@ -620,6 +656,29 @@ TEST(Served_Journal_Test, AServerThatWasKilledInAPushStartsAgain) {
   const Written_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
   EXPECT_EQ(file.get_size(), journal.get_checkpoint());
   EXPECT_EQ(journal.get_saved_tail(), path + ".tail-55");
+}
+
+TEST(Served_Journal_Test, WithoutTablesRefusesOnlyWhatIsNoEntry) {
+  Memory_File pushed, broken;
+  for (Memory_File* const file : {&pushed, &broken}) {
+    Writable_Journal journal(*file);
+    journal.append(Insert{Table_Id(1), Record_Id(0)});  // there is no such table
+    journal.flush();
+  }
+  broken.pwrite("\x7f", 1, broken.get_size());
+  Memory_File file;
+  {
+    Written_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+    journal.begin();
+    EXPECT_THROW(journal.push(pushed), Corruption_Error);
+    EXPECT_EQ(journal.get_checkpoint(), 41);
+  }
+  Written_Bare_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+  journal.begin();
+  EXPECT_THROW(journal.push(broken), Corruption_Error);
+  EXPECT_EQ(journal.get_checkpoint(), 41);
+  journal.push(pushed);
+  EXPECT_EQ(journal.get_checkpoint(), pushed.get_size());
 }
 
 TEST(Served_Journal_Test, ARelayThatStartsOnADiskThatFailsServesWhatItHasPulled) {

@@ -19,6 +19,10 @@ static constexpr Offset block_size = Offset{1} << 16;
 // In bytes per second: a request or reply of a client that holds the lock must not be slower.
 static constexpr double min_lock_rate = 1024;
 
+// A larger push is checked and written by the journal lane, so that other sessions do not wait for
+// it.
+static constexpr Offset quick_push = Offset{1} << 16;
+
 // A push of more bytes is staged in a file.
 static constexpr std::size_t max_in_memory = std::size_t{1} << 20;
 
@@ -545,7 +549,8 @@ void Server_Core::end_push(Session& session) {
         if (holder_ == id) restart_lock_time();
         finish_push(*found);
         process(id);
-      });
+      },
+      size > quick_push);
 }
 
 void Server_Core::finish_push(Session& session) {
@@ -767,7 +772,7 @@ void Server_Core::start_next(Server_Host::Lane lane) {
 }
 
 void Server_Core::run(std::function<void()> work,
-                      std::function<void(const std::string& error)> done) {
+                      std::function<void(const std::string& error)> done, bool is_long) {
   struct Result {
     std::string error;
     Offset checkpoint = 0;
@@ -784,8 +789,14 @@ void Server_Core::run(std::function<void()> work,
     could_push_ = could_push_ || can_push_;
     done(result->error);
   };
-  if (journal_.may_block())
-    return host_.run(Server_Host::Lane::journal, std::move(whole), std::move(finish));
+  if (journal_.may_block() || is_long || journal_works_ > 0) {
+    ++journal_works_;
+    return host_.run(Server_Host::Lane::journal, std::move(whole),
+                     [this, finish = std::move(finish)] {
+                       --journal_works_;
+                       finish();
+                     });
+  }
   whole();
   finish();
 }

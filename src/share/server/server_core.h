@@ -100,6 +100,8 @@ class Server_Core {
   void sent(Session_Id session);
   // Ends a session whose connection is lost, or was closed by the other side.
   void closed(Session_Id session);
+  // Ends a session that is still there.
+  void end(Session_Id session, std::string_view why, std::string_view error = {});
   // Returns the time at which tick() should be called; nullopt if there is no deadline.
   std::optional<System::Time> next_deadline() const;
   void tick();
@@ -171,7 +173,6 @@ class Server_Core {
   void send_block(Session& session, std::string bytes);
   void read_and_send(Session& session, std::string bytes, std::size_t size);
   void send(Session& session, std::string bytes, std::size_t size);
-  void end(Session_Id id, std::string_view why, std::string_view error = {});
   void forget(Session_Id id);
 
   std::string status_text() const;
@@ -211,9 +212,10 @@ class Server_Core {
   using Done = std::function<void(Session& session, const std::string& error)>;
   void run(Server_Host::Lane lane, Session& session, std::function<void()> work, Done done);
   void start_next(Server_Host::Lane lane);
-  // Calls work() with the journal, at once if it cannot block, then done(error). Updates
-  // checkpoint_ and can_push_ before done().
-  void run(std::function<void()> work, std::function<void(const std::string& error)> done);
+  // The same for work with the journal, which runs at once if it cannot block, is not long, and no
+  // earlier work with the journal is running. Updates checkpoint_ and can_push_ before done().
+  void run(std::function<void()> work, std::function<void(const std::string& error)> done,
+           bool is_long = false);
   bool can_push(const Session& session) const { return can_push_ && session.role != Role::pull; }
   // Logs an event of a session, and an error unless it is empty.
   void log(const Session& session, std::string_view event, std::string_view error = {});
@@ -255,6 +257,7 @@ class Server_Core {
   std::deque<Session_Id> lock_queue_;
   std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
   std::uint64_t staged_count_ = 0;
+  int journal_works_ = 0;  // in the journal lane
   bool is_refreshing_ = false;
   bool must_refresh_ = false;
   std::optional<System::Time> refresh_time_;  // time of the next refresh, after a failure

@@ -350,6 +350,24 @@ TEST_F(Server_Core_Test, AnAdminTakesTheLock) {
   EXPECT_EQ(ask(core_->connected().value(), "break_lock\n"), "ok nobody has the lock\n");
 }
 
+TEST_F(Server_Core_Test, ALargePushStopsNobodyElse) {
+  const Session_Id a = connect(), b = connect();
+  std::string large;
+  while (large.size() < (1 << 17)) large += comment("hello");
+  host_.is_slow = true;
+  EXPECT_EQ(ask(a, push('O', 41, large)), "");
+  ASSERT_EQ(host_.unfinished.size(), 1u);
+  EXPECT_EQ(host_.unfinished.front().lane, Server_Host::Lane::journal);
+  EXPECT_EQ(ask(b, pull('D', 0, 41)), "D" + number(41)) << "the push does not count yet";
+  while (!host_.unfinished.empty()) {
+    const auto done = std::move(host_.unfinished.front().done);
+    host_.unfinished.pop_front();
+    done();
+  }
+  EXPECT_EQ(host_.output[a], "O");
+  EXPECT_EQ(ask(b, pull('D', 0, 41)).substr(0, 9), "D" + number(journal_->get_checkpoint()));
+}
+
 // A journal that other processes write; its checkpoint is that of the last refresh().
 class Foreign_Journal final : public Served_Journal {
  public:

@@ -234,6 +234,7 @@ void Log_World::append_late() {
 Log_Settings Log_World::log_settings() {
   Log_Settings settings;
   settings.lease = lease_;
+  settings.retry_time = System::Duration::max();
   settings.renews_lock = false;
   settings.open_archive = [this](const std::string&) {
     auto copy = std::make_unique<Memory_File>();

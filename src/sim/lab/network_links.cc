@@ -9,13 +9,19 @@ class Network::Sim_Channel final : public Channel {
   Sim_Channel(Network& simulation, std::size_t link) : simulation_(simulation), link_(link) {}
   ~Sim_Channel() override { simulation_.close_client(link_); }
   std::size_t read_some(char* data, std::size_t size) override {
-    return simulation_.read(link_, data, size);
+    return simulation_.read(link_, data, size, end_);
   }
-  void write(const char* data, std::size_t size) override { simulation_.write(link_, data, size); }
+  void write(const char* data, std::size_t size) override {
+    simulation_.write(link_, data, size, end_);
+  }
+  void set_patience(const Patience& patience) override {
+    end_ = System::after(simulation_.now(), patience.time).time_since_epoch();
+  }
 
  private:
   Network& simulation_;
   const std::size_t link_;
+  Duration end_ = Duration::max();  // of the patience
 };
 
 std::unique_ptr<Channel> Network::connect(Actor& actor, std::size_t node) {
@@ -42,6 +48,15 @@ static std::string text_of_message(std::string_view bytes) {
   const auto first = static_cast<unsigned char>(bytes.empty() ? 0 : bytes.front());
   return std::to_string(bytes.size()) + " bytes" +
          (first > 32 && first < 127 ? std::string(": ") + bytes.front() : std::string());
+}
+
+// Waits until something happens at a link, until `end` at most.
+void Network::wait_at(std::size_t index, Duration end) {
+  Actor& actor = *actors_[links_[index].actor];
+  if (now_ >= end) throw Connection_Lost("no answer in time");
+  if (end < Duration::max()) schedule(Event::Kind::resume, end, actor.index, actor.ticket);
+  actor.waits_for_link = index;
+  wait(actor);
 }
 
 // Sends bytes. Those past the point where the connection is cut are lost.
@@ -88,7 +103,7 @@ void Network::wake(std::size_t index) {
   if (actor.waits_for_link == index) schedule(Event::Kind::resume, now_, actor.index, actor.ticket);
 }
 
-std::size_t Network::read(std::size_t index, char* data, std::size_t size) {
+std::size_t Network::read(std::size_t index, char* data, std::size_t size, Duration end) {
   Actor& actor = *actors_[links_[index].actor];
   Link& link = links_[index];
   for (;;) {
@@ -105,12 +120,11 @@ std::size_t Network::read(std::size_t index, char* data, std::size_t size) {
       return n;
     }
     if (stream.has_ended || link.is_client_lost) throw Connection_Lost("the connection is lost");
-    actor.waits_for_link = index;
-    wait(actor);
+    wait_at(index, end);
   }
 }
 
-void Network::write(std::size_t index, const char* data, std::size_t size) {
+void Network::write(std::size_t index, const char* data, std::size_t size, Duration end) {
   Actor& actor = *actors_[links_[index].actor];
   Link& link = links_[index];
   while (size > 0) {
@@ -122,8 +136,7 @@ void Network::write(std::size_t index, const char* data, std::size_t size) {
     if (link.is_client_lost || (link.to_client.has_ended && (is_full || random_.flip())))
       throw Connection_Lost("the connection is lost");
     if (is_full && !link.is_cut) {
-      actor.waits_for_link = index;
-      wait(actor);
+      wait_at(index, end);
       continue;
     }
     const std::size_t n = link.is_cut ? size : std::min(size, link.capacity - waiting);

@@ -243,8 +243,9 @@ class Network final : public Simulation {
 
   // the network
   std::unique_ptr<Channel> connect(Actor& actor, std::size_t node);
-  std::size_t read(std::size_t link, char* data, std::size_t size);
-  void write(std::size_t link, const char* data, std::size_t size);
+  std::size_t read(std::size_t link, char* data, std::size_t size, Duration end);
+  void write(std::size_t link, const char* data, std::size_t size, Duration end);
+  void wait_at(std::size_t link, Duration end);
   void close_client(std::size_t link);
   void transmit(std::size_t link, bool is_to_server, std::string_view bytes);
   void cut(std::size_t link);
@@ -352,7 +353,11 @@ class Network::Line final : public Logger {
 class Network::Sim_Connector final : public Connector {
  public:
   Sim_Connector(Network& simulation, Actor& actor, std::size_t node)
-      : simulation_(simulation), actor_(actor), node_(node) {}
+      : simulation_(simulation), actor_(actor), node_(node) {
+    set_retry_time(System::Duration::max());
+    // Shorter than some pauses of servers: the client gives up a request that is carried out later.
+    if (actor.index % 3 == 1) set_answer_time(2 * second);
+  }
   std::unique_ptr<Channel> new_channel() override { return simulation_.connect(actor_, node_); }
   std::string name() const override { return "the server"; }
 

@@ -154,6 +154,10 @@ class Process {
     take_over(Recovery::none);
   }
   void end() { store_->unlock(); }
+  // Reads what others have written, while another process may be in a transaction.
+  void pull() {
+    if (!is_abandoned_) store_->pull();
+  }
   // Unlocks the file without a checkpoint or a rollback. This process keeps its changes until
   // forget_abandoned() rolls them back; others may write before that.
   void abandon() {
@@ -788,10 +792,22 @@ void Scenario::run_shared() {
     writer = std::make_unique<Writer>(disk, random_, Recovery::overwrite, Open_Mode::shared_write);
     if (random_.flip()) writer->file().kill_after(random_.below(16));
   };
+  const auto pull = [](std::unique_ptr<Writer>& writer) {
+    if (!writer) return;
+    try {
+      writer->pull();
+    } catch (const Sim_Killed&) {
+      writer.reset();
+    } catch (const Exception&) {
+      if (!writer->file().is_killed()) throw;
+      writer.reset();
+    }
+  };
   try {
     for (auto& writer : writers) open(writer);
     for (std::size_t transactions = 1 + random_.below(8); transactions > 0; --transactions) {
-      std::unique_ptr<Writer>& writer = writers[random_.below(2)];
+      const std::size_t turn = random_.below(2);
+      std::unique_ptr<Writer>&writer = writers[turn], &other = writers[1 - turn];
       if (!writer) open(writer);
       try {
         writer->forget_abandoned();
@@ -800,6 +816,7 @@ void Scenario::run_shared() {
         begin_schema(*writer);
         for (std::size_t i = random_.below(6); i > 0; --i) writer->act();
         if (random_.below(8) == 0) writer->enable_integrity();
+        if (random_.below(4) == 0) pull(other);
         if (random_.below(4) == 0) {
           if (random_.flip()) {
             writer->abandon();
@@ -812,6 +829,7 @@ void Scenario::run_shared() {
           writer->hard_checkpoint();
         }
         writer->expect_memory_is_journal();
+        if (random_.below(4) == 0) pull(other);
         writer->end();
       } catch (const Sim_Killed&) {
         writer.reset();

@@ -74,6 +74,8 @@ class Simulated_Log final : public Replicated_Log {
   }
   bool append(std::span<const std::string> messages, Number last) override {
     before(Call::append);
+    for (const std::string& message : messages)
+      if (message.size() > message_size) throw Message_Too_Large("too large");
     if (postpone(messages, last)) throw Connection_Lost("no answer");
     const bool result = content_.append(messages, last);
     if (result) appended(last);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "joedb/base/version.h"
 #include "joedb/format/codec.h"
@@ -216,6 +217,13 @@ std::vector<std::string> member_names(const Model_Table& table) {
   return names;
 }
 
+// Returns the names of the parameters of find_INDEX, in the order of the key.
+std::vector<std::string> parameter_names(const Model_Index& index) {
+  std::vector<std::string> names;
+  for (const Model_Field* field : index.fields) names.push_back(cpp_parameter(field->name, names));
+  return names;
+}
+
 // Returns an expression that reads the field from a joedb::Values.
 std::string value_in_values(const Model_Field& field) {
   if (field.type == Type_Code::reference)
@@ -297,12 +305,12 @@ std::string types_of(const Model_Index& index) {
 
 std::string readers_of(const Model_Index& index) {
   const std::vector<std::string> members = member_names(*index.table);
-  std::vector<std::string> fields, names, parameters, keys;
+  const std::vector<std::string> names = parameter_names(index);
+  std::vector<std::string> fields, parameters, keys;
   for (const Model_Field* field : index.fields) {
     keys.push_back("row." + members[static_cast<std::size_t>(field - index.table->fields.data())]);
+    parameters.push_back(cpp_type(*field).setter + " " + names[fields.size()]);
     fields.push_back(field->name);
-    names.push_back(cpp_parameter(field->name, names));
-    parameters.push_back(cpp_type(*field).setter + " " + names.back());
   }
   const std::string result =
       (index.is_unique ? "id_of_" + index.table->name : "range_of_" + index.name);
@@ -376,6 +384,19 @@ std::string types(const Model& model) {
          });
 }
 
+// Returns the names that the header has as they are in the schema, without get_ or the like: a
+// macro could replace them.
+std::set<std::string> bare_names(const Model& model) {
+  std::set<std::string> names(model.customs.begin(), model.customs.end());
+  const auto add = [&](const std::vector<std::string>& more) {
+    names.insert(more.begin(), more.end());
+  };
+  for (const Model_Table& table : model.tables) add(member_names(table));
+  for (const Model_Index& index : model.indexes) add(parameter_names(index));
+  names.erase("defined");  // cannot be a macro
+  return names;
+}
+
 std::string guard(const Model& model) {
   std::string text = join(model.name_space, "_") + "_JOEDB_H";
   std::transform(text.begin(), text.end(), text.begin(),
@@ -408,6 +429,10 @@ std::string header_text(const Model& model) {
   const auto with_custom = [](std::string_view text) {
     return [text](const std::string& custom) { return fill(text, {{"custom", custom}}); };
   };
+  const auto with_name = [](std::string_view text) {
+    return [text](const std::string& bare) { return fill(text, {{"name", bare}}); };
+  };
+  const std::set<std::string> bare = bare_names(model);
   std::string definitions = for_each(
       model.indexes, [&](const Model_Index& index) { return definition_of(model, index); });
   if (!definitions.empty()) definitions.erase(0, 1);  // the first comma
@@ -418,6 +443,9 @@ std::string header_text(const Model& model) {
        {"source", model.source},
        {"guard", guard(model)},
        {"includes", main_include(model)},
+       {"saved_macros",
+        bare.empty() ? "" : std::string(macros_comment) + for_each(bare, with_name(saved_macro))},
+       {"restored_macros", for_each(bare, with_name(restored_macro))},
        {"namespace", join(model.name_space, "::")},
        {"name", name},
        {"id_declarations", for_each(model.tables, with_id("class id_of_{{table}};\n", shared_id))},

@@ -9,6 +9,7 @@
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/memory_limit.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
@@ -73,6 +74,7 @@ void add_import_options(Options& options, Import_Options& import) {
               {1, std::int64_t{1} << 40});
   options.add_flag("--json", import.is_json, "print the counts as a JSON object");
   add_transaction_options(options, import.transaction);
+  add_busy_option(options);
   add_file_modes(options, transaction_grammar);
 }
 

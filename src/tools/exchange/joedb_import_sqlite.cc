@@ -8,6 +8,7 @@
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/memory_limit.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
@@ -65,6 +66,7 @@ void add_options(Options& options, Arguments& all) {
   all.memory.add_to(options);
   options.add_flag("--json", all.is_json, "print the counts as JSON objects");
   add_transaction_options(options, all.transaction);
+  add_busy_option(options);
   add_file_modes(options, transaction_grammar);
 }
 

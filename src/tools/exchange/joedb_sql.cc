@@ -23,6 +23,7 @@
 #include "tools/exchange/sql_rows.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/pager.h"
 #include "tools/frame/source.h"
@@ -97,6 +98,12 @@ class Sql_Session {
     const int result = sqlite3_open(is_sqlite ? name.c_str() : ":memory:", &connection);
     connection_.reset(connection);
     check(result);
+    using std::chrono::milliseconds;
+    const auto patience = std::chrono::duration_cast<milliseconds>(busy_timeout());
+    sqlite3_busy_timeout(connection,
+                         static_cast<int>(std::clamp(patience, milliseconds(1),
+                                                     milliseconds(std::numeric_limits<int>::max()))
+                                              .count()));
     check(register_joedb(
         connection, [&](const std::string& file) { return open_source(file, options_.source); },
         Schema_Changes::allowed));
@@ -570,6 +577,7 @@ int run_sql(std::vector<std::string> arguments) {
   options.add_flag("--read", wanted.is_readonly, "refuse all changes");
   add_colour_option(options, wanted.colour);
   add_source_options(options, wanted.source);
+  add_busy_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   std::vector<std::string> files{words->take_name()};

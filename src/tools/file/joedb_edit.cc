@@ -13,6 +13,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
 #include "tools/frame/standard_input.h"
@@ -267,7 +268,7 @@ Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& databas
 
 void write_changes(const Edit_Options& options) {
   report_wait(options.name);
-  File file(options.name, Open_Mode::shared_write);
+  File file(options.name, Open_Mode::shared_write, busy_timeout());
   Journal_Options journal_options;
   journal_options.ends_transactions = true;
   Writable_Database database(file, journal_options);
@@ -312,6 +313,7 @@ int run_edit(std::vector<std::string> arguments) {
              "start with the text in this file, kept from an earlier run, instead of the content");
   parser.add_flag("--hard_checkpoint", options.is_hard,
                   "no effect: a hard checkpoint is always written");
+  add_busy_option(parser);
   auto words = parser.parse(std::move(arguments));
   if (!words) return 0;
   options.name = words->take_last_name();

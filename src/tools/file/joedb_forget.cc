@@ -8,6 +8,7 @@
 #include "joedb/table/load.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/split.h"
 #include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
@@ -237,14 +238,14 @@ int forget_to_output(const std::string& name, const Forget_Command& command) {
 
 int forget_in_place(const std::string& name, const Forget_Command& command) {
   return name_file_in_errors(name, [&] {
-    New_Database_File made(name, New_Database_File::Existing::rewrite);
+    New_Database_File made(name, New_Database_File::Existing::rewrite, command.backup);
     Forgetting forgetting(*made.replaced(), command);
     if (!forgetting.has_anything()) return forgetting.finish_earlier();
     const auto write = [&](Writable_Journal& journal) {
       forgetting.write(journal);
       journal.hard_checkpoint();
     };
-    made.write([&](File& file) { write_journal(file, write); }, command.backup);
+    made.write([&](File& file) { write_journal(file, write); });
     return forgetting.print(name);
   });
 }

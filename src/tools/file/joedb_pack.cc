@@ -113,10 +113,10 @@ void print_saved(const std::string& name, Offset before, Offset after) {
 }
 
 void pack_in_place(const std::string& name, const std::string& kept, const Pack_Options& options) {
-  New_Database_File made(name, New_Database_File::Existing::rewrite);
+  New_Database_File made(name, New_Database_File::Existing::rewrite, kept);
   File& file = *made.replaced();
   const Offset before = file.get_size();
-  const Offset after = made.write([&](File& packed) { pack_file(file, options, packed); }, kept);
+  const Offset after = made.write([&](File& packed) { pack_file(file, options, packed); });
   print_saved(name, before, after);
 }
 

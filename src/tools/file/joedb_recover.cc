@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "joedb/base/log.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/base/counted.h"
@@ -70,6 +71,7 @@ Json json_of(const std::string& name, const State& before, const State& after,
 }
 
 void run_on(const std::string& name, Recovery recovery, bool is_json) {
+  Recovery_Logger::remove_logger();  // this tool prints it itself
   State before{0, journal_start};
   Loading_File file(name, Open_Mode::write_existing);
   before.size = file.get_size();

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <forward_list>
 #include <iostream>
 
 #include "joedb/base/log.h"
@@ -16,9 +17,13 @@
 #include "kernel/base/backoff.h"
 #include "kernel/base/json_text.h"
 #include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
+#include "share/replica/retry.h"
 #include "tools/frame/exact_connection.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/standard_input.h"
+#include "tools/frame/stop_signal.h"
 #ifdef JOEDB_HAS_SSH
 #endif
 
@@ -51,8 +56,16 @@ class Json_Logger final : public Logger {
     time.replace(10, 1, "T").replace(19, 4, "Z");
     std::vector<Log_Field> members{{"time", time}};
     if (!tag_.empty()) members.push_back({"tag", tag_});
-    members.push_back({"event", event});
-    members.insert(members.end(), fields.begin(), fields.end());
+    std::forward_list<std::string> texts;
+    const auto add = [&](std::string_view name, std::string_view text) {
+      members.push_back({name, texts.emplace_front(plain(text))});
+    };
+    add("event", event);
+    for (const Log_Field& field : fields)
+      if (const auto* const text = std::get_if<std::string_view>(&field.value))
+        add(field.name, *text);
+      else
+        members.push_back(field);
     std::clog << '{' + json_members(members) + "}\n" << std::flush;
   }
 
@@ -310,7 +323,7 @@ std::string file_help(const File_Grammar& grammar) {
   text += line("--write_or_new", "like --write if the file exists, else like --new");
   if (grammar.has_shared)
     text += line("--shared", "share the file with other writers, one transaction at a time");
-  text += line("--lock", "wait until no other writer has the file");
+  text += line("--lock", "wait, for --busy_timeout, until no other writer has the file");
   return text;
 }
 
@@ -366,9 +379,9 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
   if (file.kind == File_Argument::Kind::interpreted)
     result = std::make_unique<Interpreted_File>(file.name, file.mode);
   else if (file.kind == File_Argument::Kind::device)
-    result = std::make_unique<Device_File>(file.name, file.mode);
+    result = std::make_unique<Device_File>(file.name, file.mode, busy_timeout());
   else
-    result = std::make_unique<File>(file.name, file.mode);
+    result = std::make_unique<File>(file.name, file.mode, busy_timeout());
   log.log("file is opened");
   return result;
 }
@@ -385,15 +398,20 @@ const char* const connection_help =
     "CONNECTION is one of\n"
     "  dummy                       no connection (the default)\n"
     "  file FILE                   another file; with --read, it can only be pulled from\n"
-    "  local [--keep_alive SECONDS] PATH\n"
-    "                              a server on this machine, by its socket (joedb_server). A lost\n"
-    "                              connection is re-established. After SECONDS without traffic,\n"
-    "                              the client sends a keep-alive message\n"
-    "  ssh [--keep_alive SECONDS] [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
+    "  local [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS] PATH\n"
+    "                              a server on this machine, by its socket (joedb_server). After\n"
+    "                              SECONDS without traffic, the client sends a keep-alive "
+    "message.\n"
+    "                              A server that does not answer a request for the answer time\n"
+    "                              (default: 30) is lost. A lost connection is made again for the\n"
+    "                              retry time (default: 60; joedb_server and --follow: inf)\n"
+    "  ssh [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS]\n"
+    "      [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
     "                              a socket on another machine, through SSH. The host must be "
     "known\n"
     "                              and accept a key: FILE, or a key in ~/.ssh\n"
-    "  [--keep_alive SECONDS] [--authority FILE] [--token FILE] [--certificate FILE --key FILE]\n"
+    "  [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS]\n"
+    "  [--authority FILE] [--token FILE] [--certificate FILE --key FILE]\n"
     "  joedb://HOST[:PORT][/DATABASE]\n"
     "                              a server on another machine, over TLS 1.3. The authority (PEM)\n"
     "                              must have signed its certificate (default: the authorities of\n"
@@ -403,42 +421,59 @@ const char* const connection_help =
     "connects\n"
     "                              to a server on this machine without TLS\n"
     "  [nats] [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE]\n"
-    "  [--monitor PORT] [--require process|machine|power] [--lease SECONDS]\n"
+    "  [--monitor PORT] [--require process|machine|power] [--require_of all|running]\n"
+    "  [--lease SECONDS] [--retry_time SECONDS]\n"
     "  nats://HOST[:PORT][,HOST...]/DATABASE\n"
     "                              a journal replicated on a cluster of NATS servers\n"
     "                              (docs/cluster.md). The client reports which failures an\n"
     "                              acknowledged transaction survives, according to the settings\n"
     "                              that the servers publish at their monitor port, and refuses "
     "less\n"
-    "                              than --require. A client that shows no sign of life for its\n"
+    "                              than --require; with --require_of running, a server that is\n"
+    "                              down does not count. A client that shows no sign of life for "
+    "its\n"
     "                              lease (default: 30) loses the lock to a waiting client\n";
 
 namespace {
 
-constexpr std::array connection_options{"--keep_alive", "--authority",   "--token", "--certificate",
+constexpr std::array connection_options{"--keep_alive", "--retry_time",  "--answer_time",
+                                        "--authority",  "--token",       "--certificate",
                                         "--key",        "--known_hosts", "--port"};
+
+// Returns a function that says on standard error that a connection is tried again.
+std::function<void(const std::string&)> retry_notice(const std::string& name) {
+  return [name](const std::string& reason) {
+    std::cerr << name << " cannot be reached; trying again. Ctrl-C gives up. The reason: " << reason
+              << std::endl;
+  };
+}
 
 // Options that precede the address of a server.
 struct Server_Options {
   std::chrono::milliseconds keep_alive{0};
+  std::optional<System::Duration> retry_time;
+  std::optional<System::Duration> answer_time;
   Tls_Identity identity;
-};
 
-std::chrono::milliseconds take_seconds(Words& words) {
-  const std::string text = words.take_name();
-  char* end;
-  const double seconds = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(seconds >= 0 && seconds <= 1e9))
-    words.fail("--keep_alive: not a number of seconds: " + text);
-  return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
-}
+  // Takes an option that all servers have. Returns false if there is none.
+  bool take(Words& words) {
+    if (words.take_if("--keep_alive"))
+      keep_alive = take_seconds(words, "--keep_alive");
+    else if (words.take_if("--retry_time"))
+      retry_time = take_time(words, "--retry_time");
+    else if (words.take_if("--answer_time"))
+      answer_time = take_time(words, "--answer_time");
+    else
+      return false;
+    return true;
+  }
+};
 
 Server_Options take_server_options(Words& words) {
   Server_Options options;
   for (;;) {
-    if (words.take_if("--keep_alive"))
-      options.keep_alive = take_seconds(words);
-    else if (words.take_if("--authority"))
+    if (options.take(words)) continue;
+    if (words.take_if("--authority"))
       options.identity.authority_file = words.take_name();
     else if (words.take_if("--token"))
       options.identity.token_file = words.take_name();
@@ -455,27 +490,36 @@ Server_Options take_server_options(Words& words) {
 }
 
 // A tool holds the lock during each of its transactions, so it needs no protocol extensions.
-void set_up(Connector& connector, const Server_Options& options) {
-  connector.set_keep_alive_interval(options.keep_alive);
-  connector.set_extensions(false);
+void set_up(Connection_Argument& result, std::unique_ptr<Connector> connector,
+            const Server_Options& options) {
+  result.has_retry_time = options.retry_time.has_value();
+  result.server = std::move(connector);
+  Connector::Settings& settings = result.server->settings();
+  settings.keep_alive = options.keep_alive;
+  settings.has_extensions = false;
+  if (options.retry_time) settings.retry_time = *options.retry_time;
+  if (options.answer_time) settings.answer_time = *options.answer_time;
+  if (is_classic()) {
+    settings.retry_time = settings.answer_time = System::Duration::max();
+    return;
+  }
+  settings.on_retry = retry_notice(result.server->name());
+  settings.look = end_wait_after_signal;
 }
 
-std::unique_ptr<Connector> take_local(Words& words) {
+void take_local(Words& words, Connection_Argument& result) {
   const Server_Options options = take_server_options(words);
   if (words.is_empty()) words.fail("the path of the socket is missing");
-  auto connector = std::make_unique<Local_Connector>(words.take_last_name());
-  set_up(*connector, options);
-  return connector;
+  set_up(result, std::make_unique<Local_Connector>(words.take_last_name()), options);
 }
 
-std::unique_ptr<Connector> take_ssh(Words& words) {
+void take_ssh(Words& words, [[maybe_unused]] Connection_Argument& result) {
 #ifdef JOEDB_HAS_SSH
   Server_Options options;
   Ssh_Address address;
   for (;;) {
-    if (words.take_if("--keep_alive"))
-      options.keep_alive = take_seconds(words);
-    else if (words.take_if("--port"))
+    if (options.take(words)) continue;
+    if (words.take_if("--port"))
       address.port = take_port(words);
     else if (words.take_if("--key"))
       address.identity_file = words.take_name();
@@ -492,21 +536,29 @@ std::unique_ptr<Connector> take_ssh(Words& words) {
   }
   if (address.host.empty()) words.fail("ssh: the host is missing");
   address.path = words.take_last_name();
-  auto connector = std::make_unique<Ssh_Connector>(std::move(address));
-  set_up(*connector, options);
-  return connector;
+  set_up(result, std::make_unique<Ssh_Connector>(std::move(address)), options);
 #else
   words.fail("ssh: this program was built without libssh (Debian: libssh-dev)");
 #endif
 }
 
-std::unique_ptr<Connector> take_tcp(Words& words) {
+void take_tcp(Words& words, Connection_Argument& result) {
   const Server_Options options = take_server_options(words);
   if (words.is_empty()) words.fail("the address of the server is missing");
-  auto connector =
-      std::make_unique<Tcp_Connector>(Tcp_Address::parse(words.take_last_name()), options.identity);
-  set_up(*connector, options);
-  return connector;
+  set_up(
+      result,
+      std::make_unique<Tcp_Connector>(Tcp_Address::parse(words.take_last_name()), options.identity),
+      options);
+}
+
+// Tries again for this time, and says so.
+void set_up(Connection_Argument& result, Nats_Argument argument) {
+  Log_Settings& settings = argument.log_settings;
+  result.has_retry_time = argument.retry_time.has_value();
+  if (argument.retry_time) settings.retry_time = *argument.retry_time;
+  settings.on_retry = retry_notice(argument.name);
+  settings.look = end_wait_after_signal;
+  result.nats = std::move(argument);
 }
 
 }  // namespace
@@ -534,12 +586,12 @@ Connection_Argument take_connection(Words& words, const Source_Options& source) 
   if (words.is_empty()) return result;
   if (is_nats_url(words.last())) {
     words.take_if("nats");
-    result.nats = take_nats(words);
+    set_up(result, take_nats(words));
     words.require_end();
     return result;
   }
   if (words.is_option() || words.peek().find("://") != std::string_view::npos) {
-    result.server = take_tcp(words);
+    take_tcp(words, result);
     return result;
   }
   const std::string word = words.take_name();
@@ -556,9 +608,9 @@ Connection_Argument take_connection(Words& words, const Source_Options& source) 
     if (result.file->mode == Open_Mode::shared_write)
       throw Exception("the file of a connection cannot be shared");
   } else if (word == "local") {
-    result.server = take_local(words);
+    take_local(words, result);
   } else if (word == "ssh") {
-    result.server = take_ssh(words);
+    take_ssh(words, result);
   } else if (word == "nats") {
     words.fail("nats: the URL is missing: nats://HOST[,HOST...]/DATABASE");
   } else if (word == "websocket") {
@@ -573,6 +625,15 @@ Connection_Argument take_connection(Words& words, const Source_Options& source) 
 void keep_lock(const Connection_Argument& connection) {
   if (connection.server && connection.server->settings().keep_alive.count() == 0)
     connection.server->set_keep_alive_interval(std::chrono::seconds(30));
+}
+
+void serve_connection(Connection_Argument& connection) {
+  keep_lock(connection);
+  if (is_classic()) return;
+  connection.waits_at_start = true;
+  if (connection.has_retry_time) return;
+  if (connection.server) connection.server->set_retry_time(System::Duration::max());
+  if (connection.nats) connection.nats->log_settings.retry_time = System::Duration::max();
 }
 
 void require_different(const File_Argument& file, const Connection_Argument& connection) {
@@ -597,27 +658,71 @@ Open_Files::Open_Files(const File_Argument& file, const Connection_Argument& con
   }
   if (!connection.server)
     throw Usage_Error("the file word server needs the connection of a server: server local PATH");
-  auto server = std::make_unique<Server_File>(*connection.server, log);
-  connection_ = server.get();
-  file_ = std::move(server);
+  make([&] {
+    auto server = std::make_unique<Server_File>(*connection.server, log);
+    connection_ = server.get();
+    file_ = std::move(server);
+  });
+}
+
+// Calls f(), which connects.
+template <class F>
+void Open_Files::make(F f) {
+  if (!argument_.waits_at_start || (!argument_.server && !argument_.nats)) return f();
+  Retry::Settings settings;
+  if (argument_.server) {
+    const Connector::Settings& given = argument_.server->settings();
+    settings = {argument_.name(), given.retry_time, given.on_retry, given.look};
+  } else {
+    const Log_Settings& given = argument_.nats->log_settings;
+    settings = {argument_.name(), given.retry_time, given.on_retry, given.look};
+  }
+  Retry retry(std::move(settings), log_, System::real());
+  for (;;) {
+    try {
+      return f();
+    } catch (const Connection_Lost& error) {
+      retry.wait(error);
+    }
+  }
+}
+
+void Open_Files::connect_copy(const Client_Options& client) {
+  const bool is_copied = is_new(argument_) && argument_.file->kind == File_Argument::Kind::file &&
+                         argument_.file->mode != Open_Mode::read_existing &&
+                         argument_.file->mode != Open_Mode::write_existing;
+  if (is_copied && !is_classic()) {
+    auto made = std::make_unique<New_File>(file_to_create(argument_.file->name),
+                                           New_File::Existing::refuse);
+    new_file_ = made.get();
+    other_file_ = std::move(made);
+  }
+  connect(client);
+}
+
+void Open_Files::finish_copy() {
+  if (New_File* const made = std::exchange(new_file_, nullptr)) made->publish();
 }
 
 void Open_Files::connect(const Client_Options& client) {
   if (is_connected()) return;
   if (argument_.file) {
     log_.log("creating connection: file");
-    other_file_ = open_file(*argument_.file, log_);
+    if (!other_file_) other_file_ = open_file(*argument_.file, log_);
     file_connection_ = std::make_unique<File_Connection>(*other_file_, client.journal_options());
     connection_ = file_connection_.get();
   } else if (argument_.server) {
     log_.log("creating connection: " + argument_.server->name());
-    server_connection_ = std::make_unique<Robust_Connection>(*argument_.server, log_);
+    make(
+        [&] { server_connection_ = std::make_unique<Robust_Connection>(*argument_.server, log_); });
     connection_ = server_connection_.get();
   } else if (argument_.nats) {
     log_.log("creating connection: " + argument_.nats->name);
-    log_of_journal_ = open_log(*argument_.nats, log_);
-    log_connection_ = std::make_unique<Log_Connection>(*log_of_journal_, log_, System::real(),
-                                                       argument_.nats->log_settings);
+    make([&] {
+      log_of_journal_ = open_log(*argument_.nats, log_);
+      log_connection_ = std::make_unique<Log_Connection>(*log_of_journal_, log_, System::real(),
+                                                         argument_.nats->log_settings);
+    });
     connection_ = log_connection_.get();
     print_promise(argument_.nats->name, log_connection_->promise());
   } else {

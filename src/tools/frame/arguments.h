@@ -12,6 +12,7 @@
 #include "joedb/journal/readonly_journal.h"
 #include "joedb/network/server_connection.h"
 #include "joedb/replica/client.h"
+#include "kernel/io/new_file.h"
 #include "tools/frame/nats_arguments.h"
 #include "tools/frame/parser.h"
 #include "tools/frame/source.h"
@@ -34,8 +35,8 @@ struct Log_Options {
 void add_log_options(Options& options, Log_Options& log);
 
 // Writes lines "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" to standard error or to the system log; or
-// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error. Thread-safe:
-// a server and its watchers share it.
+// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error. Texts have no
+// control characters, as in other logs. Thread-safe: a server and its watchers share it.
 class Tool_Log : public Logger {
  public:
   explicit Tool_Log(const Log_Options& options);
@@ -129,11 +130,18 @@ struct Connection_Argument {
   std::optional<File_Argument> file;
   std::unique_ptr<Connector> server;
   std::optional<Nats_Argument> nats;
+  bool has_retry_time = false;  // --retry_time was given
+  bool waits_at_start = false;  // a connection that cannot be made at first is tried again, too
 };
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
 // Declares the words of a connection. Call it before the command line is parsed.
 void add_connection_words(Options& options);
+// While the connection is tried again, the tool says so on standard error, once for each request,
+// and a signal to a Stop_Signal ends its waits.
 Connection_Argument take_connection(Words& words, const Source_Options& source = {});
+// For a tool that runs until it is stopped: tries for ever unless --retry_time is given, also at
+// the start.
+void serve_connection(Connection_Argument& connection);
 // For a tool that may hold the lock of a server for a long time without a request. Sets the
 // keep-alive interval to 30 seconds if --keep_alive is absent or 0.
 void keep_lock(const Connection_Argument& connection);
@@ -150,6 +158,11 @@ class Open_Files {
   Open_Files(const File_Argument& file, const Connection_Argument& connection, Logger& log);
   // Creates the connection. The constructor has opened the file.
   void connect(const Client_Options& client);
+  // Like connect, for a tool that copies the file: if the connection is a file that does not exist,
+  // it appears under its name when finish_copy() is called, and not at all if that is not called.
+  void connect_copy(const Client_Options& client);
+  // Throws Io_Error, also (EEXIST) if the file exists by now.
+  void finish_copy();
 
   Abstract_File& file() const { return *file_; }
   Connection& connection() const { return *connection_; }
@@ -158,10 +171,14 @@ class Open_Files {
   const File_Connection* file_connection() const { return file_connection_.get(); }
 
  private:
+  template <class F>
+  void make(F f);
+
   const Connection_Argument& argument_;
   Logger& log_;
   std::unique_ptr<Abstract_File> file_;
   std::unique_ptr<Abstract_File> other_file_;
+  New_File* new_file_ = nullptr;  // other_file_ until finish_copy()
   std::unique_ptr<File_Connection> file_connection_;
   std::unique_ptr<Robust_Connection> server_connection_;
   std::unique_ptr<Replicated_Log> log_of_journal_;

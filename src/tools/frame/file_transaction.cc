@@ -42,14 +42,13 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
   journal_options.has_seals = !options.has_no_seals;
   journal_options.ends_transactions = ends_transactions(file);
   // A shared file may have the tail of a killed process.
-  if (options.recovery != Recovery::none || !file.is_shared())
-    journal_options.recovery = options.recovery;
+  const bool is_kept = options.recovery == Recovery::none && file.is_shared() && !is_classic();
+  journal_options.recovery = is_kept ? Recovery::keep : options.recovery;
   Writable_Database database(file, journal_options, Deleted_Values::reset,
                              read_indexes(options.options_file, file, options.recovery));
   std::optional<Write_Lock> lock;
   if (file.is_shared()) lock.emplace(database);
   if (options.recovery != Recovery::none) database.recover();
-  print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   run_in_transaction(database, [&] { change(database); });
 }
 

@@ -7,14 +7,47 @@
 #include <sstream>
 #include <string>
 
+#include "joedb/io/posix_file.h"
+#include "kernel/base/plain_text.h"
+#include "kernel/io/lock_wait.h"
 #include "share/network/protocol.h"
+#include "tools/frame/stop_signal.h"
 
 namespace joedb {
+
+// ---- files --------------------------------------------------------------------------------------
+
+static std::chrono::duration<double> busy_seconds(default_busy_timeout);
+
+void add_busy_option(Options& options) {
+  options.add("--busy_timeout", busy_seconds,
+              "how long to wait for another program that writes the file (default: 5)");
+}
+
+System::Duration busy_timeout() {
+  return is_classic() ? System::Duration::max()
+                      : std::chrono::duration_cast<System::Duration>(busy_seconds);
+}
+
+static void announce(Lock_Wait& wait) {
+  if (const int signal = stop_signal_come(); signal != 0)
+    throw Interrupted(signal, "the wait for a lock has ended");
+  if (wait.is_announced || wait.waited() < std::chrono::seconds(1)) return;
+  wait.is_announced = true;
+  const std::string holder = wait.find_holder().text;
+  std::fprintf(stderr, "waiting for %s, which %s has locked. Ctrl-C gives up\n",
+               wait.file().c_str(), holder.empty() ? "somebody else" : holder.c_str());
+}
+
+void announce_lock_waits() { set_lock_wait_hook(announce); }
+
+// ---- servers ------------------------------------------------------------------------------------
 
 std::string ask_server(Connector& connector, std::string_view word) {
   std::string text;
   try {
     const std::unique_ptr<Channel> channel = connector.new_channel();
+    channel->set_patience({std::chrono::seconds(2)});
     channel->write(word.data(), word.size());
     char bytes[1024];
     while (text.size() < 65536) text.append(bytes, channel->read_some(bytes, sizeof bytes));
@@ -35,8 +68,8 @@ static std::string holder_of_lock(Connector& connector) {
     std::string name;
     words >> word >> session >> seconds >> name;
     if (word != "lock") continue;
-    return "session " + session + (name.empty() ? "" : " (" + name + ")") + " has had it for " +
-           seconds + " s";
+    return plain("session " + session + (name.empty() ? "" : " (" + name + ")") +
+                 " has had it for " + seconds + " s");
   }
   return "";
 }

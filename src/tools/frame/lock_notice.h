@@ -7,9 +7,21 @@
 #include <string_view>
 #include <thread>
 
+#include "joedb/base/threads.h"
 #include "joedb/network/channel.h"
+#include "tools/frame/parser.h"
 
 namespace joedb {
+
+// --busy_timeout: how long the tool waits for a lock of a file (File). busy_timeout() is its value,
+// 5 seconds by default; with --classic, there is no limit. Process-wide, like --classic.
+void add_busy_option(Options& options);
+System::Duration busy_timeout();
+
+// From now on, a wait for a lock of a file that takes longer than a second prints the holder on
+// standard error, and control-C ends each wait, also while a Stop_Signal or an Interrupts exists:
+// then it throws Interrupted.
+void announce_lock_waits();
 
 // Sends `word` to a server instead of a hello (share/network/protocol.h). Returns the answer, bytes
 // of the server; empty if there is none.

@@ -18,8 +18,9 @@ bool is_nats_url(std::string_view word) {
 }
 
 void allow_nats_words(Options& options) {
-  constexpr std::array names{"--credentials", "--authority", "--certificate", "--key",
-                             "--monitor",     "--require",   "--lease"};
+  constexpr std::array names{"--credentials", "--authority", "--certificate",
+                             "--key",         "--monitor",   "--require",
+                             "--require_of",  "--lease",     "--retry_time"};
   for (const char* const name : names) options.allow_word(name);
 }
 
@@ -29,9 +30,30 @@ void print_promise(const std::string& name, const Replicated_Log::Promise& promi
             << promise.reason << '\n';
 }
 
+std::chrono::milliseconds take_seconds(Words& words, const char* option) {
+  const std::string text = words.take_name();
+  char* end;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(seconds >= 0 && seconds <= 1e9))
+    words.fail(std::string(option) + ": not a number of seconds: " + text);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+}
+
+System::Duration take_time(Words& words, const char* option) {
+  if (words.take_if("inf")) return System::Duration::max();
+  return take_seconds(words, option);
+}
+
 #ifdef JOEDB_HAS_NATS
 
 namespace {
+
+Nats_Settings::Asked take_asked(Words& words) {
+  const std::string word = words.take_name();
+  if (word == "all") return Nats_Settings::Asked::all;
+  if (word == "running") return Nats_Settings::Asked::running;
+  words.fail("--require_of: all or running is needed: " + word);
+}
 
 Durability take_durability(Words& words) {
   const std::string word = words.take_name();
@@ -68,8 +90,12 @@ Nats_Argument take_nats(Words& words) {
       settings.monitor = words.take_name();
     else if (words.take_if("--require"))
       result.log_settings.required = take_durability(words);
+    else if (words.take_if("--require_of"))
+      settings.asked = take_asked(words);
     else if (words.take_if("--lease"))
       result.log_settings.lease = take_lease(words);
+    else if (words.take_if("--retry_time"))
+      result.retry_time = take_time(words, "--retry_time");
     else
       break;
   }

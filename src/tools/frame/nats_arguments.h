@@ -18,14 +18,22 @@ struct Nats_Argument {
   Nats_Address address;
   Nats_Settings settings;
   Log_Settings log_settings;
+  std::optional<System::Duration> retry_time;  // --retry_time
 };
+
+// Takes a number of seconds: the value of `option`. inf: System::Duration::max(). Throws
+// Usage_Error.
+System::Duration take_time(Words& words, const char* option);
+// Like take_time, without inf.
+std::chrono::milliseconds take_seconds(Words& words, const char* option);
 
 // Returns true if the URL begins with nats:// or tls://.
 bool is_nats_url(std::string_view word);
 
 // Takes [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE] [--monitor PORT]
-// [--require process|machine|power] [--lease SECONDS] URL. Throws Usage_Error if they are invalid,
-// or if this program was built without libnats.
+// [--require process|machine|power] [--require_of all|running] [--lease SECONDS]
+// [--retry_time SECONDS] URL. Throws Usage_Error if they are invalid, or if this program was built
+// without libnats.
 Nats_Argument take_nats(Words& words);
 
 // Throws the exceptions of Nats_Log.

@@ -13,9 +13,19 @@ namespace joedb {
 
 namespace fs = std::filesystem;
 
-static void require_one_name(const std::string& path) {
+// True if `kept` is another name of the file: a killed process was about to replace it.
+static bool has_name(const std::string& path, const std::string& kept) {
+  if (kept.empty()) return false;
+  std::error_code ignored;
+  const fs::path own = fs::absolute(path, ignored), other = fs::absolute(kept, ignored);
+  const bool is_own = own.filename() == other.filename() &&
+                      fs::equivalent(own.parent_path(), other.parent_path(), ignored);
+  return !is_own && !fs::is_symlink(other, ignored) && fs::equivalent(own, other, ignored);
+}
+
+static void require_one_name(const std::string& path, const std::string& kept) {
   const auto names = fs::hard_link_count(path);
-  if (names == 1) return;
+  if (names == (has_name(path, kept) ? 2 : 1)) return;
   throw Exception("the file has " + std::to_string(names) +
                   " names (hard links), and the others would keep the old content. Remove them, "
                   "or write to another file");
@@ -28,8 +38,11 @@ static void require_alone(File& file) {
       ": another process has the file open, and would keep using the old file: stop it first");
 }
 
-New_Database_File::New_Database_File(const std::string& name, Existing existing)
-    : path_(existing == Existing::refuse ? name : file_to_replace(name)), existing_(existing) {
+New_Database_File::New_Database_File(const std::string& name, Existing existing,
+                                     const std::string& kept)
+    : path_(existing == Existing::refuse ? file_to_create(name) : file_to_replace(name)),
+      existing_(existing),
+      kept_(kept) {
   const bool is_rewritten = existing == Existing::rewrite;
   std::error_code ignored;
   const bool is_locked =
@@ -44,14 +57,14 @@ New_Database_File::New_Database_File(const std::string& name, Existing existing)
   if (is_rewritten && replaced_->get_size() == 0)
     throw Exception("the file is empty, and no database");
   require_alone(*replaced_);
-  if (is_rewritten) require_one_name(path_);
+  if (is_rewritten) require_one_name(path_, kept_);
 }
 
-Offset New_Database_File::write(const Fill& fill, const std::string& kept) {
+Offset New_Database_File::write(const Fill& fill) {
   const auto write_to = [&](New_File&& made) {
     fill(made);
     const Offset size = made.get_size();
-    publish(made, kept);
+    publish(made);
     return size;
   };
   return existing_ == Existing::rewrite
@@ -61,16 +74,20 @@ Offset New_Database_File::write(const Fill& fill, const std::string& kept) {
                                             : New_File::Existing::refuse));
 }
 
-// A hard link keeps the replaced file. It is removed if that file still has its own name.
-void New_Database_File::publish(New_File& file, const std::string& kept) {
+// A hard link keeps the replaced file. It is removed if that file still has its own name. The new
+// file is synced first, so that a killed process hardly ever leaves the link.
+void New_Database_File::publish(New_File& file) {
   std::error_code error;
-  if (!kept.empty()) fs::create_hard_link(path_, kept, error);
-  if (error) throw_io_error("keeping " + path_ + " as", kept, -1, error.value());
+  if (!kept_.empty()) {
+    file.sync();
+    if (!has_name(path_, kept_)) fs::create_hard_link(path_, kept_, error);
+    if (error) throw_io_error("keeping " + path_ + " as", kept_, -1, error.value());
+  }
   try {
     if (replaced_) remove_snapshots(file);
     file.publish();
   } catch (...) {
-    if (!kept.empty() && fs::equivalent(path_, kept, error)) fs::remove(kept, error);
+    if (has_name(path_, kept_)) fs::remove(kept_, error);
     throw;
   }
 }

@@ -24,27 +24,29 @@ class New_Database_File {
 
   // Throws Exception if another process has the existing file open, or it is not a regular file;
   // for rewrite, also if it is empty, or has several hard links. Throws Io_Error. With --classic, a
-  // file is replaced without being locked.
-  New_Database_File(const std::string& name, Existing existing);
+  // file is replaced without being locked. The replaced file keeps the name `kept`, unless that is
+  // empty; it may have that name already, from a process that was killed.
+  New_Database_File(const std::string& name, Existing existing, const std::string& kept = "");
 
   // Returns the file that will be replaced, open for writing. Null if there is none, or if this
   // user may not write it: then no process with the same rights can. Never null for rewrite.
   File* replaced() { return replaced_.get(); }
 
   // Calls fill(file), removes the snapshots of the replaced file, and renames the new file. Returns
-  // its size. The replaced file keeps the name `kept`, unless that is empty.
+  // its size.
   //
-  // Throws what fill throws; Io_Error, also if the name `kept` exists, or a file must not be
-  // replaced. If anything fails, nothing but these snapshots has changed, except if only the sync
-  // of the directory failed: then the new file has the name. Snapshots are removed before the
+  // Throws what fill throws; Io_Error, also if another file has the name to be kept, or a file must
+  // not be replaced. If anything fails, nothing but these snapshots has changed, except if only the
+  // sync of the directory failed: then the new file has the name. Snapshots are removed before the
   // rename, so a killed process leaves no snapshot of the old content beside the new file.
-  Offset write(const Fill& fill, const std::string& kept = "");
+  Offset write(const Fill& fill);
 
  private:
-  void publish(New_File& file, const std::string& kept);
+  void publish(New_File& file);
 
   const std::string path_;
   const Existing existing_;
+  const std::string kept_;
   std::unique_ptr<File> replaced_;
 };
 

@@ -7,10 +7,6 @@
 
 namespace joedb {
 
-void print_saved_tail(const std::string& saved) {
-  if (!saved.empty()) std::cerr << "saved the data after the checkpoint in " << saved << '\n';
-}
-
 void print_snapshot_remark(const Database& database) {
   const Snapshot_Report& report = database.snapshot_report();
   if (!report.remark.empty() && !report.is_for_others) std::cerr << report.remark << '\n';

@@ -15,10 +15,6 @@ void require_absent(const std::string& name, bool force);
 // Throws Exception if `out` and `in` are the same file: writing would destroy the input.
 void require_other_file(const std::string& out, const std::string& in);
 
-// Prints on standard error where a recovery has saved the tail past the checkpoint; nothing if
-// `saved` is empty (Writable_Journal::get_saved_tail).
-void print_saved_tail(const std::string& saved);
-
 // Prints on standard error why the snapshot beside the file was not used, unless it serves other
 // programs (Snapshot_Report::is_for_others).
 void print_snapshot_remark(const Database& database);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "joedb/base/log.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
 #include "kernel/schema/value_text.h"
@@ -328,7 +329,10 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     implementation_->fail(error.what());
   }
-  if (is_classic()) write_floats_as_joedb_10();
+  if (is_classic()) {
+    write_floats_as_joedb_10();
+    Recovery_Logger::remove_logger();
+  }
   std::vector<std::string> words = app.remaining();
   for (const std::string& word : words)
     if (looks_like_option(word)) implementation_->require_known(word);

@@ -25,6 +25,7 @@ Stop_Signal::Stop_Signal() {
 Stop_Signal::~Stop_Signal() {
   sigaction(SIGINT, &old_interrupt_, nullptr);
   sigaction(SIGTERM, &old_terminate_, nullptr);
+  signal_come = 0;
 }
 
 // Also checks the flag of Interrupts: control-C may have come before this object was created.
@@ -32,6 +33,11 @@ bool Stop_Signal::has_come() const { return signal_come != 0 || is_interrupted !
 
 void Stop_Signal::require_none(const char* what) const {
   if (has_come()) throw Interrupted(signal_come != 0 ? signal_come : SIGINT, what);
+}
+
+int stop_signal_come() {
+  if (signal_come != 0) return signal_come;
+  return is_interrupted != 0 ? SIGINT : 0;
 }
 
 // Blocks the signals between the check of the flag and the wait, so that none is lost in between.
@@ -49,6 +55,19 @@ void Stop_Signal::sleep(std::chrono::milliseconds duration) {
     if (const int number = sigtimedwait(&signals, nullptr, &time); number > 0) signal_come = number;
   }
   pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+}
+
+void end_wait_after_signal() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds grace{200};
+  static thread_local Clock::time_point noticed;
+  if (signal_come == 0) {
+    noticed = {};
+  } else if (noticed == Clock::time_point()) {
+    noticed = Clock::now();
+  } else if (Clock::now() - noticed >= grace) {
+    throw Interrupted(signal_come, "the server has not answered");
+  }
 }
 
 // ---- interrupts ---------------------------------------------------------------------------------

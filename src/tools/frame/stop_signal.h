@@ -4,17 +4,17 @@
 #include <signal.h>
 
 #include <chrono>
-
-#include "joedb/base/error.h"
+#include <stdexcept>
+#include <string>
 
 namespace joedb {
 
 // Thrown when a signal ends the tool, after it has rolled back. main() prints the message, and
-// raises the signal again.
-class Interrupted : public Exception {
+// raises the signal again. Not an Exception: loops of commands go on after those.
+class Interrupted : public std::runtime_error {
  public:
   Interrupted(int signal_number, const char* what)
-      : Exception(std::string("interrupted: ") + what), signal(signal_number) {}
+      : std::runtime_error(std::string("interrupted: ") + what), signal(signal_number) {}
   const int signal;
 };
 
@@ -38,6 +38,31 @@ class Stop_Signal {
   struct sigaction old_interrupt_;
   struct sigaction old_terminate_;
 };
+
+// For Connector::Settings::look: throws Interrupted 0.2 s after a signal has come to the
+// Stop_Signal of the tool, so that the signal ends a request that is not answered. A no-op without
+// a Stop_Signal.
+void end_wait_after_signal();
+
+// Calls f(), a request that asks a server to wait up to `wait` for news. Returns false if a signal
+// has ended it before the answer was late. Throws Interrupted if the answer was late.
+template <class F>
+bool ask_until_signal(std::chrono::milliseconds wait, F f) {
+  constexpr std::chrono::milliseconds margin{300};  // for a server that is far away
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    f();
+    return true;
+  } catch (const Interrupted&) {
+    const bool may_wait = wait > wait.zero();
+    if (!may_wait || std::chrono::steady_clock::now() - start > wait + margin) throw;
+    return false;
+  }
+}
+
+// Returns the number of a signal that a Stop_Signal or an Interrupts has noted and that was not
+// cleared; 0 if there is none.
+int stop_signal_come();
 
 // During its lifetime, control-C (SIGINT) does not end the program: it sets a flag, and interrupts
 // blocking system calls. Only one object may exist at a time.

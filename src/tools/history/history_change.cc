@@ -10,6 +10,7 @@
 #include "text/conflict_text.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/json_output.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/standard_input.h"
 #include "tools/history/history_output.h"
@@ -30,6 +31,7 @@ void add_history_change_options(Options& options, History_Change& command) {
               "a .joedbc file; writes that violate its unique indexes are refused");
   add_recovery_option(options, command.transaction.recovery);
   add_seals_option(options, command.transaction.has_no_seals);
+  add_busy_option(options);
   add_file_modes(options, history_change_grammar);
 }
 

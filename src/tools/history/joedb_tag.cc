@@ -7,6 +7,7 @@
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
 #include "tools/frame/json_output.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 
 namespace joedb {
@@ -94,6 +95,7 @@ int run_tag(std::vector<std::string> arguments) {
   add_seals_option(options, command.transaction.has_no_seals);
   Source_Options source;
   add_source_options(options, source);
+  add_busy_option(options);
   add_file_modes(options, tag_grammar);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));

@@ -177,6 +177,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
                       attack == Attack::all || attack == Attack::power,
                       attack == Attack::all || attack == Attack::error};
 
+  Recovery_Logger::remove_logger();
   Destructor_Logger::remove_logger();  // most of these databases end with an error
   testing::Lab_Report report;
   {

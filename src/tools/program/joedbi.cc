@@ -7,6 +7,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/standard_input.h"
 #include "tools/frame/stop_signal.h"
@@ -82,7 +83,6 @@ End run_on(Abstract_File& file, Command_Loop& loop, Command_Options options,
   Writable_Database database(file, journal_options, deleted_values(),
                              read_indexes(content.options_file, file, content.recovery));
   if (content.recovery != Recovery::none) database.recover();
-  print_saved_tail(std::as_const(database).get_journal().get_saved_tail());
   print_snapshot_remark(database.get_database());
   options.before_checkpoint = [&database] { end_transaction(database); };
   add_commands(loop, database, options);
@@ -132,6 +132,7 @@ int run_interpreter(std::vector<std::string> arguments) {
   add_log_options(options, log_options);
   Source_Options source;
   add_source_options(options, source);
+  add_busy_option(options);
   add_file_modes(options, file_grammar);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));

@@ -1,4 +1,3 @@
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -10,8 +9,10 @@
 #include "joedb/format/header.h"
 #include "joedb/journal/readonly_journal.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "tools/frame/command.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/parser.h"
 #include "tools/frame/stop_signal.h"
 
@@ -151,8 +152,10 @@ static std::string user_message(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
   const auto* const io = dynamic_cast<const Io_Error*>(&error);
   if (io == nullptr) return text;
-  if (io->action == "locking" && io->code == EAGAIN)
-    return io->path + ": another program writes it";
+  if (dynamic_cast<const Lock_Timeout*>(&error))
+    return text + "; --busy_timeout sets another limit";
+  if (const auto* const locked = dynamic_cast<const File_Locked*>(&error))
+    return locked->path + ": " + locked->reason;
   return io->action == "opening" ? text.substr(io->action.size() + 1) : text;
 }
 
@@ -172,13 +175,17 @@ static void print_error(const Call& call, const std::exception& error) {
   std::fflush(stdout);
   const std::string text = is_classic() ? "Exception caught: " + classic_text(error)
                                         : call.name + ": " + user_message(error);
-  std::fprintf(stderr, "%s\n", text.c_str());
+  // Names of files, tables and fields may be of others: of their bytes, only ends of lines are
+  // printed as they are.
+  std::fprintf(stderr, "%s\n", plain_lines(text).c_str());
 }
 
 }  // namespace joedb
 
 int main(int argc, char** argv) {
   joedb::reserve_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error, like a full disk
+  joedb::announce_lock_waits();
   joedb::Call call = joedb::make_call(argc, argv);
   try {
     return joedb::run(call);

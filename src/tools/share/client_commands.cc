@@ -57,7 +57,8 @@ constexpr Command_Help client_help[] = {
 
 using std::chrono::milliseconds;
 // Limit on the delay between a stop signal and the end of a wait.
-constexpr milliseconds max_wait{500};
+constexpr milliseconds max_wait{200};
+constexpr milliseconds classic_max_wait{500};
 
 // Reads a number of seconds, which may have decimals. Returns `fallback` if the argument is missing
 // or invalid.
@@ -166,11 +167,11 @@ class Client_Commands {
   // An empty pull updates the modification time of the file, to show that the client is still
   // polling.
   void pull(std::ostream& out, milliseconds wait, Stop_Signal& stop) {
-    Offset size;
+    Offset size = 0;
     milliseconds part;
     do {
-      part = std::min(wait, max_wait);
-      size = client_.pull(part);
+      part = std::min(wait, loop_.settings().is_classic ? classic_max_wait : max_wait);
+      if (!ask_until_signal(part, [&] { size = client_.pull(part); })) break;
       wait -= part;
     } while (size == 0 && wait > wait.zero() && !stop.has_come());
     if (size > 0)
@@ -184,12 +185,27 @@ class Client_Commands {
   void repeat(std::ostream& out, milliseconds sleep, F f) {
     Stop_Signal stop;
     while (!stop.has_come()) {
-      f(stop);
+      if (!is_answered(stop, f)) continue;
       if (sleep > sleep.zero())
         out << time_text(std::time(nullptr)) << ". Sleeping for "
             << std::chrono::duration<double>(sleep).count() << " seconds...\n";
       out.flush();
       stop.sleep(sleep);
+    }
+  }
+
+  // Calls f(stop). Returns false, after a pause, if the connection was lost for too long: these
+  // commands go on for ever, unless the command line says how long to try.
+  template <class F>
+  bool is_answered(Stop_Signal& stop, F f) {
+    try {
+      f(stop);
+      return true;
+    } catch (const Connection_Lost& error) {
+      if (interpreters_.gives_up) throw;
+      std::cerr << error.what() << "; trying again. Ctrl-C gives up\n";
+      stop.sleep(std::chrono::seconds(1));
+      return false;
     }
   }
 

@@ -20,6 +20,8 @@ struct Client_Interpreters {
   std::string transaction_name = "transaction";
   // The server whose lock transactions wait for; null if there is none.
   Connector* server = nullptr;
+  // True if pull_every and push_every end when the connection is lost for too long.
+  bool gives_up = false;
 };
 
 // For example "writable_client(41+14)(pull to sync)".

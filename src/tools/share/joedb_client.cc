@@ -9,6 +9,7 @@
 #include "tools/frame/database_options.h"
 #include "tools/frame/entry_follower.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/standard_input.h"
 #include "tools/frame/stop_signal.h"
@@ -40,14 +41,14 @@ class Client_Tool {
  public:
   Client_Tool(const Client_Options& options, const Command_Loop::Settings& settings,
               const std::string& options_file, const Moment_Options& moment, Abstract_File& file,
-              Connection& connection, Connector* server, Tool_Log& log)
+              Connection& connection, const Connection_Argument& argument, Tool_Log& log)
       : options_(options),
         settings_(settings),
         options_file_(options_file),
         moment_(moment),
         file_(file),
         connection_(connection),
-        server_(server),
+        argument_(argument),
         log_(log) {}
 
   // Returns the exit code.
@@ -71,11 +72,14 @@ class Client_Tool {
  private:
   Journal_Options journal_options() const {
     Journal_Options options = options_.journal_options();
-    const bool is_alone = !file_.is_shared() && &connection_ == &Connection::dummy;
-    const bool is_kept = options_.recovery == Recovery::none && !is_alone && !is_classic();
+    const bool is_kept = options_.recovery == Recovery::none && !is_classic();
     options.recovery = is_kept ? Recovery::keep : options_.recovery;
     options.ends_transactions = ends_transactions(file_);
     return options;
+  }
+
+  Client_Interpreters new_interpreters() const {
+    return {.server = argument_.server.get(), .gives_up = argument_.has_retry_time};
   }
 
   void write_tables() {
@@ -84,7 +88,7 @@ class Client_Tool {
     recover(database);
     print_snapshot_remark(database.get_database());
     Writable_Copy copy(database);
-    Client_Interpreters interpreters{.server = server_};
+    Client_Interpreters interpreters = new_interpreters();
     interpreters.add_db_commands = [&](Command_Loop& loop) {
       add_display_commands(loop, database.get_database());
       add_blob_commands(loop, [&](Blob blob) { return database.read_blob(blob); });
@@ -95,7 +99,6 @@ class Client_Tool {
     };
     const Offset before = database.get_journal().get_checkpoint();
     run_commands(copy, interpreters);
-    print_tail_saved_by_transaction(database);
     end_hard(database, before);
   }
 
@@ -103,8 +106,9 @@ class Client_Tool {
     Bare_Journal journal(file_, journal_options());
     recover(journal);
     Writable_Copy copy(journal);
-    Client_Interpreters interpreters{
-        .db_name = "db(blobs)", .transaction_name = "transaction(journal)", .server = server_};
+    Client_Interpreters interpreters = new_interpreters();
+    interpreters.db_name = "db(blobs)";
+    interpreters.transaction_name = "transaction(journal)";
     interpreters.add_db_commands = [&](Command_Loop& loop) {
       add_blob_commands(loop, [&](Blob blob) { return journal.read_blob(blob); });
     };
@@ -115,7 +119,6 @@ class Client_Tool {
     };
     const Offset before = journal.get_journal().get_checkpoint();
     run_commands(copy, interpreters);
-    print_tail_saved_by_transaction(journal);
     end_hard(journal, before);
   }
 
@@ -153,13 +156,6 @@ class Client_Tool {
     store.lock_pull();
     store.recover();
     store.unlock();
-    print_saved_tail(std::as_const(store).get_journal().get_saved_tail());
-  }
-
-  // For sessions without --recovery, in which a transaction may have saved a tail.
-  template <class Store>
-  void print_tail_saved_by_transaction(const Store& store) {
-    if (options_.recovery == Recovery::none) print_saved_tail(store.get_journal().get_saved_tail());
   }
 
   void read() {
@@ -172,7 +168,7 @@ class Client_Tool {
       if (!has_tables) return;
       load(database, journal);
     });
-    Client_Interpreters interpreters;
+    Client_Interpreters interpreters = new_interpreters();
     if (!has_tables) interpreters.db_name = "db(blobs)";
     interpreters.add_db_commands = [&](Command_Loop& loop) {
       if (has_tables) add_display_commands(loop, database);
@@ -185,7 +181,8 @@ class Client_Tool {
     Readonly_Journal journal(file_, options_.recovery);
     const auto follower = make_entry_follower(options_.db, file_);
     Readonly_Copy copy(journal, [&] { follower->advance(journal); });
-    Client_Interpreters interpreters{.db_name = "db(blobs)"};
+    Client_Interpreters interpreters = new_interpreters();
+    interpreters.db_name = "db(blobs)";
     interpreters.add_db_commands = [&](Command_Loop& loop) {
       add_blob_commands(loop, [&](Blob blob) { return file_.read_blob(blob); });
     };
@@ -216,7 +213,7 @@ class Client_Tool {
   const Moment_Options& moment_;
   Abstract_File& file_;
   Connection& connection_;
-  Connector* const server_;
+  const Connection_Argument& argument_;
   Tool_Log& log_;
   const Command_Options command_options_{};
   int exit_code_ = 0;
@@ -249,6 +246,7 @@ int run_client(std::vector<std::string> arguments) {
   add_log_options(options, log_options);
   Source_Options source;
   add_source_options(options, source);
+  add_busy_option(options);
   add_file_modes(options, client_grammar);
   add_connection_words(options);
   add_classic_option(options);
@@ -294,7 +292,7 @@ int run_client(std::vector<std::string> arguments) {
   settings.is_prompting = is_interactive() || is_classic();
   return name_file_in_errors(shown_name(file_argument.name), [&] {
     return Client_Tool(client, settings, options_file, moment, file, open.connection(),
-                       connection_argument.server.get(), log)
+                       connection_argument, log)
         .run();
   });
 }

@@ -8,6 +8,7 @@
 #include "joedb/journal/readonly_journal.h"
 #include "kernel/base/backoff.h"
 #include "kernel/base/counted.h"
+#include "kernel/base/plain_text.h"
 #include "share/cluster/log_verifier.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -137,12 +138,24 @@ int run_mirror(std::vector<std::string> arguments) {
 
 // ---- status -------------------------------------------------------------------------------------
 
+std::int64_t seconds_since(const Nats_Stream_State::Peer& peer) {
+  return std::chrono::duration_cast<std::chrono::seconds>(peer.active).count();
+}
+
+// A new leader that has not heard from a server yet counts from the beginning of time.
+std::string time_of_silence(const Nats_Stream_State::Peer& peer) {
+  const bool is_known = peer.active < std::chrono::hours(24 * 365);
+  return is_known ? " for " + std::to_string(seconds_since(peer)) + " s" : "";
+}
+
 Json json_of(const Nats_Stream_State& state) {
   Json peers = Json::array();
   for (const Nats_Stream_State::Peer& peer : state.peers)
     peers.push_back({{"name", peer.name},
                      {"current", peer.is_current},
                      {"offline", peer.is_offline},
+                     {"silent", peer.is_silent()},
+                     {"heard", seconds_since(peer)},
                      {"lag", peer.lag}});
   return {{"stream", state.stream},       {"created", state.created},     {"first", state.first},
           {"last", state.last},           {"missing", state.missing()},   {"bytes", state.bytes},
@@ -165,25 +178,29 @@ void print(const std::string& name, const Nats_Stream_State& state,
   if (!state.leader.empty()) std::cout << "; leader " << state.leader;
   for (const Nats_Stream_State::Peer& peer : state.peers)
     std::cout << "; " << peer.name
-              << (peer.is_offline   ? " OFFLINE"
-                  : peer.is_current ? " current"
-                                    : " " + std::to_string(peer.lag) + " operations behind");
+              << (peer.is_offline    ? " OFFLINE"
+                  : peer.is_silent() ? " SILENT" + time_of_silence(peer)
+                  : peer.is_current  ? " current"
+                                     : " " + std::to_string(peer.lag) + " operations behind");
   std::cout << "\n  durability  what is acknowledged " << text_of(promise.durability) << ": "
             << promise.reason << '\n'
             << "  lock        "
             << (journal.lock_owner.empty() ? "free" : "of " + journal.lock_owner) << '\n';
   if (!journal.archive.empty())
-    std::cout << "  archive     " << journal.archive << ", up to position " << journal.archive_end
-              << '\n';
+    std::cout << "  archive     " << plain(journal.archive) << ", up to position "
+              << journal.archive_end << '\n';
 }
 
 int run_status(std::vector<std::string> arguments) {
   Options options(
       {"joedb nats status [options] URL",
        "Prints the state of a journal on a cluster of NATS servers.",
-       "The exit code is 1 if messages are missing, or if a server is offline; with --require "
-       "process,\n"
-       "machine or power before the URL, also if the settings of the cluster guarantee less.\n"
+       "The exit code is 1 if messages are missing, if a server is offline, or if the leader has "
+       "heard nothing\n"
+       "from it for more than 5 seconds (five heartbeats); with --require process, machine or "
+       "power "
+       "before the\n"
+       "URL, also if the settings of the cluster guarantee less.\n"
        "\n" +
            std::string(url_help),
        "  joedb nats status nats://a,b,c/city\n"
@@ -214,7 +231,8 @@ int run_status(std::vector<std::string> arguments) {
     print(tool.name(), state, journal, promise);
   }
   bool is_good = state.missing() == 0;
-  for (const Nats_Stream_State::Peer& peer : state.peers) is_good = is_good && !peer.is_offline;
+  for (const Nats_Stream_State::Peer& peer : state.peers)
+    is_good = is_good && !peer.is_offline && !peer.is_silent();
   return is_good ? 0 : 1;
 }
 
@@ -302,6 +320,28 @@ int run_verify_log(std::vector<std::string> arguments) {
 
 // ---- repair, archive ----------------------------------------------------------------------------
 
+// Throws Exception if the file has less than the journal of the cluster. If `is_forced`, only says
+// how much is lost.
+void require_long_enough(Nats_Tool& tool, const Journal_File& file, bool is_forced) {
+  Offset end = 0;
+  try {
+    Nats_Log old(tool.argument().address, tool.argument().settings, tool.log());
+    end = newest_end(old, tool.log());
+  } catch (const Disconnection& error) {
+    if (!is_forced) throw;
+    std::cerr << error.what() << '\n';
+    return;
+  }
+  if (file.end >= end) return;
+  const std::string difference = file.file->get_name() + " ends at position " +
+                                 std::to_string(file.end) + ", and the journal of the cluster at " +
+                                 std::to_string(end);
+  if (!is_forced)
+    throw Exception(difference +
+                    ": find a copy that has as much, or give up the difference with --force");
+  std::cerr << difference << ": the difference is lost\n";
+}
+
 int run_repair(std::vector<std::string> arguments) {
   Options options(
       {"joedb nats repair [options] URL FILE", "Restores a journal on a cluster from a copy.",
@@ -311,14 +351,21 @@ int run_repair(std::vector<std::string> arguments) {
        "replaced only\n"
        "with --replace, and only by a FILE that has at least as much: stop all clients first, and "
        "use the\n"
-       "longest copy. After a journal was replaced, its mirrors must be created again.\n"
+       "longest copy. With --force, a shorter FILE, too, replaces it, or a journal that cannot be "
+       "read at all:\n"
+       "what only the cluster has is lost then. After a journal was replaced, its mirrors must be "
+       "created again.\n"
        "\n" +
            std::string(url_help),
        "  joedb nats repair nats://a,b,c/city city.joedb\n"
        "  joedb nats repair --replace nats://a,b,c/city city.joedb\n"});
   bool is_replacing = false;
+  bool is_forced = false;
   std::int64_t replicas = 3;
   options.add_flag("--replace", is_replacing, "remove the journal of the cluster first");
+  options.add_flag("--force", is_forced,
+                   "like --replace, also if FILE has less than the cluster, or if the journal of "
+                   "the cluster cannot be read");
   options.add("--replicas", replicas, "number of servers for a new journal: 1, 3 or 5 (default: 3)",
               {.min = 1, .max = 5});
   Nats_Tool tool(options);
@@ -329,13 +376,8 @@ int run_repair(std::vector<std::string> arguments) {
   Journal_File file(tool.words().take_last_name());
   Nats_Stream stream(tool.argument().address, tool.argument().settings, tool.log());
   std::optional<Nats_Stream_State> state = stream.state();
-  if (state && is_replacing) {
-    Nats_Log old(tool.argument().address, tool.argument().settings, tool.log());
-    const Offset end = newest_end(old, tool.log());
-    if (file.end < end)
-      throw Exception(file.file->get_name() + " ends at position " + std::to_string(file.end) +
-                      ", and the journal of the cluster at " + std::to_string(end) +
-                      ": find a copy that has as much");
+  if (state && (is_replacing || is_forced)) {
+    require_long_enough(tool, file, is_forced);
     // Read the whole file first: the journal is not removed for a file that cannot be read.
     replay_with_progress(file.journal, Ignore_Entries(), "reading " + file.file->get_name());
     file.journal.rewind();

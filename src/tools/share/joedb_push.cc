@@ -5,6 +5,7 @@
 #include "tools/frame/entry_end.h"
 #include "tools/frame/entry_follower.h"
 #include "tools/frame/json_output.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
 #include "tools/frame/stop_signal.h"
@@ -158,16 +159,17 @@ int run_push(std::vector<std::string> arguments) {
   options.offer(0, {{"server", "no local file, only the connection's"}});
   Source_Options source;
   add_source_options(options, source);
+  add_busy_option(options);
   add_connection_words(options);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const File_Argument file_argument = take_file(*words, grammar, source);
-  const Connection_Argument connection_argument = take_connection(*words, source);
+  Connection_Argument connection_argument = take_connection(*words, source);
   if (follow && file_argument.kind == File_Argument::Kind::source)
     throw Exception(shown_name(file_argument.name) +
                     ": only a file of this machine, or a server, can be followed");
-  if (follow) keep_lock(connection_argument);
+  if (follow) serve_connection(connection_argument);
   if (is_json && client.db != Client_Options::Db::none)
     words->fail("--json and --db exclude each other: both print to standard output");
 
@@ -206,7 +208,7 @@ int run_push(std::vector<std::string> arguments) {
     name_file_in_errors(shown_name(file_argument.name), [&] {
       Readonly_Journal(file, client.recovery).replay(Ignore_Entries(), until);
     });
-  open.connect(client);
+  open.connect_copy(client);
   log.log("creating client");
   // The journal of a server is only read: there is nothing to push to it.
   const bool is_server = file_argument.kind == File_Argument::Kind::server;
@@ -220,6 +222,7 @@ int run_push(std::vector<std::string> arguments) {
     pusher.compare();
     follower->advance(journal);
     const Pusher::Pushed pushed = pusher.push();
+    open.finish_copy();
     if (is_json) print(pushed);
   } catch (const Content_Mismatch& error) {
     if (is_classic()) throw;
@@ -227,8 +230,6 @@ int run_push(std::vector<std::string> arguments) {
                     " have diverged: they differ from position " + std::to_string(error.start) +
                     " on. Push to another file");
   }
-  if (const File_Connection* const to = open.file_connection())
-    print_saved_tail(to->get_saved_tail());
   if (is_server) open.connection().unlock();
   if (!follow) return 0;
 
@@ -239,8 +240,10 @@ int run_push(std::vector<std::string> arguments) {
   while (!stop.has_come() && !pusher.has_reached_end()) {
     if (journal.pull() == 0) {
       if (is_server)
-        open.connection().pull({journal.get_checkpoint(), follow_interval},
-                               [](const auto&, Offset) {});
+        ask_until_signal(follow_interval, [&] {
+          open.connection().pull({journal.get_checkpoint(), follow_interval},
+                                 [](const auto&, Offset) {});
+        });
       else if (watch)
         watch->wait(follow_interval);
       else

@@ -14,12 +14,14 @@
 
 #include "joedb/base/log.h"
 #include "kernel/io/process.h"
+#include "kernel/io/secret_file.h"
 #include "share/server/keys.h"
 #include "share/server/served_journal.h"
 #include "share/server/socket_server.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/output.h"
 #include "tools/share/watcher.h"
 
@@ -62,32 +64,37 @@ std::string database_name(const File_Argument& file) {
   return std::filesystem::path(file.name).stem().string();
 }
 
+enum class Push_Check { records, form };
+
 // Opens the journal that is served.
 std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
-                                                     const Client_Options& client) {
+                                                     const Client_Options& client,
+                                                     Push_Check push_check) {
   if (open.file().is_readonly()) return std::make_unique<server::Read_Journal>(open.file());
   Journal_Options options = client.journal_options();
   if (client.recovery != Recovery::none || is_classic()) options.recovery = client.recovery;
-  auto journal = std::make_unique<server::Written_Journal>(
-      open.file(), open.connection(), client.check, client.hard_checkpoint, options);
-  print_saved_tail(journal->get_saved_tail());
-  return journal;
+  const auto make = [&]<class Journal>(std::type_identity<Journal>) {
+    return std::make_unique<Journal>(open.file(), open.connection(), client.check,
+                                     client.hard_checkpoint, options);
+  };
+  if (push_check == Push_Check::form)
+    return make(std::type_identity<server::Written_Bare_Journal>());
+  return make(std::type_identity<server::Written_Journal>());
 }
 
 // A served journal, with the objects that it uses.
 struct Served_File {
   Served_File(const File_Argument& file, const Connection_Argument& connection,
-              const Client_Options& client, Logger& log)
+              const Client_Options& client, Push_Check push_check, Logger& log)
       : open(file, connection, log) {
     require_different(file, connection);
     open.connect(client);
-    journal = open_journal(open, client);
+    journal = open_journal(open, client, push_check);
   }
   ~Served_File() {
-    auto* const written = dynamic_cast<server::Written_Journal*>(journal.get());
-    if (written == nullptr || is_classic()) return;
+    if (!journal || is_classic()) return;
     try {
-      written->finish();
+      journal->finish();
     } catch (const std::exception& error) {
       Destructor_Logger::warning(error.what());
     }
@@ -115,6 +122,7 @@ void watch(Watchers& watchers, server::Socket_Server& server, const Served_File&
 // Options that both tools share.
 struct Server_Options {
   Client_Options client;
+  Push_Check push_check = Push_Check::records;
   Log_Options log;
   std::chrono::duration<double> lock_time{300};
   std::chrono::duration<double> idle_time{86'400};
@@ -145,12 +153,23 @@ struct Server_Options {
                 "accept client certificates signed by this authority (PEM)");
     options.add("--metrics", metrics,
                 "[HOST:]PORT that answers HTTP requests with counters for Prometheus");
+    options.add_choice(
+        "--check_pushes", push_check,
+        {{"records", Push_Check::records}, {"form", Push_Check::form}},
+        "what to check before a push is acknowledged: that it fits the schema and the records "
+        "(records), for which the server holds all records in memory, or, if there is a snapshot "
+        "beside FILE (joedb_snapshot), the records that are used; or only that it consists of "
+        "whole "
+        "entries (form), in a few MB of memory, as joedb 10 does: a client with a fault can then "
+        "write entries that make the database unreadable");
     add_client_options(options, client);
     add_log_options(options, log);
   }
   void check() const {
     if (client.db != Client_Options::Db::none)
       throw Usage_Error("--db: a server does not print the entries; joedb_logdump does");
+    check_address("--listen", address);
+    check_address("--metrics", metrics);
     if (tls.certificate.empty() != tls.key.empty())
       throw Usage_Error("--certificate and --key are given together");
     if (!tls.certificate.empty() && address.empty())
@@ -159,6 +178,13 @@ struct Server_Options {
       throw Usage_Error("--access needs TLS: --certificate and --key");
     if (!tls.client_authority.empty() && tls.access_list.empty())
       throw Usage_Error("--client_authority needs --access, the list of who may do what");
+  }
+  static void check_address(const std::string& option, const std::string& text) {
+    try {
+      if (!text.empty()) server::Listen_Address::parse(text);
+    } catch (const Exception& error) {
+      throw Usage_Error(option + ": " + error.what());
+    }
   }
   server::Server_Core::Limits limits(std::size_t max_connections) const {
     server::Server_Core::Limits result;
@@ -243,8 +269,8 @@ int make_keys(const std::string& folder) {
   const auto in_folder = [&folder](const char* name) { return (fs::path(folder) / name).string(); };
   const server::New_Token token = server::make_token("ann", server::Role::push);
   server::make_certificate(in_folder("server.crt"), in_folder("server.key"));
-  server::write_secret(in_folder("access"), token.line + "\n");
-  server::write_secret(in_folder("ann.token"), "ann:" + token.token + "\n");
+  write_secret(in_folder("access"), token.line + "\n");
+  write_secret(in_folder("ann.token"), "ann:" + token.token + "\n");
   std::cout << "Serve a database to other machines:\n"
             << "  joedb_server --listen 0.0.0.0:5619 --certificate " << in_folder("server.crt")
             << " --key " << in_folder("server.key") << " --access " << in_folder("access")
@@ -285,6 +311,7 @@ int run_server(std::vector<std::string> arguments) {
               "only create this directory, with a certificate and a token for a client",
               kinds::directory);
   options.add("--new_token", new_token, "NAME:ROLE; only print a token for another client");
+  add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_connection_words(options);
   add_classic_option(options);
@@ -294,8 +321,8 @@ int run_server(std::vector<std::string> arguments) {
   if (!new_token.empty()) return print_new_token(new_token);
   server_options.check();
   const File_Argument file = take_file(*words, server_grammar);
-  const Connection_Argument connection = take_connection(*words);
-  keep_lock(connection);  // while a client holds the lock of this server
+  Connection_Argument connection = take_connection(*words);
+  serve_connection(connection);  // and keep its lock while a client holds that of this server
   if (socket.empty()) socket = default_socket(file);
 
   Tool_Log log(server_options.log);
@@ -303,7 +330,8 @@ int run_server(std::vector<std::string> arguments) {
   return name_file_in_errors(file.name, [&] {
     // Declared first, so that it also limits the time of the destructors of the other objects.
     End_Limit end_limit(log);
-    const Served_File served(file, connection, server_options.client, log);
+    const Served_File served(file, connection, server_options.client, server_options.push_check,
+                             log);
     const std::size_t most = connection_limit(server_options, log);
     server::Socket_Server server(server_options.limits(most), log, most);
     server.serve(*served.journal, database_name(file), socket, inherited_socket());
@@ -327,6 +355,7 @@ int run_multi_server(std::vector<std::string> arguments) {
                    "  joedb_multi_server people.joedb cities.joedb\n"});
   Server_Options server_options;
   server_options.add_to(options);
+  add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
@@ -343,8 +372,8 @@ int run_multi_server(std::vector<std::string> arguments) {
   do {
     const File_Argument file = take_file(*words, server_grammar);
     name_file_in_errors(file.name, [&] {
-      files.push_back(
-          std::make_unique<Served_File>(file, no_connection, server_options.client, log));
+      files.push_back(std::make_unique<Served_File>(file, no_connection, server_options.client,
+                                                    server_options.push_check, log));
       server.serve(*files.back()->journal, database_name(file), file.name + ".sock");
       watch(watchers, server, *files.back(), file, no_connection, log);
       return 0;

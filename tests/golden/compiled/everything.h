@@ -4,6 +4,36 @@
 
 #include "joedb/compiled.h"
 
+// A macro with one of these names, such as EOF, is no macro in this file.
+#pragma push_macro("city")
+#undef city
+#pragma push_macro("code")
+#undef code
+#pragma push_macro("country")
+#undef country
+#pragma push_macro("f32")
+#undef f32
+#pragma push_macro("f64")
+#undef f64
+#pragma push_macro("flag")
+#undef flag
+#pragma push_macro("i16")
+#undef i16
+#pragma push_macro("i32")
+#undef i32
+#pragma push_macro("i64")
+#undef i64
+#pragma push_macro("i8")
+#undef i8
+#pragma push_macro("name")
+#undef name
+#pragma push_macro("picture")
+#undef picture
+#pragma push_macro("population")
+#undef population
+#pragma push_macro("text")
+#undef text
+
 namespace test::everything {
 
 static_assert(joedb::generated_code_version == 5,
@@ -901,5 +931,19 @@ struct Types {
 };
 
 }  // namespace test::everything
+#pragma pop_macro("city")
+#pragma pop_macro("code")
+#pragma pop_macro("country")
+#pragma pop_macro("f32")
+#pragma pop_macro("f64")
+#pragma pop_macro("flag")
+#pragma pop_macro("i16")
+#pragma pop_macro("i32")
+#pragma pop_macro("i64")
+#pragma pop_macro("i8")
+#pragma pop_macro("name")
+#pragma pop_macro("picture")
+#pragma pop_macro("population")
+#pragma pop_macro("text")
 
 #endif

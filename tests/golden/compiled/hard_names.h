@@ -4,6 +4,84 @@
 
 #include "joedb/compiled.h"
 
+// A macro with one of these names, such as EOF, is no macro in this file.
+#pragma push_macro("BUFSIZ")
+#undef BUFSIZ
+#pragma push_macro("Database_")
+#undef Database_
+#pragma push_macro("EOF")
+#undef EOF
+#pragma push_macro("I")
+#undef I
+#pragma push_macro("INT_MAX")
+#undef INT_MAX
+#pragma push_macro("NULL")
+#undef NULL
+#pragma push_macro("_")
+#undef _
+#pragma push_macro("add_row")
+#undef add_row
+#pragma push_macro("assert")
+#undef assert
+#pragma push_macro("assign")
+#undef assign
+#pragma push_macro("class_table__")
+#undef class_table__
+#pragma push_macro("conf_table")
+#undef conf_table
+#pragma push_macro("data")
+#undef data
+#pragma push_macro("default_")
+#undef default_
+#pragma push_macro("default__")
+#undef default__
+#pragma push_macro("engine__")
+#undef engine__
+#pragma push_macro("erase")
+#undef erase
+#pragma push_macro("errno_")
+#undef errno_
+#pragma push_macro("function")
+#undef function
+#pragma push_macro("id")
+#undef id
+#pragma push_macro("index_of_by_class")
+#undef index_of_by_class
+#pragma push_macro("int_")
+#undef int_
+#pragma push_macro("journal")
+#undef journal
+#pragma push_macro("linux_")
+#undef linux_
+#pragma push_macro("major")
+#undef major
+#pragma push_macro("schema")
+#undef schema
+#pragma push_macro("size")
+#undef size
+#pragma push_macro("st_atime")
+#undef st_atime
+#pragma push_macro("std_")
+#undef std_
+#pragma push_macro("stdin")
+#undef stdin
+#pragma push_macro("store__")
+#undef store__
+#pragma push_macro("table")
+#undef table
+#pragma push_macro("the_id_of_class")
+#undef the_id_of_class
+#pragma push_macro("untyped")
+#undef untyped
+#pragma push_macro("untyped_")
+#undef untyped_
+#pragma push_macro("update")
+#undef update
+#pragma push_macro("upgrade")
+#undef upgrade
+#pragma push_macro("value")
+#undef value
+
 namespace test::hard_names {
 
 static_assert(joedb::generated_code_version == 5,
@@ -19,6 +97,8 @@ class id_of__;
 class id_of_vector;
 class id_of_at;
 class id_of_conf;
+class id_of_macro;
+class id_of_SEEK_SET;
 
 class id_of_class : public joedb::Typed_Id<id_of_class> {
  public:
@@ -79,6 +159,18 @@ class id_of_conf : public joedb::Typed_Id<id_of_conf> {
   using Typed_Id::Typed_Id;
 };
 using container_of_conf = joedb::Container<id_of_conf>;
+
+class id_of_macro : public joedb::Typed_Id<id_of_macro> {
+ public:
+  using Typed_Id::Typed_Id;
+};
+using container_of_macro = joedb::Container<id_of_macro>;
+
+class id_of_SEEK_SET : public joedb::Typed_Id<id_of_SEEK_SET> {
+ public:
+  using Typed_Id::Typed_Id;
+};
+using container_of_SEEK_SET = joedb::Container<id_of_SEEK_SET>;
 
 struct values_of_class {
   std::string default_ = {};
@@ -354,11 +446,96 @@ struct row_of_conf {
   }
 };
 
+struct values_of_macro {
+  std::int32_t NULL = {};
+  std::string EOF = {};
+  std::int64_t INT_MAX = {};
+  double I = {};
+  std::int64_t st_atime = {};
+  bool stdin = {};
+  std::int32_t errno_ = {};
+  std::int32_t linux_ = {};
+  std::int32_t assert = {};
+  std::int32_t major = {};
+  std::int32_t defined = {};
+};
+
+struct row_of_macro {
+  using Id = id_of_macro;
+  using Values = values_of_macro;
+  static constexpr joedb::Table_Id table{11};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.NULL = values.get<std::int32_t>(i);
+        break;
+      case 2:
+        row.EOF = values.get<std::string_view>(i);
+        break;
+      case 3:
+        row.INT_MAX = values.get<std::int64_t>(i);
+        break;
+      case 4:
+        row.I = values.get<double>(i);
+        break;
+      case 5:
+        row.st_atime = values.get<std::int64_t>(i);
+        break;
+      case 6:
+        row.stdin = values.get<bool>(i);
+        break;
+      case 7:
+        row.errno_ = values.get<std::int32_t>(i);
+        break;
+      case 8:
+        row.linux_ = values.get<std::int32_t>(i);
+        break;
+      case 9:
+        row.assert = values.get<std::int32_t>(i);
+        break;
+      case 10:
+        row.major = values.get<std::int32_t>(i);
+        break;
+      case 11:
+        row.defined = values.get<std::int32_t>(i);
+        break;
+      default:
+        break;
+    }
+  }
+};
+
+struct values_of_SEEK_SET {
+  id_of_SEEK_SET BUFSIZ = {};
+};
+
+struct row_of_SEEK_SET {
+  using Id = id_of_SEEK_SET;
+  using Values = values_of_SEEK_SET;
+  static constexpr joedb::Table_Id table{12};
+  static void assign([[maybe_unused]] Values& row, joedb::Field_Id field,
+                     [[maybe_unused]] const joedb::Values& values,
+                     [[maybe_unused]] joedb::index_t i) {
+    switch (field.value()) {
+      case 1:
+        row.BUFSIZ = id_of_SEEK_SET(values.get<joedb::Record_Id>(i));
+        break;
+      default:
+        break;
+    }
+  }
+};
+
 using index_of_by_class = joedb::Typed_Index<id_of_class, joedb::Typed_Field<id_of_class, 12>, joedb::Typed_Field<std::string, 1>, joedb::Typed_Field<std::int32_t, 15>>;
 using range_of_by_class = index_of_by_class::Range;
 
 using index_of__ = joedb::Typed_Index<id_of__, joedb::Typed_Field<std::int8_t, 1>>;
 using range_of__ = index_of__::Range;
+
+using index_of_M_PI = joedb::Typed_Index<id_of_macro, joedb::Typed_Field<std::int32_t, 1>, joedb::Typed_Field<std::string, 2>, joedb::Typed_Field<double, 4>, joedb::Typed_Field<std::int32_t, 10>>;
+using range_of_M_PI = index_of_M_PI::Range;
 
 class Readonly_Database;
 
@@ -410,18 +587,34 @@ class Database : public joedb::Typed_History {
         "\003\012\010untyped_\002"
         "\003\012\004data\012"
         "\003\012\007journal\001"
+        "\001\005macro"
+        "\003\013\004NULL\002"
+        "\003\013\003EOF\001"
+        "\003\013\007INT_MAX\003"
+        "\003\013\001I\007"
+        "\003\013\010st_atime\003"
+        "\003\013\005stdin\005"
+        "\003\013\005errno\002"
+        "\003\013\005linux\002"
+        "\003\013\006assert\002"
+        "\003\013\005major\002"
+        "\003\013\007defined\002"
+        "\001\010SEEK_SET"
+        "\003\014\006BUFSIZ\004\014"
         "\020\006update"
         "\020\005erase"
         "\020\007add_row"
         "\020\006assign"
-        "\020\007upgrade",
-        391};
+        "\020\007upgrade"
+        "\020\006assert",
+        527};
     static constexpr std::string_view initial_values{
         "",
         0};
     return {"hard_names", entries, initial_values, {joedb::Table_Id(10)}, {
              {"by_class", joedb::Table_Id(1), {joedb::Field_Id(12), joedb::Field_Id(1), joedb::Field_Id(15)}, false, "hard_names"},
-             {"_", joedb::Table_Id(7), {joedb::Field_Id(1)}, true, "hard_names"}}, false, false};
+             {"_", joedb::Table_Id(7), {joedb::Field_Id(1)}, true, "hard_names"},
+             {"M_PI", joedb::Table_Id(11), {joedb::Field_Id(1), joedb::Field_Id(2), joedb::Field_Id(4), joedb::Field_Id(10)}, false, "hard_names"}}, false, false};
   }
 
   // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
@@ -905,6 +1098,132 @@ class Database : public joedb::Typed_History {
     return conf_table_.journal_.get(id.get_id());
   }
 
+  // macro: NULL int32, EOF string, INT_MAX int64, I float64, st_atime int64, stdin boolean, errno int32, linux int32, assert int32, major int32, defined int32
+  container_of_macro get_macro_table() const {
+    return macro_table_.records_in_order();
+  }
+  static id_of_macro null_macro() { return id_of_macro(); }
+  bool is_valid(id_of_macro id) const { return macro_table_.is_used(id); }
+  id_of_macro next(id_of_macro id) const { return macro_table_.next(id); }
+  id_of_macro previous(id_of_macro id) const { return macro_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_macro> sorted_macro(Compare is_before) const {
+    return sorted(macro_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_macro> history(id_of_macro id) const {
+    return Typed_History::versions<row_of_macro>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_macro> changes_of_macro(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_macro>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_macro_updated(Function f) const {
+    return Typed_History::on_updated<row_of_macro>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_macro_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_macro>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_macro_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_macro>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_macro> live_macro(Predicate predicate) const {
+    return Typed_History::live<row_of_macro>(std::move(predicate));
+  }
+  std::int32_t get_NULL(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.NULL_.get(id.get_id());
+  }
+  joedb::String get_EOF(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.EOF_.get(id.get_id());
+  }
+  std::int64_t get_INT_MAX(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.INT_MAX_.get(id.get_id());
+  }
+  double get_I(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.I_.get(id.get_id());
+  }
+  std::int64_t get_st_atime(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.st_atime_.get(id.get_id());
+  }
+  bool get_stdin(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.stdin_.get(id.get_id());
+  }
+  std::int32_t get_errno(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.errno_.get(id.get_id());
+  }
+  std::int32_t get_linux(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.linux_.get(id.get_id());
+  }
+  std::int32_t get_assert(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.assert_.get(id.get_id());
+  }
+  std::int32_t get_major(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.major_.get(id.get_id());
+  }
+  std::int32_t get_defined(id_of_macro id) const {
+    macro_table_.require_used(id.get_record_id());
+    return macro_table_.defined_.get(id.get_id());
+  }
+
+  // SEEK_SET: BUFSIZ references SEEK_SET
+  container_of_SEEK_SET get_SEEK_SET_table() const {
+    return SEEK_SET_table_.records_in_order();
+  }
+  static id_of_SEEK_SET null_SEEK_SET() { return id_of_SEEK_SET(); }
+  bool is_valid(id_of_SEEK_SET id) const { return SEEK_SET_table_.is_used(id); }
+  id_of_SEEK_SET next(id_of_SEEK_SET id) const { return SEEK_SET_table_.next(id); }
+  id_of_SEEK_SET previous(id_of_SEEK_SET id) const { return SEEK_SET_table_.previous(id); }
+  template <class Compare>
+  std::vector<id_of_SEEK_SET> sorted_SEEK_SET(Compare is_before) const {
+    return sorted(SEEK_SET_table_, is_before);
+  }
+  joedb::Typed_Versions<row_of_SEEK_SET> history(id_of_SEEK_SET id) const {
+    return Typed_History::versions<row_of_SEEK_SET>(id.get_record_id());
+  }
+  static joedb::Typed_Changes<row_of_SEEK_SET> changes_of_SEEK_SET(
+      const joedb::Transaction& transaction) {
+    return joedb::Typed_Changes<row_of_SEEK_SET>(transaction);
+  }
+  // f(id, old values, new values)
+  template <class Function>
+  joedb::Subscription on_SEEK_SET_updated(Function f) const {
+    return Typed_History::on_updated<row_of_SEEK_SET>(std::move(f));
+  }
+  // f(id, values)
+  template <class Function>
+  joedb::Subscription on_SEEK_SET_inserted(Function f) const {
+    return Typed_History::on_inserted<row_of_SEEK_SET>(std::move(f));
+  }
+  template <class Function>
+  joedb::Subscription on_SEEK_SET_deleted(Function f) const {
+    return Typed_History::on_deleted<row_of_SEEK_SET>(std::move(f));
+  }
+  // predicate(values): which records are in it.
+  template <class Predicate>
+  joedb::Live_Query<id_of_SEEK_SET> live_SEEK_SET(Predicate predicate) const {
+    return Typed_History::live<row_of_SEEK_SET>(std::move(predicate));
+  }
+  id_of_SEEK_SET get_BUFSIZ(id_of_SEEK_SET id) const {
+    SEEK_SET_table_.require_used(id.get_record_id());
+    return SEEK_SET_table_.BUFSIZ_.get(id.get_id());
+  }
+
   // by_class: index of class by id_of_class, default, store_
   range_of_by_class find_by_class(id_of_class the_id_of_class,
                                   std::string_view default_,
@@ -940,6 +1259,27 @@ class Database : public joedb::Typed_History {
     return Typed_History::live_range<row_of__>(
         __index_, from, to, [](const values_of__& row) {
           return index_of__::Wanted(row._);
+        });
+  }
+
+  // M_PI: index of macro by NULL, EOF, I, major
+  range_of_M_PI find_M_PI(joedb::No_Narrowing<std::int32_t> NULL,
+                          std::string_view EOF,
+                          joedb::No_Narrowing<double> I,
+                          joedb::No_Narrowing<std::int32_t> major) const {
+    return M_PI_index_.range({NULL, EOF, I, major});
+  }
+  const index_of_M_PI& get_index_of_M_PI() const { return M_PI_index_; }
+  id_of_macro next_M_PI(id_of_macro id) const { return M_PI_index_.next(id); }
+  id_of_macro previous_M_PI(id_of_macro id) const {
+    return M_PI_index_.previous(id);
+  }
+  // From one key to another one, both included.
+  joedb::Live_Query<id_of_macro> live_M_PI(
+      const index_of_M_PI::Wanted& from, const index_of_M_PI::Wanted& to) const {
+    return Typed_History::live_range<row_of_macro>(
+        M_PI_index_, from, to, [](const values_of_macro& row) {
+          return index_of_M_PI::Wanted(row.NULL, row.EOF, row.I, row.major);
         });
   }
 
@@ -1000,6 +1340,24 @@ class Database : public joedb::Typed_History {
     joedb::Typed_Field<std::string, 5> journal_;
     void bind(joedb::Database& database) { Typed_Table::bind(database, conf_table_, index_of_by_class_, untyped__, data_, journal_); }
   };
+  struct macro_table : joedb::Typed_Table<id_of_macro, 11> {
+    joedb::Typed_Field<std::int32_t, 1> NULL_;
+    joedb::Typed_Field<std::string, 2> EOF_;
+    joedb::Typed_Field<std::int64_t, 3> INT_MAX_;
+    joedb::Typed_Field<double, 4> I_;
+    joedb::Typed_Field<std::int64_t, 5> st_atime_;
+    joedb::Typed_Field<bool, 6> stdin_;
+    joedb::Typed_Field<std::int32_t, 7> errno_;
+    joedb::Typed_Field<std::int32_t, 8> linux_;
+    joedb::Typed_Field<std::int32_t, 9> assert_;
+    joedb::Typed_Field<std::int32_t, 10> major_;
+    joedb::Typed_Field<std::int32_t, 11> defined_;
+    void bind(joedb::Database& database) { Typed_Table::bind(database, NULL_, EOF_, INT_MAX_, I_, st_atime_, stdin_, errno_, linux_, assert_, major_, defined_); }
+  };
+  struct SEEK_SET_table : joedb::Typed_Table<id_of_SEEK_SET, 12> {
+    joedb::Typed_Field<id_of_SEEK_SET, 1> BUFSIZ_;
+    void bind(joedb::Database& database) { Typed_Table::bind(database, BUFSIZ_); }
+  };
 
   class_table class_table_;
   class_table_table class_table_table_;
@@ -1011,8 +1369,11 @@ class Database : public joedb::Typed_History {
   vector_table vector_table_;
   at_table at_table_;
   conf_table conf_table_;
+  macro_table macro_table_;
+  SEEK_SET_table SEEK_SET_table_;
   index_of_by_class by_class_index_;
   index_of__ __index_;
+  index_of_M_PI M_PI_index_;
 
   void bind(joedb::Database& database) {
     Typed_Database::bind(database);
@@ -1026,8 +1387,11 @@ class Database : public joedb::Typed_History {
     vector_table_.bind(database);
     at_table_.bind(database);
     conf_table_.bind(database);
+    macro_table_.bind(database);
+    SEEK_SET_table_.bind(database);
     by_class_index_.bind(database, "by_class");
     __index_.bind(database, "_");
+    M_PI_index_.bind(database, "M_PI");
   }
 };
 
@@ -1072,6 +1436,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 
   // Written by you; called once for each file, when its schema gets `custom upgrade`.
   static void upgrade(Writable_Database& db);
+
+  // Written by you; called once for each file, when its schema gets `custom assert`.
+  static void assert(Writable_Database& db);
 
   // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
   [[nodiscard]] joedb::Plan undo_transaction(
@@ -1577,6 +1944,217 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     Typed_Writer::update(conf_table_, conf_table_.journal_, id.get_record_id(), value);
   }
 
+  // macro
+  id_of_macro new_macro() { return Typed_Writer::add_row(macro_table_); }
+  id_of_macro new_macro(joedb::No_Narrowing<std::int32_t> NULL,
+                        std::string_view EOF,
+                        joedb::No_Narrowing<std::int64_t> INT_MAX,
+                        joedb::No_Narrowing<double> I,
+                        joedb::No_Narrowing<std::int64_t> st_atime,
+                        joedb::No_Narrowing<bool> stdin,
+                        joedb::No_Narrowing<std::int32_t> errno_,
+                        joedb::No_Narrowing<std::int32_t> linux_,
+                        joedb::No_Narrowing<std::int32_t> assert,
+                        joedb::No_Narrowing<std::int32_t> major,
+                        joedb::No_Narrowing<std::int32_t> defined) {
+    return Typed_Writer::add_row(macro_table_,
+                   Typed_Writer::assign(macro_table_.NULL_, NULL),
+                   Typed_Writer::assign(macro_table_.EOF_, EOF),
+                   Typed_Writer::assign(macro_table_.INT_MAX_, INT_MAX),
+                   Typed_Writer::assign(macro_table_.I_, I),
+                   Typed_Writer::assign(macro_table_.st_atime_, st_atime),
+                   Typed_Writer::assign(macro_table_.stdin_, stdin),
+                   Typed_Writer::assign(macro_table_.errno_, errno_),
+                   Typed_Writer::assign(macro_table_.linux_, linux_),
+                   Typed_Writer::assign(macro_table_.assert_, assert),
+                   Typed_Writer::assign(macro_table_.major_, major),
+                   Typed_Writer::assign(macro_table_.defined_, defined));
+  }
+ private:
+  struct arguments_of_macro {
+    joedb::No_Narrowing<std::int32_t> NULL = {};
+    std::string_view EOF = {};
+    joedb::No_Narrowing<std::int64_t> INT_MAX = {};
+    joedb::No_Narrowing<double> I = {};
+    joedb::No_Narrowing<std::int64_t> st_atime = {};
+    joedb::No_Narrowing<bool> stdin = {};
+    joedb::No_Narrowing<std::int32_t> errno_ = {};
+    joedb::No_Narrowing<std::int32_t> linux_ = {};
+    joedb::No_Narrowing<std::int32_t> assert = {};
+    joedb::No_Narrowing<std::int32_t> major = {};
+    joedb::No_Narrowing<std::int32_t> defined = {};
+  };
+
+ public:
+  // new_macro({.field = value}), or new_macro(values).
+  id_of_macro new_macro(const arguments_of_macro& values) {
+    return new_macro(values.NULL,
+                     values.EOF,
+                     values.INT_MAX,
+                     values.I,
+                     values.st_atime,
+                     values.stdin,
+                     values.errno_,
+                     values.linux_,
+                     values.assert,
+                     values.major,
+                     values.defined);
+  }
+  template <std::derived_from<values_of_macro> Values>
+  id_of_macro new_macro(const Values& values) {
+    return new_macro(values.NULL,
+                     values.EOF,
+                     values.INT_MAX,
+                     values.I,
+                     values.st_atime,
+                     values.stdin,
+                     values.errno_,
+                     values.linux_,
+                     values.assert,
+                     values.major,
+                     values.defined);
+  }
+  void insert_macro(id_of_macro id) {
+    Typed_Writer::add_row_at(macro_table_, id.get_record_id());
+  }
+  id_of_macro new_vector_of_macro(std::size_t size) {
+    return Typed_Writer::add_vector(macro_table_, size);
+  }
+  void delete_macro(id_of_macro id) { Typed_Writer::erase(macro_table_, id); }
+  void delete_vector_of_macro(id_of_macro id, std::size_t size) {
+    Typed_Writer::erase_vector(macro_table_, id, size);
+  }
+  void clear_macro_table() { Typed_Writer::erase_all(macro_table_); }
+  void set_NULL(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
+    Typed_Writer::update(macro_table_, macro_table_.NULL_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_NULL(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.NULL_,
+                                id.get_record_id(), size, function);
+  }
+  void set_EOF(id_of_macro id, std::string_view value) {
+    Typed_Writer::update(macro_table_, macro_table_.EOF_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_EOF(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.EOF_,
+                                id.get_record_id(), size, function);
+  }
+  void set_INT_MAX(id_of_macro id, joedb::No_Narrowing<std::int64_t> value) {
+    Typed_Writer::update(macro_table_, macro_table_.INT_MAX_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_INT_MAX(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.INT_MAX_,
+                                id.get_record_id(), size, function);
+  }
+  void set_I(id_of_macro id, joedb::No_Narrowing<double> value) {
+    Typed_Writer::update(macro_table_, macro_table_.I_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_I(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.I_,
+                                id.get_record_id(), size, function);
+  }
+  void set_st_atime(id_of_macro id, joedb::No_Narrowing<std::int64_t> value) {
+    Typed_Writer::update(macro_table_, macro_table_.st_atime_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_st_atime(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.st_atime_,
+                                id.get_record_id(), size, function);
+  }
+  void set_stdin(id_of_macro id, joedb::No_Narrowing<bool> value) {
+    Typed_Writer::update(macro_table_, macro_table_.stdin_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_stdin(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.stdin_,
+                                id.get_record_id(), size, function);
+  }
+  void set_errno(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
+    Typed_Writer::update(macro_table_, macro_table_.errno_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_errno(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.errno_,
+                                id.get_record_id(), size, function);
+  }
+  void set_linux(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
+    Typed_Writer::update(macro_table_, macro_table_.linux_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_linux(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.linux_,
+                                id.get_record_id(), size, function);
+  }
+  void set_assert(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
+    Typed_Writer::update(macro_table_, macro_table_.assert_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_assert(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.assert_,
+                                id.get_record_id(), size, function);
+  }
+  void set_major(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
+    Typed_Writer::update(macro_table_, macro_table_.major_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_major(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.major_,
+                                id.get_record_id(), size, function);
+  }
+  void set_defined(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
+    Typed_Writer::update(macro_table_, macro_table_.defined_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_defined(id_of_macro id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(macro_table_, macro_table_.defined_,
+                                id.get_record_id(), size, function);
+  }
+
+  // SEEK_SET
+  id_of_SEEK_SET new_SEEK_SET() { return Typed_Writer::add_row(SEEK_SET_table_); }
+  id_of_SEEK_SET new_SEEK_SET(id_of_SEEK_SET BUFSIZ) {
+    return Typed_Writer::add_row(SEEK_SET_table_,
+                   Typed_Writer::assign(SEEK_SET_table_.BUFSIZ_, BUFSIZ));
+  }
+ private:
+  struct arguments_of_SEEK_SET {
+    id_of_SEEK_SET BUFSIZ = {};
+  };
+
+ public:
+  // new_SEEK_SET({.field = value}), or new_SEEK_SET(values).
+  template <class = void>
+  id_of_SEEK_SET new_SEEK_SET(const arguments_of_SEEK_SET& values) {
+    return new_SEEK_SET(values.BUFSIZ);
+  }
+  template <std::derived_from<values_of_SEEK_SET> Values>
+  id_of_SEEK_SET new_SEEK_SET(const Values& values) {
+    return new_SEEK_SET(values.BUFSIZ);
+  }
+  void insert_SEEK_SET(id_of_SEEK_SET id) {
+    Typed_Writer::add_row_at(SEEK_SET_table_, id.get_record_id());
+  }
+  id_of_SEEK_SET new_vector_of_SEEK_SET(std::size_t size) {
+    return Typed_Writer::add_vector(SEEK_SET_table_, size);
+  }
+  void delete_SEEK_SET(id_of_SEEK_SET id) { Typed_Writer::erase(SEEK_SET_table_, id); }
+  void delete_vector_of_SEEK_SET(id_of_SEEK_SET id, std::size_t size) {
+    Typed_Writer::erase_vector(SEEK_SET_table_, id, size);
+  }
+  void clear_SEEK_SET_table() { Typed_Writer::erase_all(SEEK_SET_table_); }
+  void set_BUFSIZ(id_of_SEEK_SET id, id_of_SEEK_SET value) {
+    Typed_Writer::update(SEEK_SET_table_, SEEK_SET_table_.BUFSIZ_, id.get_record_id(), value);
+  }
+  template <class Function>
+  void update_vector_of_BUFSIZ(id_of_SEEK_SET id, std::size_t size, Function function) {
+    Typed_Writer::update_vector(SEEK_SET_table_, SEEK_SET_table_.BUFSIZ_,
+                                id.get_record_id(), size, function);
+  }
+
  protected:
   Writable_Database(joedb::Upgraded_Later, joedb::Abstract_File& file,
                     const joedb::Journal_Options& options)
@@ -1592,6 +2170,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
     if (name == "add_row") return add_row(*this);
     if (name == "assign") return assign(*this);
     if (name == "upgrade") return upgrade(*this);
+    if (name == "assert") return assert(*this);
   }
 };
 
@@ -1692,12 +2271,60 @@ struct Types {
   using container_of_conf = ::test::hard_names::container_of_conf;
   using values_of_conf = ::test::hard_names::values_of_conf;
   using row_of_conf = ::test::hard_names::row_of_conf;
+  using id_of_macro = ::test::hard_names::id_of_macro;
+  using container_of_macro = ::test::hard_names::container_of_macro;
+  using values_of_macro = ::test::hard_names::values_of_macro;
+  using row_of_macro = ::test::hard_names::row_of_macro;
+  using id_of_SEEK_SET = ::test::hard_names::id_of_SEEK_SET;
+  using container_of_SEEK_SET = ::test::hard_names::container_of_SEEK_SET;
+  using values_of_SEEK_SET = ::test::hard_names::values_of_SEEK_SET;
+  using row_of_SEEK_SET = ::test::hard_names::row_of_SEEK_SET;
   using index_of_by_class = ::test::hard_names::index_of_by_class;
   using range_of_by_class = ::test::hard_names::range_of_by_class;
   using index_of__ = ::test::hard_names::index_of__;
   using range_of__ = ::test::hard_names::range_of__;
+  using index_of_M_PI = ::test::hard_names::index_of_M_PI;
+  using range_of_M_PI = ::test::hard_names::range_of_M_PI;
 };
 
 }  // namespace test::hard_names
+#pragma pop_macro("BUFSIZ")
+#pragma pop_macro("Database_")
+#pragma pop_macro("EOF")
+#pragma pop_macro("I")
+#pragma pop_macro("INT_MAX")
+#pragma pop_macro("NULL")
+#pragma pop_macro("_")
+#pragma pop_macro("add_row")
+#pragma pop_macro("assert")
+#pragma pop_macro("assign")
+#pragma pop_macro("class_table__")
+#pragma pop_macro("conf_table")
+#pragma pop_macro("data")
+#pragma pop_macro("default_")
+#pragma pop_macro("default__")
+#pragma pop_macro("engine__")
+#pragma pop_macro("erase")
+#pragma pop_macro("errno_")
+#pragma pop_macro("function")
+#pragma pop_macro("id")
+#pragma pop_macro("index_of_by_class")
+#pragma pop_macro("int_")
+#pragma pop_macro("journal")
+#pragma pop_macro("linux_")
+#pragma pop_macro("major")
+#pragma pop_macro("schema")
+#pragma pop_macro("size")
+#pragma pop_macro("st_atime")
+#pragma pop_macro("std_")
+#pragma pop_macro("stdin")
+#pragma pop_macro("store__")
+#pragma pop_macro("table")
+#pragma pop_macro("the_id_of_class")
+#pragma pop_macro("untyped")
+#pragma pop_macro("untyped_")
+#pragma pop_macro("update")
+#pragma pop_macro("upgrade")
+#pragma pop_macro("value")
 
 #endif

@@ -4,6 +4,10 @@
 
 #include "joedb/compiled.h"
 
+// A macro with one of these names, such as EOF, is no macro in this file.
+#pragma push_macro("label")
+#undef label
+
 namespace shop_1 {
 
 static_assert(joedb::generated_code_version == 5,
@@ -293,5 +297,6 @@ struct Types {
 };
 
 }  // namespace shop_1
+#pragma pop_macro("label")
 
 #endif
