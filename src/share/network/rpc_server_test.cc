@@ -105,7 +105,7 @@ std::string call_bytes(std::int64_t procedure, std::int64_t until, std::string_v
 // ---- limits of all sessions together
 
 TEST_F(Rpc_Server, WhoHasWaitedLongestWithAMessageMakesRoom) {
-  start({.message_size = 10'000, .total_size = 25'000});
+  start({.message_size = 20'000, .total_size = 40'000});
   std::vector<std::unique_ptr<Local_Channel>> slow;
   const std::string part = hello_bytes() + call_bytes(0, 9'006, std::string(8'999, 'x'));
   for (int i = 0; i < 20; ++i) {
@@ -116,7 +116,7 @@ TEST_F(Rpc_Server, WhoHasWaitedLongestWithAMessageMakesRoom) {
     Local_Channel channel(path_);
     Test_Client client(channel);
     const std::string message(9'000, static_cast<char>('a' + i));
-    EXPECT_EQ(client.repeat(message), message) << i;
+    EXPECT_EQ(client.repeat(message), message + message) << i;
   }
   char byte;
   EXPECT_THROW(slow.front()->read_some(&byte, 1), Connection_Lost);
@@ -127,7 +127,7 @@ TEST_F(Rpc_Server, WhoSaysNothingMakesRoom) {
   std::vector<std::unique_ptr<Local_Channel>> silent;
   for (int i = 0; i < 50; ++i) silent.push_back(std::make_unique<Local_Channel>(path_));
   Local_Channel channel(path_);
-  EXPECT_EQ(Test_Client(channel).repeat("x"), "x");
+  EXPECT_EQ(Test_Client(channel).repeat("x"), "xx");
 }
 
 // ---- valid clients
