@@ -8,6 +8,7 @@ target_include_directories(joedb_classic INTERFACE $<INSTALL_INTERFACE:${classic
 install(TARGETS joedb joedb_classic joedb_io EXPORT joedbTargets)
 install(DIRECTORY include/joedb TYPE INCLUDE)
 install(DIRECTORY classic/joedb DESTINATION ${classic_directory})
+install(FILES packaging/gdb/joedb_printers.py DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/joedb/gdb)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/joedb RENAME copyright)
 
 install(TARGETS joedb_arrow joedb_c EXPORT joedbTargets)

@@ -739,9 +739,10 @@ def check_with_tools(tree):
         json.dump(sorted(known | good), f)
 
 
-RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards, check_instantiated_templates,
-         check_missing_includes, check_dead_files, check_version, check_test_names, check_terms, check_english, check_names, check_text,
-         check_documents, check_public_headers, check_long_functions, check_sizes, check_with_tools]
+RULES = [check_layers, check_layer_tables, check_system_headers, check_classic, check_guards,
+         check_instantiated_templates, check_missing_includes, check_dead_files, check_version, check_test_names,
+         check_terms, check_english, check_names, check_text, check_documents,
+         check_public_headers, check_long_functions, check_sizes, check_with_tools]
 
 
 def main():

@@ -6,6 +6,7 @@
 
 #include "joedb/format/entry.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
 #include "kernel/base/utf8.h"
 #include "kernel/schema/value_text.h"

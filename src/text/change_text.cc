@@ -4,6 +4,7 @@
 
 #include "kernel/base/counted.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/utf8.h"
 #include "kernel/schema/value_text.h"
 #include "text/display.h"
@@ -31,20 +32,6 @@ std::size_t character_before(std::string_view text, std::size_t i) {
   for (std::size_t steps = 0; steps <= 3 && steps <= i; ++steps)
     if (!is_inside_character(text, i - steps)) return i - steps;
   return i;
-}
-
-// Returns the size in bytes of the character at the beginning of a text if it controls a terminal,
-// ends a line, or changes the order in which other characters are shown: U+0080 to U+009F, U+2028
-// to U+202E, U+2066 to U+2069. Returns 0 for other characters, including those of one byte.
-std::size_t control_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  if (byte(0) == 0xc2) return byte(1) >= 0x80 && byte(1) <= 0x9f ? 2 : 0;
-  if (byte(0) != 0xe2) return 0;
-  const bool is_control = (byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||
-                          (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
-  return is_control ? 3 : 0;
 }
 
 // Sizes in bytes of the common beginning and end of two texts, in whole characters.
@@ -294,20 +281,6 @@ std::string summary_text(const Transaction_Summary& summary, bool has_colours) {
     end();
   }
   return text;
-}
-
-void append_plain(std::string& out, std::string_view text) {
-  while (!text.empty()) {
-    const auto byte = static_cast<unsigned char>(text.front());
-    const bool is_plain = byte >= 0x20 && byte < 0x7f;
-    const bool is_control = byte < 0x80 || control_size(text) > 0;
-    const std::size_t size = is_plain ? 1 : is_control ? 0 : utf8_sequence_size(text);
-    if (size > 0)
-      out += text.substr(0, size);
-    else
-      append_octal(out, text.front());
-    text.remove_prefix(std::max<std::size_t>(size, 1));
-  }
 }
 
 void append_shown(std::string& out, std::string_view text) {

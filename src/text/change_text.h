@@ -34,11 +34,8 @@ void append_change(std::string& out, const Change& change, const Change_Style& s
 // "+3 city, ~12 person, -1 person, schema of city".
 std::string summary_text(const Transaction_Summary& summary, bool has_colours);
 
-// Appends a text without quotes. Control characters, including ends of lines, characters that
-// change the direction of a text, and bytes that are not UTF-8 become a backslash and three octal
-// digits per byte.
-void append_plain(std::string& out, std::string_view text);
-// Appends the same in quotes, like append_quoted (kernel/schema/value_text.h).
+// Appends what append_plain (kernel/base/plain_text.h) appends, in quotes, like append_quoted
+// (kernel/schema/value_text.h).
 void append_shown(std::string& out, std::string_view text);
 // Appends a value. A text of more than `max_size` bytes is cut between characters, and an ellipsis
 // follows its closing quote.

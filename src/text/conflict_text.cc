@@ -1,6 +1,7 @@
 #include "text/conflict_text.h"
 
 #include "kernel/base/counted.h"
+#include "kernel/base/plain_text.h"
 #include "text/change_text.h"
 
 namespace joedb::inline v1 {

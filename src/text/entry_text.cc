@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
 #include "kernel/base/utf8.h"
 #include "text/sql.h"

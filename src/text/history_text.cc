@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
 #include "text/display.h"
 #include "text/display_width.h"

@@ -446,8 +446,25 @@ class Consumers(unittest.TestCase):
     def test_pages_and_completion_are_installed(self):
         for name in ('man/man1/joedb.1', 'man/man1/joedb-pack.1', 'man/man1/joedb_pack.1', 'joedb/joedb.magic',
                      'bash-completion/completions/joedb_pack', 'zsh/site-functions/_joedb',
-                     'fish/vendor_completions.d/joedbi.fish', 'joedb/editors/vscode/package.json'):
+                     'fish/vendor_completions.d/joedbi.fish', 'joedb/editors/vscode/package.json',
+                     'joedb/gdb/joedb_printers.py'):
             self.assertTrue(os.path.isfile(os.path.join(PREFIX, 'share', name)), name)
+
+    @unittest.skipUnless(shutil.which('gdb'), 'no gdb')
+    def test_gdb_prints_ids_texts_and_tables(self):
+        project = Project('gdb')
+        script = os.path.join(PREFIX, 'share/joedb/gdb/joedb_printers.py')
+        for compiler, flags in ('g++', '-g'), (CLANG, '-g -fstandalone-debug'):
+            with self.subTest(compiler=compiler):
+                shutil.rmtree(project.build_folder, ignore_errors=True)
+                project.configure(f'-DCMAKE_CXX_FLAGS={flags}', compiler=compiler)
+                project.build()
+                output = run(project.build_folder, 'gdb', '-nx', '-batch', '-ex', 'set style enabled off',
+                             '-ex', f'source {script}', '-ex', 'break stop', '-ex', 'run', '-ex', 'up',
+                             '-ex', 'info locals', '-ex', 'print *owner', './hello')
+                for line in read(project.path('expected.txt')).splitlines():
+                    self.assertIn(line, output)
+                self.assertNotIn('Python Exception', output)
 
     def test_a_schema_without_options(self):
         """Its name is the namespace; and a build notices when options appear."""

@@ -5,9 +5,9 @@ usage: interrupted.py TOOLS_DIR
 
 Each tool that writes a file runs under strace, which sends a signal at the first system call of a kind,
 the second, and so on. Whatever the moment is, the name has the complete new file, or what it had
-before; after SIGINT and SIGTERM nothing else is there either. Without a signal, the file is synced
-before it gets its name, and the directory afterwards. A tool that replaces a file in place also sees these
-system calls fail.
+before; after SIGINT and SIGTERM nothing else is there either. After SIGKILL, the next run removes the rest.
+Without a signal, the file is synced before it gets its name, and the directory afterwards. A tool that
+replaces a file in place also sees these system calls fail.
 """
 import concurrent.futures
 import os
@@ -32,13 +32,16 @@ OLD = b'what was there before'
 class Tool:
     """A command that writes OUT, from files that prepare() makes."""
 
-    def __init__(self, command, out='out', text='', clock=0):
+    def __init__(self, command, out='out', text='', clock=0, start=0):
         self.command, self.out, self.text = command.split(), out, text
+        self.start = start  # so many bytes at the beginning change after OUT has its name: checkpoints
         self.clock = clock  # so many bytes at the end of OUT are the time, and an integrity entry behind it
 
     def content(self, folder):
         found = content(os.path.join(folder, self.out))
-        return found[:-self.clock] if found and self.clock and found != OLD else found
+        if found and found != OLD:
+            found = found[self.start:len(found) - self.clock]
+        return found
 
 
 TOOLS = [
@@ -57,6 +60,7 @@ TOOLS = [
     Tool(f'joedb_branch in.joedb {MIDDLE} out'),
     Tool(f'joedb_branch --force in.joedb {MIDDLE} out'),
     Tool('joedb_merge in.joedb in.joedb out'),
+    Tool('joedb_push in.joedb file out', start=41),
     Tool('joedbc schema', out='schema.h'),
     Tool('joedbi --read blob.joedb', text='read_blob 43,5 out\n'),
 ]
@@ -112,6 +116,14 @@ def faults_of(tool):
     return signals + ['error=EIO', 'error=ENOSPC'] if tool.out == 'in.joedb' else signals
 
 
+def check_again(tools, tool, folder, complete, where):
+    """What a killed run has left does not stop the next one, which removes it."""
+    result = run([f'{tools}/{tool.command[0]}', *tool.command[1:]], folder, tool.text)
+    assert result.returncode == 0 and tool.content(folder) == complete, f'{where}, and again: {result.stdout}'
+    rest = [name for name in os.listdir(folder) if '.tmp-' in name]
+    assert not rest, f'{where}, and again: {rest} was left'
+
+
 def check(tools, tool, start):
     """Returns how many signals were sent, or calls have failed."""
     with shell.temporary_folder() as top:
@@ -149,6 +161,8 @@ def check(tools, tool, start):
                     rest = {name for name in set(os.listdir(folder)) - files - made
                             if fault != 'signal=KILL' or '.tmp-' not in name}
                     assert not rest, f'{where}: {sorted(rest)} was left'
+                    if fault == 'signal=KILL' and found == before:
+                        check_again(tools, tool, folder, complete, where)
                     shutil.rmtree(folder)
                     count += 1
         return count

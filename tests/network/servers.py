@@ -6,8 +6,11 @@ usage: servers.py TOOLS_DIR
 import json
 import os
 import re
+import shutil
 import signal
 import socket
+import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -157,8 +160,16 @@ class Servers(unittest.TestCase):
         line, token = re.search(rf'({name} {role} token \w+ \w+)\n.*\n  ({name}:\w+)', text).groups()
         with open(self.path('keys/access'), 'a') as f:
             f.write(line + '\n')
-        with open(self.path(f'keys/{name}.token'), 'w') as f:
-            f.write(token + '\n')
+        self.write_secret(f'keys/{name}.token', token + '\n')
+
+    def write_secret(self, name, text):
+        with open(os.open(self.path(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'w') as f:
+            f.write(text)
+
+    def raw(self, port=None):
+        peer = socket.create_connection(('127.0.0.1', int(port or self.port)), PATIENCE)
+        self.addCleanup(peer.close)
+        return peer
 
     def test_a_client_with_a_token_reads_and_writes_over_tls(self):
         self.serve_tls()
@@ -181,8 +192,7 @@ class Servers(unittest.TestCase):
         authority, token, address = self.tls()[:2], self.tls()[2:4], self.tls()[4:]
         self.assertIn('unknown name, or wrong token', self.insert('x', *authority, *address, code=1))
         self.assertIn('certificate is not accepted', self.insert('x', *token, *address, code=1))
-        with open(self.path('keys/bad.token'), 'w') as f:
-            f.write('ann:0000')
+        self.write_secret('keys/bad.token', 'ann:0000')
         self.assertIn('unknown name, or wrong token', self.insert('x', *self.tls('bad'), code=1))
         self.assertIn('there is no database town', self.insert('x', *self.tls(database='town'), code=1))
 
@@ -194,6 +204,152 @@ class Servers(unittest.TestCase):
         self.insert('Oslo', *self.tls())
         self.assertEqual(self.names(*self.tls('bob')), ['Oslo'])
         self.assertIn('unknown command', self.insert('x', *self.tls('bob'), code=1).lower())
+
+    def test_who_is_removed_from_the_list_or_gets_another_line_is_disconnected(self):
+        server = self.serve_tls()
+        for name in ('bob', 'eve', 'max'):
+            self.add_client(name, 'push')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('were read again')
+        for name in ('ann', 'bob', 'eve', 'max'):
+            client = self.start('joedb_client', 'memory', *self.tls(name))
+            server.wait_for(f'connected session=.* client="{name}"')
+            if name == 'bob':  # has the lock, for which others wait
+                client.write('transaction\nschema\n')
+                client.read_until('create_table')
+        with open(self.path('keys/access')) as f:
+            lines = f.read().splitlines(keepends=True)
+        lines = [line.replace('max push', 'max pull') for line in lines if not line.startswith('bob')]
+        lines = [line[:-2] + '0123456789abcdef'[line[-2] == '0'] + '\n' if line.startswith('eve') else line
+                 for line in lines]  # another token
+        with open(self.path('keys/access'), 'w') as f:
+            f.writelines(lines)
+        server.process.send_signal(signal.SIGHUP)
+        ended = {server.wait_for('has lost its access rights session=. client="(.*?)"').group(1) for _ in range(3)}
+        self.assertEqual(ended, {'bob', 'eve', 'max'})
+        self.insert('Oslo', *self.tls())  # the lock is free
+        self.assertIn('unknown name, or wrong token', self.insert('x', *self.tls('bob'), code=1))
+
+    def test_refusals_are_logged_with_address_and_name_but_not_all_of_many(self):
+        server = self.serve_tls()
+        self.write_secret('keys/bad.token', 'bob:0000')
+        self.insert('x', *self.tls('bad'), code=1)
+        server.wait_for('was refused address="127.0.0.1" client="bob" error="unknown name')
+        for _ in range(100):
+            self.raw().close()
+        self.insert('Oslo', *self.tls())
+        server.wait_for('(disconnected|quits)')
+        lines = [line for line in server.lines if 'was refused' in line]
+        self.assertLess(len(lines), 30)
+
+    def test_a_secret_that_others_can_read_is_refused(self):
+        server = self.serve_tls()
+        os.chmod(self.path('keys/ann.token'), 0o644)
+        self.assertIn('chmod 600 keys/ann.token', self.insert('x', *self.tls(), code=1))
+        self.assertEqual(server.end(), 0)
+        os.chmod(self.path('keys/server.key'), 0o644)
+        text = self.run_tool('joedb_server', '--listen', '0', '--certificate', 'keys/server.crt', '--key',
+                             'keys/server.key', 'city.joedb', code=1)
+        self.assertIn('chmod 600 keys/server.key', text)
+
+    def test_a_token_is_not_sent_to_another_machine_without_tls(self):
+        self.write_secret('ann.token', 'ann:0000')
+        text = self.insert('x', '--token', 'ann.token', 'joedb+tcp://192.0.2.1:1/city', code=1)
+        self.assertIn('a token is not sent to another machine', text)
+        self.assertIn('the address needs joedb://', text)
+        server = self.start('joedb_server', '--verbose', '--listen', '0', 'city.joedb')
+        port = server.wait_for(r'listening at port (\d+)').group(1)
+        self.insert('Oslo', '--token', 'ann.token', f'joedb+tcp://127.0.0.1:{port}')
+
+    def test_a_session_with_a_client_certificate_is_resumed(self):
+        if not shutil.which('openssl'):
+            self.skipTest('without the program openssl')
+        server = self.serve_with_authority()
+        context = ssl.create_default_context(cafile=self.path('keys/server.crt'))
+        context.load_cert_chain(self.path('ann.crt'), self.path('ann.key'))
+        session = None
+        for is_resumed in (False, True, True):
+            with context.wrap_socket(self.raw(), server_hostname='localhost', session=session) as peer:
+                peer.sendall(b'joedb-access 1 city\njoedb' + struct.pack('<q', 19))
+                self.assertEqual(peer.recv(3), b'ok\n')
+                self.assertEqual(peer.recv(5), b'joedb')
+                self.assertEqual(peer.session_reused, is_resumed)
+                session = peer.session
+            server.wait_for('connected session=. client="ann"')
+        # The rights are those of now, not those of the first connection.
+        with open(self.path('keys/access'), 'w') as f:
+            f.write('bob push certificate\n')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('were read again')
+        with context.wrap_socket(self.raw(), server_hostname='localhost', session=session) as peer:
+            peer.sendall(b'joedb-access 1 city\n')
+            self.assertTrue(peer.recv(100).startswith(b'no unknown name'))
+
+    def test_who_has_shown_a_certificate_of_an_authority_that_is_replaced_is_disconnected(self):
+        if not shutil.which('openssl'):
+            self.skipTest('without the program openssl')
+        server = self.serve_with_authority()
+        self.start('joedb_client', 'memory', '--authority', 'keys/server.crt', '--certificate', 'ann.crt', '--key',
+                   'ann.key', f'joedb://localhost:{self.port}/city')
+        server.wait_for('connected session=0 client="ann"')
+        self.make_certificate('authority')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('has lost its access rights session=0 client="ann"')
+
+    def serve_with_authority(self):
+        """A server, and a certificate of its authority for ann."""
+        self.make_certificate('authority')
+        self.make_certificate('ann', '-CA', 'authority.crt', '-CAkey', 'authority.key')
+        os.mkdir(self.path('keys'))
+        self.make_certificate('keys/server', '-addext', 'subjectAltName=DNS:localhost')
+        with open(self.path('keys/access'), 'w') as f:
+            f.write('ann push certificate\n')
+        server = self.start('joedb_server', '--verbose', '--listen', '0', '--certificate', 'keys/server.crt', '--key',
+                            'keys/server.key', '--access', 'keys/access', '--client_authority', 'authority.crt',
+                            'city.joedb')
+        self.port = server.wait_for(r'listening at port (\d+)').group(1)
+        server.wait_for(r'serving .* at ')
+        return server
+
+    def make_certificate(self, name, *options):
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
+                        '-subj', f'/CN={os.path.basename(name)}', '-keyout', f'{name}.key', '-out', f'{name}.crt',
+                        *options], cwd=self.folder, check=True, capture_output=True)
+
+    # ---- texts of others
+
+    def test_what_a_server_says_does_not_reach_the_terminal_raw(self):
+        listener = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(listener.close)
+        client = self.start('joedb_client', 'memory', f'joedb+tcp://127.0.0.1:{listener.getsockname()[1]}')
+        peer, _ = listener.accept()
+        self.addCleanup(peer.close)
+        peer.recv(100)
+        peer.sendall(b'no \x1b]0;x\x07 \xc2\x9b2J \xff\n')
+        client.wait_for(re.escape(r'\033]0;x\007 \302\2332J \377'))
+
+    def test_what_a_client_calls_itself_does_not_reach_terminals_and_logs_raw(self):
+        server = self.start('joedb_server', '--verbose', '--listen', '0', 'city.joedb')
+        port = server.wait_for(r'listening at port (\d+)').group(1)
+        self.raw(port).sendall(b'joedb-access 1 \x1b[2J \x1b[31m x\n')
+        server.wait_for(re.escape(r'there is no database \033[2J') + '|' + re.escape(r'no database \\033[2J'))
+        holder = self.raw(port)
+        holder.sendall(b'joedb-access 1 city \x1b[31m\xc2\x9b x\njoedb' + struct.pack('<q', 19) +
+                       b'E' + struct.pack('<2q', 0, 0))
+        line = server.wait_for('connected session=0').string
+        self.assertIn(r'client="\\033[31m\\302\\233"', line)
+        waiter = self.start('joedb_client', 'memory', 'local', 'city.joedb.sock')
+        waiter.write('transaction\ncomment "second"\nquit\n')
+        waiter.wait_for(re.escape(r'waiting for the lock: session 0 (\033[31m\302\233) has had it'))
+        waiter.end(signal.SIGKILL)
+
+    def test_ports_are_checked(self):
+        for address in ('65536', '-1', '80x', ':', 'localhost:', 'localhost:http', '[::1]'):
+            for option in ('--listen', '--metrics'):
+                text = self.run_tool('joedb_server', f'{option}={address}', 'new.joedb', code=2)
+                self.assertIn(f'{option}: {address}: [HOST:]PORT is needed, with a port from 0 to 65535', text)
+        self.assertFalse(os.path.exists(self.path('new.joedb')))
+        self.assertIn('not an address', self.insert('x', 'joedb+tcp://localhost:65536', code=None))
 
     def test_a_broken_access_list_changes_nothing(self):
         server = self.serve_tls()
@@ -261,6 +417,16 @@ class Servers(unittest.TestCase):
         self.assertIn('joedb_pushes_total{database="city"} 1\n', text)
         size = os.path.getsize(self.path('city.joedb'))
         self.assertIn(f'joedb_checkpoint_bytes{{database="city"}} {size}\n', text)
+
+    def test_names_of_databases_are_escaped_in_metrics(self):
+        os.rename(self.path('city.joedb'), self.path('a"b\\c\n.joedb'))
+        server = self.start('joedb_server', '--verbose', '--metrics', '0', '--socket', 's', 'a"b\\c\n.joedb')
+        port = int(server.wait_for(r'metrics at port (\d+)').group(1))
+        server.wait_for(r'serving .* at ')
+        peer = self.raw(port)
+        peer.sendall(b'GET /metrics HTTP/1.1\r\n\r\n')
+        text = b''.join(iter(lambda: peer.recv(4096), b'')).decode()
+        self.assertIn('joedb_sessions{database="a\\"b\\\\c\\n"} 0\n', text)
 
     def test_who_waits_for_the_lock_is_told_who_has_it(self):
         self.serve('city.joedb')

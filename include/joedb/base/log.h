@@ -25,7 +25,8 @@ class Logger {
   // Logs one line, which has no end-of-line character and is valid only during the call.
   virtual void log(std::string_view line) = 0;
   // Logs an event with its data, so that a log can be searched and counted. The default
-  // implementation logs one line, "EVENT NAME=VALUE ...", with texts in quotation marks.
+  // implementation logs one line, "EVENT NAME=VALUE ...", with texts in quotation marks, and
+  // without control characters.
   virtual void event(std::string_view event, std::span<const Log_Field> fields);
   virtual ~Logger() = default;
 
@@ -60,7 +61,9 @@ class Recovery_Logger {
 // ---- kinds of loggers ---------------------------------------------------------------------------
 
 // A line is "YYYY-MM-DD HH:MM:SS GMT TAG: TEXT", without "TAG: " if the tag is empty; the time is
-// that of the call. These loggers are not thread-safe.
+// that of the call. Control characters and bytes that are not UTF-8 are written as a backslash and
+// three octal digits, so that a text of others can neither command a terminal nor forge a line.
+// These loggers are not thread-safe.
 
 // Writes to a stream, which must outlive the logger, and flushes the stream after each line. An
 // error only sets the state of the stream.

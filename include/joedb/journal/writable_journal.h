@@ -968,10 +968,10 @@ class Bare_Journal : public Journal_Owner {
   Offset pull() {
     return journal_.pull([this] { replay(); });
   }
-  // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal,
-  // and makes a soft checkpoint. Requires that no bytes follow the checkpoint. If the bytes are not
-  // whole valid entries, throws Corruption_Error, and nothing has changed.
-  void copy_from(const Abstract_File& source, Offset end) {
+  // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal.
+  // Requires that no bytes follow the checkpoint. If the bytes are not whole valid entries, throws
+  // Corruption_Error, and nothing has changed.
+  void append_from(const Abstract_File& source, Offset end) {
     journal_.copy_from(source, end);
     try {
       journal_.replay_copied(Ignore_Entries());
@@ -979,6 +979,10 @@ class Bare_Journal : public Journal_Owner {
       rollback();
       throw;
     }
+  }
+  // The same, followed by a soft checkpoint.
+  void copy_from(const Abstract_File& source, Offset end) {
+    append_from(source, end);
     journal_.soft_checkpoint();
   }
 

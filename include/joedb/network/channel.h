@@ -168,9 +168,10 @@ struct Tls_Identity {
   // authorities that this machine trusts. The server's certificate must be for the host of the
   // address.
   std::string authority_file = {};
-  // Either a file whose only line is NAME:TOKEN,
+  // Either a file whose only line is NAME:TOKEN, and that other users cannot read. Without TLS, the
+  // token is sent to this machine only,
   std::string token_file = {};
-  // or a certificate and its key, as PEM.
+  // or a certificate and its key, as PEM. Other users cannot read the key, either.
   std::string certificate_file = {};
   std::string key_file = {};
 };
@@ -183,9 +184,10 @@ class Tcp_Connector final : public Connector {
   ~Tcp_Connector() override;
 
   // Throws Connection_Lost if the server cannot be reached, Disconnection if either side rejects
-  // the other, and Exception if a file cannot be used. Connection, handshake and first answer have
-  // 10 seconds together, or Settings::answer_time if that is shorter; finding the host's address
-  // takes the time of the system.
+  // the other, and Exception if a file cannot be used, or if a token would be sent to another
+  // machine without TLS. Connection, handshake and first answer have 10 seconds together, or
+  // Settings::answer_time if that is shorter; finding the host's address takes the time of the
+  // system.
   std::unique_ptr<Channel> new_channel() override;
   std::string name() const override { return address_.url(); }
 

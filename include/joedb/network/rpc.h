@@ -63,7 +63,8 @@ Procedure make_procedure(F f) {
 // ---- client -------------------------------------------------------------------------------------
 
 // Thrown if the procedure failed on the server. what() is the text of its exception, cut to 8183
-// bytes. The message is unchanged, and the client can still be used.
+// bytes; control characters other than ends of lines, and bytes that are not UTF-8, are written as
+// a backslash and three octal digits. The message is unchanged, and the client can still be used.
 class Error : public Exception {
  public:
   using Exception::Exception;

@@ -278,6 +278,9 @@ class Writable_Database : public Journal_Owner {
       throw;
     }
   }
+  void append_from(const Abstract_File& source, Offset end) {
+    append_from(source, end, [] {});
+  }
   // The same, followed by a soft checkpoint. If the checkpoint fails, the tables have the new
   // entries, and nothing more can be written (Write_Disabled).
   template <class Require>

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernel/base/json_text.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
 
 namespace joedb::inline v1 {
@@ -14,8 +15,8 @@ namespace {
 class Standard_Error_Logger : public Logger {
  public:
   void log(std::string_view line) override {
-    std::fprintf(stderr, "%s joedb destructor warning: %.*s\n",
-                 time_text(std::time(nullptr)).c_str(), static_cast<int>(line.size()), line.data());
+    std::fprintf(stderr, "%s joedb destructor warning: %s\n", time_text(std::time(nullptr)).c_str(),
+                 plain(line).c_str());
   }
 };
 
@@ -55,7 +56,7 @@ void Logger::event(std::string_view event, std::span<const Log_Field> fields) {
     else  // quoted, because texts from others could otherwise forge lines of the log
       append_json_string(line, std::get<std::string_view>(field.value));
   }
-  log(line);
+  log(plain(line));
 }
 
 Logger& Logger::none() { return null_logger; }

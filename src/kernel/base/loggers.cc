@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "joedb/base/error.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "kernel/base/time.h"
 
@@ -13,7 +14,7 @@ namespace joedb::inline v1 {
 void Stream_Logger::log(std::string_view line) {
   out_ << time_text(std::time(nullptr)) << ' ';
   if (!tag_.empty()) out_ << tag_ << ": ";
-  out_ << line << std::endl;
+  out_ << plain(line) << std::endl;
 }
 
 CLog_Logger::CLog_Logger(std::string tag) : Stream_Logger(std::clog, std::move(tag)) {}

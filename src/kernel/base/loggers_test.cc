@@ -41,6 +41,16 @@ TEST(Loggers, WriteToAFileToAStringAndToEachOther) {
   EXPECT_THROW(File_Logger(directory.file("no/log")), Io_Error);
 }
 
+TEST(Loggers, WriteNoControlCharacters) {
+  std::ostringstream out;
+  Stream_Logger(out).log("a\x1b[2J\nb\xc2\x9b\xff");
+  EXPECT_TRUE(out.str().ends_with(" GMT a\\033[2J\\012b\\302\\233\\377\n")) << out.str();
+  String_Logger log;
+  const Log_Field fields[]{{"client", "a\xc2\x9b"}};
+  log.event("connected", fields);
+  EXPECT_EQ(log.get_text(), "connected client=\"a\\302\\233\"\n");
+}
+
 TEST(Loggers, AnEventIsALineAndWhatOthersWroteStaysInIt) {
   String_Logger log;
   const Log_Field fields[]{{"session", 3}, {"client", "a\"b\nc"}};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "joedb/base/types.h"
@@ -21,7 +22,7 @@ bool is_plain(std::uint64_t word) {
     return (bytes - limit * ones) & ~bytes & high_bits;
   };
   return ((word & high_bits) | below(0x20, 0) | below(1, 0x7f) |
-          (below(1, static_cast<unsigned char>(Special)) | ...)) == 0;
+          (std::uint64_t{0} | ... | below(1, static_cast<unsigned char>(Special)))) == 0;
 }
 
 // Returns the number of bytes at the start of a text that are printable ASCII and none of the
@@ -48,6 +49,23 @@ std::size_t plain_size(std::string_view text) {
   }
   return i;
 }
+
+// Appends one byte as a backslash and three octal digits.
+void append_octal(std::string& out, char c);
+
+// Returns the size in bytes of the character at the beginning of a text if it controls a terminal,
+// ends a line, or changes the order in which other characters are shown: U+0080 to U+009F, U+2028
+// to U+202E, U+2066 to U+2069. Returns 0 for other characters, including those of one byte.
+std::size_t control_size(std::string_view text);
+
+// Appends a text of any origin as it can be shown on a terminal, or in a line of a log. Control
+// characters, including ends of lines, characters that change the direction of a text, and bytes
+// that are not UTF-8 become a backslash and three octal digits per byte.
+void append_plain(std::string& out, std::string_view text);
+// Returns the same.
+std::string plain(std::string_view text);
+// Returns the same, but with the ends of lines as they are.
+std::string plain_lines(std::string_view text);
 
 }  // namespace joedb::inline v1
 

@@ -72,6 +72,7 @@ void remove_at_signal(const std::string& path, const std::string& folder) {
     if (old_actions[i].sa_handler == SIG_IGN) continue;  // nohup, for example
     struct sigaction action {};
     action.sa_handler = remove_and_raise;
+    action.sa_flags = SA_ONSTACK;  // see guarded_map.cc
     ::sigaction(fatal_signals[i], &action, nullptr);
   }
 }
@@ -191,12 +192,13 @@ static Descriptor find(const std::string& name, New_File::Existing existing) {
   return Descriptor(is_replaced ? open_descriptor(AT_FDCWD, name.c_str(), O_PATH) : -1);
 }
 
-New_File::New_File(const std::string& name, Existing existing)
-    : New_File(require_new(name, existing), existing, find(name, existing)) {}
+New_File::New_File(const std::string& name, Existing existing, unsigned permissions)
+    : New_File(require_new(name, existing), existing, permissions, find(name, existing)) {}
 
-New_File::New_File(const std::string& name, Existing existing, const Descriptor& replaced)
+New_File::New_File(const std::string& name, Existing existing, unsigned permissions,
+                   const Descriptor& replaced)
     : Temporary_Path(temporary_path(name)),
-      File(name, Open_Mode::create_new, AT_FDCWD, path(), 0644, replaced.number()),
+      File(name, Open_Mode::create_new, AT_FDCWD, path(), permissions, replaced.number()),
       existing_(existing) {}
 
 New_File::New_File(const File& replaced)
@@ -230,15 +232,18 @@ void New_File::publish() {
 }
 
 void fill_new_file(const std::string& name, New_File::Existing existing,
-                   const std::function<void(New_File&)>& fill) {
+                   const std::function<void(New_File&)>& fill, unsigned permissions) {
   const bool may_replace = existing == New_File::Existing::replace;
-  New_File file(may_replace ? file_to_replace(name) : file_to_create(name), existing);
+  New_File file(may_replace ? file_to_replace(name) : file_to_create(name), existing, permissions);
   fill(file);
   file.publish();
 }
 
-void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text) {
-  fill_new_file(name, existing, [&](New_File& file) { file.pwrite(text.data(), text.size(), 0); });
+void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text,
+                    unsigned permissions) {
+  fill_new_file(
+      name, existing, [&](New_File& file) { file.pwrite(text.data(), text.size(), 0); },
+      permissions);
 }
 
 // ---- a text -------------------------------------------------------------------------------------

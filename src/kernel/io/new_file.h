@@ -45,9 +45,10 @@ class New_File : private Temporary_Path, public File {
   using Temporary_Path::path;  // path of the file until publish()
   enum class Existing { refuse, replace };
 
-  // If a file of this name exists, copies its permissions, and its owner if the system allows it.
-  // Throws Io_Error, also (EEXIST) if that file must not be replaced.
-  New_File(const std::string& name, Existing existing);
+  // If a file of this name exists, copies its permissions, and its owner if the system allows it;
+  // otherwise the file gets `permissions` minus the umask. Throws Io_Error, also (EEXIST) if that
+  // file must not be replaced.
+  New_File(const std::string& name, Existing existing, unsigned permissions = 0644);
   // Makes a replacement of an open file, with its owner, permissions and access list; until these
   // are set, no other user can read the new file. Throws Io_Error, and Exception if this user may
   // not set the owner.
@@ -64,7 +65,8 @@ class New_File : private Temporary_Path, public File {
   void publish();
 
  private:
-  New_File(const std::string& name, Existing existing, const Descriptor& replaced);
+  New_File(const std::string& name, Existing existing, unsigned permissions,
+           const Descriptor& replaced);
 
   const Existing existing_;
 };
@@ -80,9 +82,10 @@ std::string file_to_replace(const std::string& name);
 // synced: after a failure, or a signal that ends the process, the name is unchanged. Throws
 // Io_Error (EEXIST) if the file exists and must not be replaced.
 void fill_new_file(const std::string& name, New_File::Existing existing,
-                   const std::function<void(New_File&)>& fill);
+                   const std::function<void(New_File&)>& fill, unsigned permissions = 0644);
 // The same for a file that contains only `text`.
-void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text);
+void write_new_file(const std::string& name, New_File::Existing existing, std::string_view text,
+                    unsigned permissions = 0644);
 
 // A temporary text file for another program to edit, readable only by this user. It is removed
 // unless keep() is called.

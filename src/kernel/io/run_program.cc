@@ -39,6 +39,7 @@ class Passed_Signals {
       if (actions_[i].sa_handler == SIG_IGN) continue;  // nohup, for example
       struct sigaction action {};
       action.sa_handler = pass_on;
+      action.sa_flags = SA_ONSTACK;  // see guarded_map.cc
       ::sigaction(passed_signals[i], &action, nullptr);
     }
     // If SIGCHLD is ignored, the exit status of a child cannot be waited for.

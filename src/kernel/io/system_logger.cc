@@ -2,6 +2,8 @@
 
 #include <syslog.h>
 
+#include "kernel/base/plain_text.h"
+
 namespace joedb::inline v1 {
 
 System_Logger::System_Logger(std::string tag) : tag_(std::move(tag)) {
@@ -10,8 +12,6 @@ System_Logger::System_Logger(std::string tag) : tag_(std::move(tag)) {
 
 System_Logger::~System_Logger() { closelog(); }
 
-void System_Logger::log(std::string_view line) {
-  syslog(LOG_INFO, "%.*s", static_cast<int>(line.size()), line.data());
-}
+void System_Logger::log(std::string_view line) { syslog(LOG_INFO, "%s", plain(line).c_str()); }
 
 }  // namespace joedb::inline v1

@@ -1,12 +1,15 @@
 #include "joedb/io/zeroed_memory.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "joedb/io/posix_file.h"
 #include "kernel/io/unnamed_file.h"
@@ -124,6 +127,33 @@ TEST_F(Zeroed_Memory_Of_File, SurvivesThatSomebodyCutsTheFile) {
   EXPECT_TRUE(memory.was_cut());
   EXPECT_EQ(Zeroed_Memory::cut_count(), cuts + 1);
   memory.data()[600000] = 'x';
+}
+
+// A handler of the program that was installed before, and its stack.
+void exit_on_alternate_stack(int, siginfo_t*, void*) {
+  stack_t stack;
+  ::sigaltstack(nullptr, &stack);
+  std::_Exit(stack.ss_flags == SS_ONSTACK ? 7 : 8);
+}
+
+TEST_F(Zeroed_Memory_Of_File, HandsOtherSignalsToTheHandlerOfTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  make_file(1 << 20);
+  const auto run = [&] {
+    std::vector<char> bytes(1 << 16);
+    const stack_t stack{bytes.data(), 0, bytes.size()};
+    ::sigaltstack(&stack, nullptr);
+    struct sigaction action {};
+    action.sa_sigaction = exit_on_alternate_stack;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigaction(SIGBUS, &action, nullptr);
+    Zeroed_Memory memory;
+    File file(path(), Open_Mode::write_existing);
+    memory.begin_with(file, 4096, 1 << 20);
+    file.truncate(4096);
+    if (memory.data()[1] == 0 && memory.was_cut()) ::raise(SIGBUS);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(7), "");
 }
 
 // ---- memory that is moved to a temporary file ---------------------------------------------------

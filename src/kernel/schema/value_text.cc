@@ -37,12 +37,6 @@ void append_float(std::string& out, T value) {
 
 void write_floats_as_joedb_10() { has_g_format = true; }
 
-void append_octal(std::string& out, char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  out += '\\';
-  for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + ((byte >> shift) & 7));
-}
-
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (std::size_t i = 0;;) {

@@ -20,9 +20,6 @@ void append_quoted(std::string& out, std::string_view text);
 // Appends the text between two quotes, with each quote in it doubled, as SQL and CSV have it.
 void append_doubled(std::string& out, std::string_view text, char quote);
 
-// Appends one byte as a backslash and three octal digits.
-void append_octal(std::string& out, char c);
-
 // Appends a value: decimal integers; true or false; POSITION,SIZE for a blob; -1 for a null
 // reference. A float has the fewest digits that distinguish it from its neighbours, and an exponent
 // below 0.0001 and from 1e16 on.

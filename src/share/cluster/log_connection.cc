@@ -10,6 +10,7 @@
 
 #include "joedb/io/posix_file.h"
 #include "kernel/base/backoff.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/io/process.h"
 #include "share/cluster/log_reader.h"
 #include "share/cluster/messages.h"
@@ -390,23 +391,23 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
     if (message && message->content.argument > from && !is_archived(message->content.argument))
       break;
     if (i + 1 == late_answers)
-      refuse(message ? ", and the archive " + std::string(message->content.text) + " ends before it"
+      refuse(message ? ", and the archive " + plain(message->content.text) + " ends before it"
                      : ", and knows no archive of what is before");
   }
   const std::string place(message->content.text);
   const Offset end = message->content.argument;
   const Log_State state = find(end);
-  if (state.journal.end != end) refuse(", and the archive " + place + " ends in a push");
+  if (state.journal.end != end) refuse(", and the archive " + plain(place) + " ends in a push");
   std::unique_ptr<Abstract_File> file;
   try {
     file = settings_.open_archive ? settings_.open_archive(place) : open_file(place);
   } catch (const Connection_Lost&) {
     throw;
   } catch (const Exception& error) {
-    refuse("; what is before was moved to the archive " + place + ": " + error.what() +
-           ". Copy that file, and use the copy instead of this one");
+    refuse("; what is before was moved to the archive " + plain(place) + ": " +
+           plain(error.what()) + ". Copy that file, and use the copy instead of this one");
   }
-  logger_.log("what is before position " + std::to_string(end) + " is read from " + place);
+  logger_.log("what is before position " + std::to_string(end) + " is read from " + plain(place));
   return {std::move(file), state};
 }
 
@@ -499,9 +500,7 @@ void Log_Connection::Session::note(const Message& message) {
 
 Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Message& message,
                                                                Number number) {
-  std::string owner(message.text.substr(0, 100));  // may be shown on a terminal
-  std::replace_if(
-      owner.begin(), owner.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
+  const std::string owner = plain(message.text.substr(0, 100));
   return {number, message.writer, owner.empty() ? "another client" : owner, message.lease(),
           system_.now()};
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "joedb/base/error.h"
+#include "kernel/base/parse_number.h"
 
 namespace joedb::inline v1 {
 
@@ -68,8 +69,7 @@ std::string checked_server(std::string_view server) {
   if (host.empty() || host.find_first_not_of(allowed) != std::string_view::npos)
     fail("'" + std::string(server) + "' is no host");
   if (port.empty()) return std::string(host) + std::string(default_port);
-  if (port.size() < 2 || port.size() > 6 || port[0] != ':' ||
-      port.find_first_not_of("0123456789", 1) != std::string_view::npos)
+  if (port[0] != ':' || !parse_number<std::uint16_t>(port.substr(1)))
     fail("'" + std::string(server) + "' has no port behind the colon");
   return std::string(server);
 }

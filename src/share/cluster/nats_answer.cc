@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kernel/base/plain_text.h"
+
 namespace joedb::inline v1 {
 
 using nlohmann::json;
@@ -12,7 +14,7 @@ json nats_answer(const Nats_Client& client, const natsMsg& message) {
   json result = json::parse(text.begin(), text.end(), nullptr, false);
   if (!result.is_object())
     throw Disconnection(client.name() + ": this is not an answer of JetStream: '" +
-                        std::string(text.substr(0, 100)) + "'");
+                        plain(text.substr(0, 100)) + "'");
   return result;
 }
 
@@ -21,7 +23,7 @@ Nats_Error nats_error(const json& answer) {
   if (error == answer.end() || !error->is_object()) return {};
   try {
     return {error->value("code", 500), error->value("err_code", -1),
-            error->value("description", "")};
+            plain(error->value("description", ""))};
   } catch (const json::exception&) {  // a field has another type
     return {500, -1, "an error that cannot be understood"};
   }
@@ -58,17 +60,17 @@ Nats_Stream_State nats_stream_state(const json& answer) {
 
   state.replicas = config.value("num_replicas", 1);
   if (const auto cluster = answer.find("cluster"); cluster != answer.end()) {
-    state.leader = cluster->value("leader", "");
+    state.leader = plain(cluster->value("leader", ""));
     if (const auto peers = cluster->find("replicas"); peers != cluster->end() && peers->is_array())
       for (const json& peer : *peers)
         state.peers.push_back(
-            {peer.value("name", ""), peer.value("current", false), peer.value("offline", false),
-             peer.value("lag", std::int64_t{0}),
+            {plain(peer.value("name", "")), peer.value("current", false),
+             peer.value("offline", false), peer.value("lag", std::int64_t{0}),
              std::chrono::duration_cast<System::Duration>(
                  std::chrono::nanoseconds(peer.value("active", std::int64_t{0})))});
   }
   if (const auto mirror = config.find("mirror"); mirror != config.end() && mirror->is_object())
-    state.mirror_of = mirror->value("name", "");
+    state.mirror_of = plain(mirror->value("name", ""));
   if (const auto mirror = answer.find("mirror"); mirror != answer.end() && mirror->is_object())
     state.mirror_lag = mirror->value("lag", std::int64_t{0});
 
@@ -98,7 +100,7 @@ std::optional<Nats_Stream_State> ask_for_state(Nats_Client& client) {
   try {
     return nats_stream_state(answer);
   } catch (const json::exception& e) {
-    throw Disconnection(client.name() + ": state of the stream: " + e.what());
+    throw Disconnection(client.name() + ": state of the stream: " + plain(e.what()));
   }
 }
 

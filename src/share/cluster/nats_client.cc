@@ -8,7 +8,9 @@
 #include <mutex>
 
 #include "joedb/base/threads.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
+#include "kernel/io/secret_file.h"
 
 namespace joedb::inline v1 {
 
@@ -48,7 +50,7 @@ void on_disconnected(natsConnection*, void* events) {
   static_cast<Events*>(events)->add("the connection is lost");
 }
 void on_reconnected(natsConnection* connection, void* events) {
-  static_cast<Events*>(events)->add("connected again, to " + server_of(connection));
+  static_cast<Events*>(events)->add("connected again, to " + plain(server_of(connection)));
 }
 void on_closed(natsConnection*, void* closure) {
   Events& events = *static_cast<Events*>(closure);
@@ -77,7 +79,7 @@ void on_error(natsConnection* connection, natsSubscription*, natsStatus, void* c
     return;
   Events& events = *static_cast<Events*>(closure);
   const std::lock_guard lock(events.mutex);
-  events.refusal = text;
+  events.refusal = plain(text);
 }
 
 }  // namespace
@@ -133,7 +135,7 @@ class Nats_Client::Connection {
       if (status == NATS_OK) return;
       const char* const text = nats_GetLastError(nullptr);
       throw Exception(client.name_ + ": " + what + ": " +
-                      (text && *text ? text : natsStatus_GetText(status)));
+                      plain(text && *text ? text : natsStatus_GetText(status)));
     };
     std::vector<std::string> urls;
     for (const std::string& server : servers)
@@ -147,19 +149,23 @@ class Nats_Client::Connection {
     else if (!address.user.empty())
       check(natsOptions_SetUserInfo(&options, address.user.c_str(), address.password.c_str()),
             "user");
-    if (!settings.credentials_file.empty())
+    if (!settings.credentials_file.empty()) {
+      require_secret(settings.credentials_file);
       check(natsOptions_SetUserCredentialsFromFiles(&options, settings.credentials_file.c_str(),
                                                     nullptr),
             settings.credentials_file);
+    }
     if (address.has_tls) {
       check(natsOptions_SetSecure(&options, true), "TLS");
       if (!settings.authority_file.empty())
         check(natsOptions_LoadCATrustedCertificates(&options, settings.authority_file.c_str()),
               settings.authority_file);
-      if (!settings.certificate_file.empty())
+      if (!settings.certificate_file.empty()) {
+        require_secret(settings.key_file);
         check(natsOptions_LoadCertificatesChain(&options, settings.certificate_file.c_str(),
                                                 settings.key_file.c_str()),
               settings.certificate_file);
+      }
     }
     const std::int64_t time = in_ms(settings.answer_time);
     natsOptions_SetName(&options, "joedb");
@@ -236,7 +242,7 @@ void Nats_Client::fail(natsStatus status, std::string_view action) const {
     case NATS_SECURE_CONNECTION_WANTED:
     case NATS_SECURE_CONNECTION_REQUIRED: {
       const char* const reason = nats_GetLastError(nullptr);
-      if (reason && *reason) text.append(": ").append(reason);
+      if (reason && *reason) text.append(": ").append(plain(reason));
       throw Disconnection(text + ": check tls:// and the certificates");
     }
     case NATS_NOT_PERMITTED:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/split.h"
 #include "share/cluster/nats_answer.h"
 #include "share/cluster/nats_client.h"
@@ -311,7 +312,7 @@ std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Nu
   if (status == "404") return std::nullopt;
   if (!status.empty())
     throw Connection_Lost(client_.name() + ": message " + std::to_string(number) + ": " +
-                          nats_header(message, "Description") + " (" + status + ")");
+                          plain(nats_header(message, "Description") + " (" + status) + ")");
   if (nats_header(message, "Nats-Sequence") != std::to_string(number)) return std::nullopt;
   // A mirror may still have messages of a stream that was removed and made again.
   if (can_append_ && nats_header(message, "Nats-Subject") != subject_) return std::nullopt;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
 
 namespace joedb::inline v1 {
@@ -56,8 +57,8 @@ std::optional<Nats_Server_State> ask_monitor(const std::string& url, System::Dur
   if (!answer.is_object()) return std::nullopt;
   try {
     Nats_Server_State state;
-    state.name = answer.value("server_name", "");
-    state.version = answer.value("version", "");
+    state.name = plain(answer.value("server_name", ""));
+    state.version = plain(answer.value("version", ""));
     const nlohmann::json empty = nlohmann::json::object();
     state.syncs_always =
         answer.value("jetstream", empty).value("config", empty).value("sync_always", false);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "joedb/base/version.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "kernel/io/unnamed_file.h"
 
@@ -249,7 +250,7 @@ class Curl_File::Transfer {
   std::string detail() const {
     const std::string_view text(error_);
     if (text.empty() || text.find("://") != text.npos) return "";
-    return " (" + std::string(text) + ")";
+    return " (" + plain(text) + ")";
   }
 
   // ---- callbacks during a transfer ----
@@ -296,7 +297,7 @@ class Curl_File::Transfer {
     if (!answer_.encoding.empty() && answer_.encoding != "identity" && answer_.encoding != "zstd" &&
         answer_.encoding != "br")
       refuse("the server sends it in another form than it is (Content-Encoding: " +
-             answer_.encoding.substr(0, 40) + ')');
+             plain(answer_.encoding.substr(0, 40)) + ')');
     if (answer_.status == 206)
       accept_range();
     else if (answer_.status == 200)

@@ -2,6 +2,7 @@
 #define JOEDB_SRC_SHARE_NETWORK_LISTENER_H
 
 #include <asio.hpp>
+#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -38,8 +39,8 @@ class Listener {
         events_.accepted(std::move(socket));
         return accept();
       }
-      const bool is_full = error == std::errc::too_many_files_open ||
-                           error == std::errc::too_many_files_open_in_system;
+      // The category of Asio's errors does not map them to conditions of std::errc.
+      const bool is_full = error.value() == EMFILE || error.value() == ENFILE;
       if (is_full && events_.make_room()) return accept();
       const bool is_refused = is_full && refuse_waiting();
       report(is_refused ? "connections were refused: " + error.message()

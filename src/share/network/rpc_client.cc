@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "kernel/base/plain_text.h"
 #include "share/network/protocol.h"
 #include "share/network/request_runner.h"
 #include "share/network/rpc_protocol.h"
@@ -80,7 +81,7 @@ std::string Client::exchange(std::size_t procedure, std::string_view file) {
                            std::to_string(message_limit_));
     result = receive(static_cast<std::size_t>(number - until));
   });
-  if (has_failed) throw Error(result);
+  if (has_failed) throw Error(plain_lines(result));
   return result;
 }
 

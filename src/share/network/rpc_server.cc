@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "share/network/listener.h"
 #include "share/network/local_acceptor.h"
@@ -104,15 +105,12 @@ class Server::Implementation {
   // Handlers share ownership of the session, and do nothing once it is closed.
   using Session_Pointer = std::shared_ptr<Session>;
 
-  // Logs one line: control characters in `text`, which may be from a procedure, are replaced. A
-  // line that cannot be logged is dropped.
+  // Logs one line, without control characters: `text` may be from a procedure. A line that cannot
+  // be logged is dropped.
   void log_at(int level, const std::string& text) {
     if (log_level_ < level) return;
     try {
-      std::string line = path_ + ": " + text;
-      std::replace_if(
-          line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
-      logger_.log(line);
+      logger_.log(plain(path_ + ": " + text));
     } catch (const std::exception&) {
     }
   }

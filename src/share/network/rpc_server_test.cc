@@ -227,15 +227,15 @@ TEST_F(Rpc_Server, TellsItsClientsWhenItStops) {
 
 TEST_F(Rpc_Server, LogsWhatItsLevelSaysOneLineEach) {
   const std::string at[] = {": serving 3 procedures\n", ": 0: start\n", ": 0: call of fail\n",
-                            ": 0: error: a b\n", ": stop\n"};
+                            ": 0: error: a\\012b\\033\n", ": stop\n"};
   for (int level = 0; level <= 2; ++level) {
     String_Logger log;
     {
       Server server(log, level, 1, path_, signatures(), procedures());
       Local_Channel channel(path_);
       Test_Client client(channel);
-      Bytes message("a\nb");
-      EXPECT_EQ(error_of<Error>([&] { client.call(1, message); }), "a\nb");
+      Bytes message("a\nb\x1b");
+      EXPECT_EQ(error_of<Error>([&] { client.call(1, message); }), "a\nb\\033");
     }
     const auto has = [&](const std::string& line) {
       return log.get_text().find(path_ + line) != std::string::npos;

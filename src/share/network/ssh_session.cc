@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernel/base/standard_descriptors.h"
+#include "kernel/io/secret_file.h"
 #include "share/network/idle_test.h"
 
 namespace joedb::inline v1 {
@@ -17,7 +18,10 @@ Ssh_Session::Ssh_Session(const Ssh_Address& address, std::string name)
   // Set explicit options before ~/.ssh/config is parsed, which sets only options that are not set.
   if (!address.user.empty()) set(SSH_OPTIONS_USER, address.user.c_str());
   if (address.port != 0) set(SSH_OPTIONS_PORT, &address.port);
-  if (!address.identity_file.empty()) set(SSH_OPTIONS_IDENTITY, address.identity_file.c_str());
+  if (!address.identity_file.empty()) {
+    require_secret(address.identity_file);
+    set(SSH_OPTIONS_IDENTITY, address.identity_file.c_str());
+  }
   if (!address.known_hosts_file.empty())
     set(SSH_OPTIONS_KNOWNHOSTS, address.known_hosts_file.c_str());
   set(SSH_OPTIONS_TIMEOUT, &setup_timeout);

@@ -8,6 +8,7 @@
 
 #include "joedb/base/threads.h"
 #include "joedb/network/channel.h"
+#include "kernel/base/plain_text.h"
 
 namespace joedb::inline v1 {
 
@@ -20,8 +21,8 @@ class Ssh_Session {
 
   const std::string& name() const { return name_; }
   ssh_session get() const { return session_.get(); }
-  // Returns the text of the last error.
-  std::string error() const { return ssh_get_error(session_.get()); }
+  // Returns the text of the last error, which may be from the server.
+  std::string error() const { return plain(ssh_get_error(session_.get())); }
 
  private:
   struct Free_Session {

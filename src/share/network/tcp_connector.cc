@@ -6,7 +6,10 @@
 #include <optional>
 
 #include "joedb/io/posix_file.h"
+#include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
+#include "kernel/io/secret_file.h"
 #include "share/network/access.h"
 #include "share/network/idle_test.h"
 #include "share/network/patient_socket.h"
@@ -46,8 +49,7 @@ Tcp_Address Tcp_Address::parse(std::string_view url) {
   }
   if (host_end > 0) rest = rest.substr(1, rest.size() - 2);
   address.host = rest;
-  const bool is_number = address.port.find_first_not_of("0123456789") == std::string::npos;
-  if (address.host.empty() || address.port.empty() || !is_number ||
+  if (address.host.empty() || !parse_number<std::uint16_t>(address.port) ||
       address.database.find_first_of("/ \t\r\n") != std::string::npos)
     fail();
   return address;
@@ -74,11 +76,19 @@ class Tcp_Channel final : public Channel {
 
   Stream& stream() { return stream_; }
 
-  void connect(const Tcp_Address& address) {
+  // If `is_local_only`, throws Exception unless the address is this machine.
+  void connect(const Tcp_Address& address, bool is_local_only) {
     std::error_code error;
     tcp::resolver resolver(io_);
     const auto endpoints = resolver.resolve(address.host, address.port, error);
     network::require_success(error, name_);
+    for (const auto& found : endpoints)
+      if (is_local_only && !found.endpoint().address().is_loopback())
+        throw Exception(
+            name_ +
+            ": without TLS, a token is not sent to another machine, because others could "
+            "read it on its way: the address needs " +
+            std::string(tls_scheme));
     wait([&](auto done) {
       asio::async_connect(stream_.lowest_layer(), endpoints,
                           [done](const std::error_code& e, const tcp::endpoint&) { done(e); });
@@ -121,7 +131,7 @@ class Tcp_Channel final : public Channel {
       if (c != '\n') answer += c;
     }
     if (answer == "ok") return clock_.start({});
-    if (answer.starts_with("no ")) throw Disconnection(name_ + ": " + answer.substr(3));
+    if (answer.starts_with("no ")) throw Disconnection(name_ + ": " + plain(answer.substr(3)));
     throw Disconnection(name_ + ": this is not a server of joedb");
   }
 
@@ -176,6 +186,7 @@ class Tcp_Channel final : public Channel {
 std::string access_line(const Tcp_Address& address, const Tls_Identity& identity) {
   std::string line = std::string(network::access_word) + address.database;
   if (!identity.token_file.empty()) {
+    require_secret(identity.token_file);
     const File file(identity.token_file, Open_Mode::read_existing);
     std::string text(
         static_cast<std::size_t>(std::min<Offset>(file.get_size(), network::max_access_line)),
@@ -206,6 +217,7 @@ class Tls_Context {
     if (!identity.certificate_file.empty()) {
       context.use_certificate_chain_file(identity.certificate_file, error);
       check(identity.certificate_file);
+      require_secret(identity.key_file);
       context.use_private_key_file(identity.key_file, asio::ssl::context::pem, error);
       check(identity.key_file);
     }
@@ -219,7 +231,7 @@ class Tls_Channel final : private Tls_Context, public Channel {
  public:
   Tls_Channel(const Tcp_Address& address, const Tls_Identity& identity, const Patience& patience)
       : Tls_Context(address, identity), channel_(address, patience, context) {
-    channel_.connect(address);
+    channel_.connect(address, false);
     SSL_set_tlsext_host_name(channel_.stream().native_handle(), address.host.c_str());
     try {
       channel_.wait([&](auto done) {
@@ -253,7 +265,7 @@ std::unique_ptr<Channel> Tcp_Connector::new_channel() {
   reserve_standard_descriptors();
   if (address_.has_tls) return std::make_unique<Tls_Channel>(address_, identity_, patience());
   auto channel = std::make_unique<Tcp_Channel<tcp::socket>>(address_, patience());
-  channel->connect(address_);
+  channel->connect(address_, !identity_.token_file.empty());
   channel->ask_for_access(access_line(address_, identity_));
   return channel;
 }

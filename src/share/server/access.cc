@@ -111,6 +111,12 @@ std::optional<Role> Access_List::with_certificate(const std::string& name) const
   return found->second.role;
 }
 
+bool Access_List::has_same(const std::string& name, const Access_List& other) const {
+  const auto here = clients_.find(name);
+  const auto there = other.clients_.find(name);
+  return here != clients_.end() && there != other.clients_.end() && here->second == there->second;
+}
+
 New_Token make_token(const std::string& name, Role role) {
   const std::string token = random_digits(32);
   const std::string salt = random_digits(16);

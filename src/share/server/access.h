@@ -28,7 +28,8 @@ class Access_List {
   // certificate. with_token() takes the same time for all names and tokens.
   std::optional<Role> with_token(const std::string& name, std::string_view token) const;
   std::optional<Role> with_certificate(const std::string& name) const;
-  bool is_empty() const { return clients_.empty(); }
+  // True if both lists have the same line for a client: the same role, and the same proof.
+  bool has_same(const std::string& name, const Access_List& other) const;
 
  private:
   struct Client {
@@ -36,6 +37,7 @@ class Access_List {
     bool has_certificate;
     std::string salt;
     std::string hash;
+    bool operator==(const Client&) const = default;
   };
   std::map<std::string, Client> clients_;
 };

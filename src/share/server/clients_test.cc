@@ -658,6 +658,29 @@ TEST(Served_Journal_Test, AServerThatWasKilledInAPushStartsAgain) {
   EXPECT_EQ(journal.get_saved_tail(), path + ".tail-55");
 }
 
+TEST(Served_Journal_Test, WithoutTablesRefusesOnlyWhatIsNoEntry) {
+  Memory_File pushed, broken;
+  for (Memory_File* const file : {&pushed, &broken}) {
+    Writable_Journal journal(*file);
+    journal.append(Insert{Table_Id(1), Record_Id(0)});  // there is no such table
+    journal.flush();
+  }
+  broken.pwrite("\x7f", 1, broken.get_size());
+  Memory_File file;
+  {
+    Written_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+    journal.begin();
+    EXPECT_THROW(journal.push(pushed), Corruption_Error);
+    EXPECT_EQ(journal.get_checkpoint(), 41);
+  }
+  Written_Bare_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+  journal.begin();
+  EXPECT_THROW(journal.push(broken), Corruption_Error);
+  EXPECT_EQ(journal.get_checkpoint(), 41);
+  journal.push(pushed);
+  EXPECT_EQ(journal.get_checkpoint(), pushed.get_size());
+}
+
 TEST(Served_Journal_Test, ARelayThatStartsOnADiskThatFailsServesWhatItHasPulled) {
   Memory_File hub;
   {

@@ -7,10 +7,10 @@
 
 #include <asio/ip/host_name.hpp>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 
-#include "joedb/io/posix_file.h"
+#include "kernel/io/new_file.h"
+#include "kernel/io/secret_file.h"
 #include "share/server/access.h"
 
 namespace joedb::server {
@@ -51,14 +51,6 @@ std::string host_name() {
   return is_name(name) ? name : "localhost";
 }
 
-void write_secret(const std::string& name, const std::string& text) {
-  File file(name, Open_Mode::create_new);
-  std::filesystem::permissions(
-      name, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  file.pwrite(text.data(), text.size(), 0);
-  file.sync();
-}
-
 void make_certificate(const std::string& certificate_file, const std::string& key_file) {
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
       require(EVP_EC_gen("P-256"), "a key"), EVP_PKEY_free);
@@ -87,11 +79,8 @@ void make_certificate(const std::string& certificate_file, const std::string& ke
                  return PEM_write_bio_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr,
                                                  nullptr);
                }));
-  const std::string pem =
-      pem_of([&](BIO* out) { return PEM_write_bio_X509(out, certificate.get()); });
-  File file(certificate_file, Open_Mode::create_new);
-  file.pwrite(pem.data(), pem.size(), 0);
-  file.sync();
+  write_new_file(certificate_file, New_File::Existing::refuse,
+                 pem_of([&](BIO* out) { return PEM_write_bio_X509(out, certificate.get()); }));
 }
 
 }  // namespace joedb::server

@@ -10,9 +10,6 @@ namespace joedb::server {
 // Returns the name of this machine; "localhost" if is_name() does not accept it.
 std::string host_name();
 
-// Creates a file that only this user may read. Throws if the file exists.
-void write_secret(const std::string& name, const std::string& text);
-
 // Creates a private key and a self-signed certificate for this machine's names, valid for ten
 // years. Throws if one of the files exists.
 void make_certificate(const std::string& certificate_file, const std::string& key_file);

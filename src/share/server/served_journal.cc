@@ -11,9 +11,11 @@ static Journal_Options for_server(Journal_Options options) {
   return options;
 }
 
-Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Content_Check check,
-                                 bool is_hard, const Journal_Options& options)
-    : Client_Store(file, connection, for_server(options)),
+template <class Store>
+Written_Journal_Of<Store>::Written_Journal_Of(Abstract_File& file, Connection& connection,
+                                              Content_Check check, bool is_hard,
+                                              const Journal_Options& options)
+    : Client_Store<Store>(file, connection, for_server(options)),
       client_(copy_, connection, check),
       is_shared_(file.is_shared()),
       is_connected_(&connection != &Connection::dummy),
@@ -33,10 +35,14 @@ Written_Journal::Written_Journal(Abstract_File& file, Connection& connection, Co
   checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
 }
 
-Written_Journal::~Written_Journal() { end(); }
+template <class Store>
+Written_Journal_Of<Store>::~Written_Journal_Of() {
+  end();
+}
 
 // After a failed hard checkpoint, the journal may show a soft one, which is not published.
-void Written_Journal::update() {
+template <class Store>
+void Written_Journal_Of<Store>::update() {
   const auto& journal = store_.get_journal();
   if (client_.settings().is_hard && journal.has_failed()) return;
   checkpoint_ = journal.get_checkpoint();
@@ -44,13 +50,15 @@ void Written_Journal::update() {
 
 // Drops the entries of a push whose rollback has failed: nothing could be pulled or written after
 // them.
-void Written_Journal::drop_unfinished() {
+template <class Store>
+void Written_Journal_Of<Store>::drop_unfinished() {
   if (!store_.get_journal().has_failed()) client_.rollback();
 }
 
 // Calls f(). If the file was replaced, clients are refused from now on, instead of waiting.
+template <class Store>
 template <class F>
-void Written_Journal::note_replaced(F f) {
+void Written_Journal_Of<Store>::note_replaced(F f) {
   try {
     f();
   } catch (const File_Replaced&) {
@@ -59,7 +67,8 @@ void Written_Journal::note_replaced(F f) {
   }
 }
 
-void Written_Journal::refresh() {
+template <class Store>
+void Written_Journal_Of<Store>::refresh() {
   if (lock_) return;
   drop_unfinished();
   note_replaced([&] {
@@ -71,29 +80,33 @@ void Written_Journal::refresh() {
   update();
 }
 
-void Written_Journal::begin() {
+template <class Store>
+void Written_Journal_Of<Store>::begin() {
   if (!can_push()) return;
   drop_unfinished();
   note_replaced([&] { lock_.emplace(client_); });
   update();
 }
 
-void Written_Journal::end() noexcept {
+template <class Store>
+void Written_Journal_Of<Store>::end() noexcept {
   if (lock_) lock_->abandon();
   lock_.reset();
 }
 
 // The lock of a shared file is not taken: another process may hold it for long.
-void Written_Journal::finish() {
+template <class Store>
+void Written_Journal_Of<Store>::finish() {
   end();
   const auto& journal = store_.get_journal();
   if (!is_shared_ && !journal.has_failed() && journal.ahead_of_checkpoint() == 0)
     store_.hard_checkpoint();
 }
 
-void Written_Journal::push(const Abstract_File& source) {
+template <class Store>
+void Written_Journal_Of<Store>::push(const Abstract_File& source) {
   if (!lock_) throw Exception("this server could not be written when the lock was given");
-  store_.append_from(source, source.get_size(), [] {});
+  store_.append_from(source, source.get_size());
   const Offset start = store_.get_journal().get_checkpoint();
   try {
     lock_->push_and_checkpoint();
@@ -112,13 +125,17 @@ void Written_Journal::push(const Abstract_File& source) {
 // The file of the connection has failed, and may or may not have the bytes. They must be in one of
 // the files at least: appends them to this file, where the client will look for them. At its next
 // start, the server pushes the missing bytes to the backup.
-void Written_Journal::keep_without_backup(const Abstract_File& source, Offset start) {
+template <class Store>
+void Written_Journal_Of<Store>::keep_without_backup(const Abstract_File& source, Offset start) {
   const auto& journal = store_.get_journal();
   if (!has_backup_file_ || journal.has_failed() || journal.get_checkpoint() > start) return;
   has_lost_file_ = true;
-  store_.append_from(source, source.get_size(), [] {});
+  store_.append_from(source, source.get_size());
   lock_->do_checkpoint();
   checkpoint_ = store_.get_journal().get_checkpoint();
 }
+
+template class Written_Journal_Of<Writable_Database>;
+template class Written_Journal_Of<Bare_Journal>;
 
 }  // namespace joedb::server

@@ -60,16 +60,25 @@ class Served_Journal {
   // If the other copy is a file that cannot be written, this throws and can_push() is false, too;
   // the bytes are in the served file, with a checkpoint.
   virtual void push(const Abstract_File& source) = 0;
+
+  // Makes the last checkpoint hard, unless the file is shared. Called when the server ends. Throws
+  // the exceptions of the checkpoint.
+  virtual void finish() {}
 };
 
 // A file that clients write. `file` and `connection` must outlive this object. Without a recovery
 // mode in `options`, the bytes after the checkpoint are saved beside the file (Recovery::keep). The
 // constructor throws the exceptions of opening the file, and of the first pull and push.
-class Written_Journal final : private Client_Store<Writable_Database>, public Served_Journal {
+//
+// Store: Writable_Database, which checks pushes against its tables, in memory or in a snapshot
+// beside the file; or Bare_Journal, which only checks that pushes are whole entries, and needs no
+// memory for them.
+template <class Store>
+class Written_Journal_Of final : private Client_Store<Store>, public Served_Journal {
  public:
-  Written_Journal(Abstract_File& file, Connection& connection, Content_Check check, bool is_hard,
-                  const Journal_Options& options);
-  ~Written_Journal() override;
+  Written_Journal_Of(Abstract_File& file, Connection& connection, Content_Check check, bool is_hard,
+                     const Journal_Options& options);
+  ~Written_Journal_Of() override;
 
   bool may_block() const override { return may_block_; }
   bool has_other_writers() const override { return is_shared_; }
@@ -86,13 +95,14 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   void begin() override;
   void end() noexcept override;
   void push(const Abstract_File& source) override;
-  // Makes the last checkpoint hard, unless the file is shared. Called when the server ends. Throws
-  // the exceptions of the checkpoint.
-  void finish();
+  void finish() override;
   // Name of the file in which a tail of the journal was saved; empty if none.
   const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }
 
  private:
+  using Client_Store<Store>::store_;
+  using Client_Store<Store>::copy_;
+
   void update();
   void drop_unfinished();
   template <class F>
@@ -108,6 +118,9 @@ class Written_Journal final : private Client_Store<Writable_Database>, public Se
   bool has_lost_file_ = false;  // the backup has failed, or a file was replaced
   std::optional<Client_Lock> lock_;
 };
+
+using Written_Journal = Written_Journal_Of<Writable_Database>;
+using Written_Bare_Journal = Written_Journal_Of<Bare_Journal>;
 
 // A file that only others write.
 class Read_Journal final : public Served_Journal {

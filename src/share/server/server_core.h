@@ -100,6 +100,8 @@ class Server_Core {
   void sent(Session_Id session);
   // Ends a session whose connection is lost, or was closed by the other side.
   void closed(Session_Id session);
+  // Ends a session that is still there.
+  void end(Session_Id session, std::string_view why, std::string_view error = {});
   // Returns the time at which tick() should be called; nullopt if there is no deadline.
   std::optional<System::Time> next_deadline() const;
   void tick();
@@ -171,7 +173,6 @@ class Server_Core {
   void send_block(Session& session, std::string bytes);
   void read_and_send(Session& session, std::string bytes, std::size_t size);
   void send(Session& session, std::string bytes, std::size_t size);
-  void end(Session_Id id, std::string_view why, std::string_view error = {});
   void forget(Session_Id id);
 
   std::string status_text() const;

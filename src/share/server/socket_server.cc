@@ -13,10 +13,13 @@
 #include <vector>
 
 #include "joedb/base/error.h"
+#include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "share/network/access.h"
 #include "share/network/listener.h"
 #include "share/network/local_acceptor.h"
+#include "share/server/refusal_log.h"
 #include "share/server/stream.h"
 #include "share/server/tls.h"
 
@@ -39,6 +42,9 @@ struct Peer {
   const std::unique_ptr<Stream> stream;
   std::array<char, 1 << 16> input;
   std::string early_input;  // received after the access line, not read by the core yet
+  // Who the access list has let in; empty without a list.
+  std::string client;
+  bool has_certificate = false;  // the client has shown a certificate instead of a token
   std::string output;
 };
 using Peer_Pointer = std::shared_ptr<Peer>;
@@ -103,6 +109,15 @@ class Served final : public Server_Host {
         peer->stream->close();
       }
     });
+  }
+
+  // Ends the sessions of clients of the access list for which is_allowed(Peer) is false.
+  void revoke(const std::function<bool(const Peer&)>& is_allowed) {
+    std::vector<Session_Id> revoked;
+    for (const auto& [id, peer] : peers_)
+      if (!peer->client.empty() && !is_allowed(*peer)) revoked.push_back(id);
+    for (const Session_Id id : revoked)
+      if (peers_.contains(id)) call([&] { core_.end(id, "has lost its access rights"); });
   }
 
   // ---- Server_Host
@@ -198,21 +213,38 @@ class Served final : public Server_Host {
   Listener<stream_protocol> listener_;
 };
 
-struct Address {
-  std::string host;
-  std::string port;
-};
+// Returns the address of the other side; empty if the connection is lost.
+std::string address_of(const tcp::socket& socket) {
+  std::error_code error;
+  const tcp::endpoint endpoint = socket.remote_endpoint(error);
+  return error ? "" : endpoint.address().to_string();
+}
 
-Address parse_address(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  Address address{"127.0.0.1", text};
-  if (colon != std::string::npos) address = {text.substr(0, colon), text.substr(colon + 1)};
-  if (address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']')
-    address.host = address.host.substr(1, address.host.size() - 2);
-  return address;
+// Returns the value of a label of Prometheus, without its quotes.
+std::string label_text(std::string_view value) {
+  std::string text;
+  for (const char c : value) {
+    if (c == '\\' || c == '"' || c == '\n') text += '\\';
+    text += c == '\n' ? 'n' : c;
+  }
+  return text;
 }
 
 }  // namespace
+
+Listen_Address Listen_Address::parse(const std::string& text) {
+  Listen_Address address;
+  address.port = text;
+  if (const std::size_t colon = text.rfind(':'); colon != std::string::npos) {
+    address.host = text.substr(0, colon);
+    address.port = text.substr(colon + 1);
+  }
+  if (address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']')
+    address.host = address.host.substr(1, address.host.size() - 2);
+  if (!parse_number<std::uint16_t>(address.port))
+    throw Exception(text + ": [HOST:]PORT is needed, with a port from 0 to 65535");
+  return address;
+}
 
 class Socket_Server::Implementation {
  public:
@@ -220,6 +252,7 @@ class Socket_Server::Implementation {
       : limits_(limits),
         max_connections_(max_connections),
         log_(log),
+        refusals_(log, System::real()),
         ends_(io_, SIGINT, SIGTERM),
         sighup_(io_) {}
 
@@ -279,6 +312,7 @@ class Socket_Server::Implementation {
   struct Pending_Connection {
     explicit Pending_Connection(asio::io_context& io) : timer(io) {}
     std::optional<std::string> name;  // of its certificate
+    std::string address;
     Peer_Pointer peer;
     asio::steady_timer timer;
     std::shared_ptr<Tls_State> tls;
@@ -334,7 +368,7 @@ class Socket_Server::Implementation {
   }
 
   tcp::endpoint resolve(const std::string& text) {
-    const Address address = parse_address(text);
+    const Listen_Address address = Listen_Address::parse(text);
     std::error_code error;
     tcp::resolver resolver(io_);
     const auto found = resolver.resolve(address.host, address.port, tcp::resolver::passive, error);
@@ -369,6 +403,7 @@ class Socket_Server::Implementation {
     const Pending_Pointer pending =
         add_stranger(http_strangers_, std::min(max_http_strangers, limits_.max_strangers));
     if (!pending) return;
+    pending->address = address_of(socket);
     pending->peer = peer_of(std::move(socket));
     limit(pending);
     read_http(pending);
@@ -434,7 +469,7 @@ class Socket_Server::Implementation {
       out << "# HELP joedb_" << metric.name << ' ' << metric.help << "\n# TYPE joedb_"
           << metric.name << ' ' << metric.type << '\n';
       for (const auto& [name, served] : served_)
-        out << "joedb_" << metric.name << "{database=\"" << name << "\"} "
+        out << "joedb_" << metric.name << "{database=\"" << label_text(name) << "\"} "
             << metric.value(served->status()) << '\n';
     }
     return out.str();
@@ -446,8 +481,13 @@ class Socket_Server::Implementation {
     sighup_.async_wait([this](const std::error_code& error, int) {
       if (error) return;
       try {
-        tls_ = load_tls(tls_files_);
+        const std::shared_ptr<Tls_State> old = std::exchange(tls_, load_tls(tls_files_));
         log_.log("certificate and access list were read again");
+        for (const auto& [name, served] : served_)
+          served->revoke([&](const Peer& peer) {
+            return tls_->access_list.has_same(peer.client, old->access_list) &&
+                   (!peer.has_certificate || tls_->authority == old->authority);
+          });
       } catch (const std::exception& problem) {
         log_.log(std::string("the old certificate and access list stay: ") + problem.what());
       }
@@ -461,6 +501,7 @@ class Socket_Server::Implementation {
     std::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
+    pending->address = address_of(socket);
     pending->tls = tls_;
     if (!tls_) {
       pending->peer = peer_of(std::move(socket));
@@ -489,7 +530,7 @@ class Socket_Server::Implementation {
 
   void end(const Pending_Pointer& pending, const std::string& why) {
     if (!forget(pending)) return;
-    log_.log("a connection over TCP was refused: " + why);
+    refusals_.add(pending->address, pending->peer->client, why);
     pending->peer->stream->close();
   }
 
@@ -513,13 +554,18 @@ class Socket_Server::Implementation {
     Served* served = nullptr;
     std::string name;
     Role role = Role::push;
-    const std::string refusal = check(*pending, line, served, name, role);
+    const std::string refusal = plain(check(*pending, line, served, name, role));
+    name = plain(name);
+    pending->peer->client = name;
     pending->peer->output = refusal.empty() ? "ok\n" : "no " + refusal + "\n";
     pending->peer->stream->write(
         asio::buffer(pending->peer->output),
         [this, pending, served, refusal, name, role](const std::error_code& error, std::size_t) {
           if (error) return end(pending, error.message());
           if (!refusal.empty()) return end(pending, refusal);
+          // The client connects again, and gets the rights that it has now.
+          if (pending->tls != tls_) return end(pending, "access rights were read again");
+          if (!tls_ || !tls_->has_access_list) pending->peer->client.clear();
           if (forget(pending)) served->add(pending->peer, name, role);
         });
   }
@@ -542,6 +588,7 @@ class Socket_Server::Implementation {
         found = list.with_token(name, token);
       } else {
         name = pending.name.value_or("");
+        pending.peer->has_certificate = true;
         if (pending.name) found = list.with_certificate(name);
       }
       if (!found) return "unknown name, or wrong token or certificate";
@@ -558,6 +605,7 @@ class Socket_Server::Implementation {
   const Server_Core::Limits limits_;
   const std::size_t max_connections_;
   Logger& log_;
+  Refusal_Log refusals_;
   asio::io_context io_{1};
   asio::signal_set ends_;
   asio::signal_set sighup_;

@@ -23,6 +23,15 @@ struct Tls_Files {
   std::string access_list;       // an Access_List; empty: every client may push
 };
 
+// Where a server listens over TCP.
+struct Listen_Address {
+  std::string host = "127.0.0.1";
+  std::string port;
+  // Parses HOST:PORT, [HOST]:PORT or PORT; without a host, this machine only. Throws Exception if
+  // PORT is not a number from 0 to 65535.
+  static Listen_Address parse(const std::string& text);
+};
+
 // Serves journals, each at a unix-domain socket that only the user of the process may open, and all
 // of them at a TCP port.
 class Socket_Server {
@@ -47,19 +56,20 @@ class Socket_Server {
   // this socket, and will remove it.
   void serve(Served_Journal& journal, const std::string& name, const std::string& path,
              std::optional<int> descriptor = std::nullopt);
-  // Listens at HOST:PORT, [HOST]:PORT or PORT; without a host, for this machine only. Call this
-  // before run(). Without TLS, the host must be this machine, and all its users may connect. Port
-  // 0: any free port. Returns the port. Throws Exception if it cannot listen there, or a file
-  // cannot be used.
+  // Listens at a Listen_Address. Call this before run(). Without TLS, the host must be this
+  // machine, and all its users may connect. Port 0: any free port. Returns the port. Throws
+  // Exception if it cannot listen there, or a file cannot be used.
   int listen(const std::string& address, const Tls_Files& tls);
 
-  // Answers HTTP requests at [HOST:]PORT with the counters of all databases, as text for
-  // Prometheus. Call this before run(). Without a host, for this machine only. Returns the port.
-  // Throws Exception if it cannot listen there.
+  // Answers HTTP requests at a Listen_Address with the counters of all databases, as text for
+  // Prometheus. Call this before run(). Returns the port. Throws Exception if it cannot listen
+  // there.
   int listen_for_metrics(const std::string& address);
 
   // Serves until SIGINT, SIGTERM or stop(), and then removes the sockets. SIGHUP reloads the files
-  // of TLS; if this fails, a line is logged, and the old files stay in use.
+  // of TLS, and ends the sessions of clients whose line of the access list is gone or another, and,
+  // if the authority has changed, sessions of clients that have shown a certificate. If a file
+  // cannot be used, a line is logged, and the old files stay in use.
   void run();
   // May be called by any thread.
   void stop();

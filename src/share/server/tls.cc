@@ -4,6 +4,7 @@
 
 #include "joedb/base/error.h"
 #include "joedb/io/posix_file.h"
+#include "kernel/io/secret_file.h"
 
 namespace joedb::server {
 
@@ -29,11 +30,17 @@ std::shared_ptr<Tls_State> load_tls(const Tls_Files& files) {
   std::error_code error;
   context.use_certificate_chain_file(files.certificate, error);
   check(error, files.certificate);
+  require_secret(files.key);
   context.use_private_key_file(files.key, asio::ssl::context::pem, error);
   check(error, files.key);
   if (!files.client_authority.empty()) {
     context.load_verify_file(files.client_authority, error);
     check(error, files.client_authority);
+    state->authority = content_of(files.client_authority);
+    // Without it, OpenSSL refuses a client that resumes a session in which it has shown a
+    // certificate.
+    constexpr unsigned char name[] = "joedb";
+    SSL_CTX_set_session_id_context(context.native_handle(), name, sizeof name);
     // A client without a certificate may have a token.
     context.set_verify_mode(asio::ssl::verify_peer);
   }

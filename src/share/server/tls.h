@@ -14,6 +14,7 @@ namespace joedb::server {
 // The content of Tls_Files, ready for use.
 struct Tls_State {
   asio::ssl::context context{asio::ssl::context::tls_server};
+  std::string authority;  // content of the file
   bool has_access_list = false;
   Access_List access_list;
 };

@@ -8,6 +8,7 @@
 #include "joedb/table/load.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/split.h"
 #include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"

@@ -5,6 +5,7 @@
 #include "joedb/history/changes.h"
 #include "joedb/io/memory_file.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/plain_text.h"
 #include "rewrite/pack.h"
 #include "text/change_text.h"
 #include "text/columns.h"

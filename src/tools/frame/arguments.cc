@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <forward_list>
 #include <iostream>
 
 #include "joedb/base/log.h"
@@ -16,6 +17,7 @@
 #include "kernel/base/backoff.h"
 #include "kernel/base/json_text.h"
 #include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
 #include "share/replica/retry.h"
 #include "tools/frame/exact_connection.h"
@@ -54,8 +56,16 @@ class Json_Logger final : public Logger {
     time.replace(10, 1, "T").replace(19, 4, "Z");
     std::vector<Log_Field> members{{"time", time}};
     if (!tag_.empty()) members.push_back({"tag", tag_});
-    members.push_back({"event", event});
-    members.insert(members.end(), fields.begin(), fields.end());
+    std::forward_list<std::string> texts;
+    const auto add = [&](std::string_view name, std::string_view text) {
+      members.push_back({name, texts.emplace_front(plain(text))});
+    };
+    add("event", event);
+    for (const Log_Field& field : fields)
+      if (const auto* const text = std::get_if<std::string_view>(&field.value))
+        add(field.name, *text);
+      else
+        members.push_back(field);
     std::clog << '{' + json_members(members) + "}\n" << std::flush;
   }
 

@@ -35,8 +35,8 @@ struct Log_Options {
 void add_log_options(Options& options, Log_Options& log);
 
 // Writes lines "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" to standard error or to the system log; or
-// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error. Thread-safe:
-// a server and its watchers share it.
+// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error. Texts have no
+// control characters, as in other logs. Thread-safe: a server and its watchers share it.
 class Tool_Log : public Logger {
  public:
   explicit Tool_Log(const Log_Options& options);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "joedb/io/posix_file.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/io/lock_wait.h"
 #include "share/network/protocol.h"
 #include "tools/frame/stop_signal.h"
@@ -67,8 +68,8 @@ static std::string holder_of_lock(Connector& connector) {
     std::string name;
     words >> word >> session >> seconds >> name;
     if (word != "lock") continue;
-    return "session " + session + (name.empty() ? "" : " (" + name + ")") + " has had it for " +
-           seconds + " s";
+    return plain("session " + session + (name.empty() ? "" : " (" + name + ")") +
+                 " has had it for " + seconds + " s");
   }
   return "";
 }

@@ -9,6 +9,7 @@
 #include "joedb/format/header.h"
 #include "joedb/journal/readonly_journal.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "tools/frame/command.h"
 #include "tools/frame/lock_notice.h"
@@ -174,7 +175,9 @@ static void print_error(const Call& call, const std::exception& error) {
   std::fflush(stdout);
   const std::string text = is_classic() ? "Exception caught: " + classic_text(error)
                                         : call.name + ": " + user_message(error);
-  std::fprintf(stderr, "%s\n", text.c_str());
+  // Names of files, tables and fields may be of others: of their bytes, only ends of lines are
+  // printed as they are.
+  std::fprintf(stderr, "%s\n", plain_lines(text).c_str());
 }
 
 }  // namespace joedb

@@ -8,6 +8,7 @@
 #include "joedb/journal/readonly_journal.h"
 #include "kernel/base/backoff.h"
 #include "kernel/base/counted.h"
+#include "kernel/base/plain_text.h"
 #include "share/cluster/log_verifier.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -186,8 +187,8 @@ void print(const std::string& name, const Nats_Stream_State& state,
             << "  lock        "
             << (journal.lock_owner.empty() ? "free" : "of " + journal.lock_owner) << '\n';
   if (!journal.archive.empty())
-    std::cout << "  archive     " << journal.archive << ", up to position " << journal.archive_end
-              << '\n';
+    std::cout << "  archive     " << plain(journal.archive) << ", up to position "
+              << journal.archive_end << '\n';
 }
 
 int run_status(std::vector<std::string> arguments) {

@@ -14,6 +14,7 @@
 
 #include "joedb/base/log.h"
 #include "kernel/io/process.h"
+#include "kernel/io/secret_file.h"
 #include "share/server/keys.h"
 #include "share/server/served_journal.h"
 #include "share/server/socket_server.h"
@@ -63,30 +64,37 @@ std::string database_name(const File_Argument& file) {
   return std::filesystem::path(file.name).stem().string();
 }
 
+enum class Push_Check { records, form };
+
 // Opens the journal that is served.
 std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
-                                                     const Client_Options& client) {
+                                                     const Client_Options& client,
+                                                     Push_Check push_check) {
   if (open.file().is_readonly()) return std::make_unique<server::Read_Journal>(open.file());
   Journal_Options options = client.journal_options();
   if (client.recovery != Recovery::none || is_classic()) options.recovery = client.recovery;
-  return std::make_unique<server::Written_Journal>(open.file(), open.connection(), client.check,
-                                                   client.hard_checkpoint, options);
+  const auto make = [&]<class Journal>(std::type_identity<Journal>) {
+    return std::make_unique<Journal>(open.file(), open.connection(), client.check,
+                                     client.hard_checkpoint, options);
+  };
+  if (push_check == Push_Check::form)
+    return make(std::type_identity<server::Written_Bare_Journal>());
+  return make(std::type_identity<server::Written_Journal>());
 }
 
 // A served journal, with the objects that it uses.
 struct Served_File {
   Served_File(const File_Argument& file, const Connection_Argument& connection,
-              const Client_Options& client, Logger& log)
+              const Client_Options& client, Push_Check push_check, Logger& log)
       : open(file, connection, log) {
     require_different(file, connection);
     open.connect(client);
-    journal = open_journal(open, client);
+    journal = open_journal(open, client, push_check);
   }
   ~Served_File() {
-    auto* const written = dynamic_cast<server::Written_Journal*>(journal.get());
-    if (written == nullptr || is_classic()) return;
+    if (!journal || is_classic()) return;
     try {
-      written->finish();
+      journal->finish();
     } catch (const std::exception& error) {
       Destructor_Logger::warning(error.what());
     }
@@ -114,6 +122,7 @@ void watch(Watchers& watchers, server::Socket_Server& server, const Served_File&
 // Options that both tools share.
 struct Server_Options {
   Client_Options client;
+  Push_Check push_check = Push_Check::records;
   Log_Options log;
   std::chrono::duration<double> lock_time{300};
   std::chrono::duration<double> idle_time{86'400};
@@ -144,12 +153,23 @@ struct Server_Options {
                 "accept client certificates signed by this authority (PEM)");
     options.add("--metrics", metrics,
                 "[HOST:]PORT that answers HTTP requests with counters for Prometheus");
+    options.add_choice(
+        "--check_pushes", push_check,
+        {{"records", Push_Check::records}, {"form", Push_Check::form}},
+        "what to check before a push is acknowledged: that it fits the schema and the records "
+        "(records), for which the server holds all records in memory, or, if there is a snapshot "
+        "beside FILE (joedb_snapshot), the records that are used; or only that it consists of "
+        "whole "
+        "entries (form), in a few MB of memory, as joedb 10 does: a client with a fault can then "
+        "write entries that make the database unreadable");
     add_client_options(options, client);
     add_log_options(options, log);
   }
   void check() const {
     if (client.db != Client_Options::Db::none)
       throw Usage_Error("--db: a server does not print the entries; joedb_logdump does");
+    check_address("--listen", address);
+    check_address("--metrics", metrics);
     if (tls.certificate.empty() != tls.key.empty())
       throw Usage_Error("--certificate and --key are given together");
     if (!tls.certificate.empty() && address.empty())
@@ -158,6 +178,13 @@ struct Server_Options {
       throw Usage_Error("--access needs TLS: --certificate and --key");
     if (!tls.client_authority.empty() && tls.access_list.empty())
       throw Usage_Error("--client_authority needs --access, the list of who may do what");
+  }
+  static void check_address(const std::string& option, const std::string& text) {
+    try {
+      if (!text.empty()) server::Listen_Address::parse(text);
+    } catch (const Exception& error) {
+      throw Usage_Error(option + ": " + error.what());
+    }
   }
   server::Server_Core::Limits limits(std::size_t max_connections) const {
     server::Server_Core::Limits result;
@@ -169,11 +196,11 @@ struct Server_Options {
   }
 };
 
-// Returns the number of connections that this process may have: an eighth of its files is left for
-// databases, their backups, and pushes that are staged in files.
+// Returns the number of connections that this process may have: an eighth of its files, or 32, is
+// left for databases, their backups, and pushes that are staged in files.
 std::size_t connection_limit(const Server_Options& options, Logger& log) {
   const std::size_t files = raise_file_limit();
-  const std::size_t result = files - files / 8;
+  const std::size_t result = files - std::min(files / 2, std::max<std::size_t>(files / 8, 32));
   if (static_cast<std::size_t>(options.max_sessions) > result)
     log.log("at most " + std::to_string(result) + " connections, because this process may open " +
             std::to_string(files) + " files (ulimit -n)");
@@ -242,8 +269,8 @@ int make_keys(const std::string& folder) {
   const auto in_folder = [&folder](const char* name) { return (fs::path(folder) / name).string(); };
   const server::New_Token token = server::make_token("ann", server::Role::push);
   server::make_certificate(in_folder("server.crt"), in_folder("server.key"));
-  server::write_secret(in_folder("access"), token.line + "\n");
-  server::write_secret(in_folder("ann.token"), "ann:" + token.token + "\n");
+  write_secret(in_folder("access"), token.line + "\n");
+  write_secret(in_folder("ann.token"), "ann:" + token.token + "\n");
   std::cout << "Serve a database to other machines:\n"
             << "  joedb_server --listen 0.0.0.0:5619 --certificate " << in_folder("server.crt")
             << " --key " << in_folder("server.key") << " --access " << in_folder("access")
@@ -303,7 +330,8 @@ int run_server(std::vector<std::string> arguments) {
   return name_file_in_errors(file.name, [&] {
     // Declared first, so that it also limits the time of the destructors of the other objects.
     End_Limit end_limit(log);
-    const Served_File served(file, connection, server_options.client, log);
+    const Served_File served(file, connection, server_options.client, server_options.push_check,
+                             log);
     const std::size_t most = connection_limit(server_options, log);
     server::Socket_Server server(server_options.limits(most), log, most);
     server.serve(*served.journal, database_name(file), socket, inherited_socket());
@@ -344,8 +372,8 @@ int run_multi_server(std::vector<std::string> arguments) {
   do {
     const File_Argument file = take_file(*words, server_grammar);
     name_file_in_errors(file.name, [&] {
-      files.push_back(
-          std::make_unique<Served_File>(file, no_connection, server_options.client, log));
+      files.push_back(std::make_unique<Served_File>(file, no_connection, server_options.client,
+                                                    server_options.push_check, log));
       server.serve(*files.back()->journal, database_name(file), file.name + ".sock");
       watch(watchers, server, *files.back(), file, no_connection, log);
       return 0;

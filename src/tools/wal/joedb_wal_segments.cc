@@ -193,12 +193,19 @@ int repair_gaps(const std::string& name, const Segments_Report& report, const Re
   const bool has_copy = is_cut || !removed.empty();
   if (has_copy) {
     require_new(copy);
-    Directory::make(copy);
-    std::filesystem::permissions(copy, std::filesystem::status(name).permissions());
+    try {
+      Directory::make(copy);
+      std::filesystem::permissions(copy, std::filesystem::status(name).permissions());
+      for (const std::string& segment : removed)
+        copy_end(name + "/" + segment, 0, copy + "/" + segment);
+      if (is_cut)
+        copy_end(name + "/" + end, cut, copy + "/" + end + ".tail-" + std::to_string(cut));
+    } catch (...) {  // a part of a copy would stop the next repair
+      std::error_code ignored;
+      std::filesystem::remove_all(copy, ignored);
+      throw;
+    }
   }
-  for (const std::string& segment : removed)
-    copy_end(name + "/" + segment, 0, copy + "/" + segment);
-  if (is_cut) copy_end(name + "/" + end, cut, copy + "/" + end + ".tail-" + std::to_string(cut));
   // Before the removal, because the removed headers record which entries are needed.
   write_oldest(name + "/" + end, repair.keeps_later ? kept.first : report.list.oldest());
   for (const std::string& segment : removed) directory.remove(segment);
