@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -18,7 +19,7 @@ def open(
     authority_file: str | os.PathLike[str] = "",
     token_file: str | os.PathLike[str] = "",
     recovery: str = "",
-    timeout: float | None = 5,
+    timeout: float | None = math.nan,
     hard: bool = False,
     timestamps: bool = True,
 ) -> _joedb.Database:
@@ -32,7 +33,8 @@ def open(
     recovery    what is done with the bytes of a program that was killed in a transaction:
                 "keep", "overwrite".
     timeout     seconds to wait for others who are writing a shared file, and for other threads
-                that are in a transaction of this database, before LockTimeout; None: for ever.
+                that are in a transaction of this database, before LockTimeout, and for a
+                lost server; None: for ever. Default: 5 for others, 60 for a server.
     hard        transactions survive power cuts, not only the end of the program.
     timestamps  transactions have a time, which `at("2 hours ago")` needs.
     """
@@ -49,7 +51,7 @@ def _open(
     authority_file: str | os.PathLike[str] = "",
     token_file: str | os.PathLike[str] = "",
     recovery: str = "",
-    timeout: float | None = 5,
+    timeout: float | None = math.nan,
     hard: bool = False,
     timestamps: bool = True,
 ) -> _joedb.Database:
@@ -65,7 +67,7 @@ def _open(
         authority_file,
         token_file,
         recovery,
-        -1.0 if timeout is None else max(0.0, float(timeout)),
+        -1.0 if timeout is None else timeout if math.isnan(timeout) else max(0.0, float(timeout)),
         hard,
         timestamps,
         unique,

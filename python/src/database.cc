@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 
 #include "history/tags.h"
@@ -161,7 +162,7 @@ nb::object open(const nb::bytes& path, const std::string& mode, const std::strin
   Session_Options options;
   options.is_hard = hard;
   options.has_timestamps = timestamps;
-  options.timeout = timeout;
+  if (!std::isnan(timeout)) options.timeout = timeout;
   options.server = server;
   options.authority_file = authority_file;
   options.token_file = token_file;

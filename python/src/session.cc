@@ -124,7 +124,8 @@ std::shared_ptr<Shared_Session> Shared_Session::open(const std::string& path,
   options.recovery = parse_recovery(recovery);
   options.check_interrupt = check_signals;
   std::shared_ptr<Shared_Session> shared(new Shared_Session(path));
-  shared->timeout_ = options.timeout;
+  shared->timeout_ =
+      options.timeout.value_or(std::chrono::duration<double>(default_busy_timeout).count());
   shared->session_ = without_interpreter(
       [&] { return std::make_unique<Session>(path, open_mode, std::move(options)); });
   return shared;

@@ -25,8 +25,9 @@ namespace {
 
 constexpr std::chrono::milliseconds max_pause{20};
 
-// Returns a duration of up to about 30 years.
+// Returns a duration of up to about 30 years; the longest one if `seconds` is negative.
 System::Duration duration_of(double seconds) {
+  if (seconds < 0) return System::Duration::max();
   return std::chrono::duration_cast<System::Duration>(
       std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
@@ -69,8 +70,8 @@ class Session::Server {
           Tls_Identity{.authority_file = options.authority_file, .token_file = options.token_file});
     Connector::Settings& settings = connector_->settings();
     settings.look = options.check_interrupt;
-    if (options.timeout >= 0) {
-      settings.retry_time = duration_of(options.timeout);
+    if (options.timeout) {
+      settings.retry_time = duration_of(*options.timeout);
       // A server that is well needs some time, too.
       settings.answer_time = std::clamp<System::Duration>(
           settings.retry_time, std::chrono::seconds(1), settings.answer_time);
@@ -102,7 +103,7 @@ Session::Session(const std::string& path, Open_Mode mode, Session_Options option
     throw Exception("a copy of what a server has is written: it cannot be opened for reading only");
   if (path != memory_name)
     file_ = std::make_unique<File>(
-        path, mode, options_.timeout < 0 ? System::Duration::max() : duration_of(options_.timeout),
+        path, mode, options_.timeout ? duration_of(*options_.timeout) : default_busy_timeout,
         *system_);
   else if (is_reading)
     throw Exception("a database in memory is new: it cannot be opened for reading only");

@@ -37,10 +37,10 @@ struct Session_Options {
   // Makes hard checkpoints in transactions that do not select a kind of checkpoint.
   bool is_hard = false;
   bool has_timestamps = true;
-  // Maximum time to wait for a lock of the file (File), in seconds. Negative: no limit. With a
-  // server, also Connector::Settings::retry_time, and its answer_time if this is shorter, but at
-  // least 1 s; negative: the defaults of Connector.
-  double timeout = std::chrono::duration<double>(default_busy_timeout).count();
+  // Maximum time to wait for a lock of the file (File), and for a lost server, in seconds.
+  // Negative: no limit. It also limits Connector::Settings::answer_time, to at least 1 s. Default:
+  // those of File and of Connector::Settings.
+  std::optional<double> timeout = {};
   // Called every few milliseconds while the session waits for other processes. If it throws, the
   // wait ends.
   std::function<void()> check_interrupt = [] {};
