@@ -89,7 +89,8 @@ class Server(unittest.TestCase):
         wrong = 'create_table city\nadd_field city name strung\n'
         right = 'create_table city\nadd_field city name string\n'
         replies = self.talk(self.opened('geo.joedbi', wrong))
-        self.assertEqual([(1, 20, 26, 'unknown type: strung. Did you mean string?')], self.diagnostics(replies)['geo.joedbi'])
+        self.assertEqual([(1, 20, 26, 'unknown type: strung. Did you mean string?')],
+                         self.diagnostics(replies)['geo.joedbi'])
         replies = self.talk(self.opened('geo.joedbi', wrong), self.changed('geo.joedbi', right))
         self.assertEqual([], self.diagnostics(replies)['geo.joedbi'])
 

@@ -504,10 +504,10 @@ bool Cursor::has_order(const Index& index) const {
   return true;
 }
 
-// Returns true if the index sorts this field as SQL does. SQL sorts nan and the null reference (-1),
-// which are NULL there, before all other values; an index sorts nan last, and references less than
-// -1 before the null reference. So a float or a reference qualifies only if it is the first field of
-// the index, and no such value is stored.
+// Returns true if the index sorts this field as SQL does. SQL sorts nan and the null reference
+// (-1), which are NULL there, before all other values; an index sorts nan last, and references less
+// than -1 before the null reference. So a float or a reference qualifies only if it is the first
+// field of the index, and no such value is stored.
 bool Cursor::sorts_like_sql(const Index& index, std::size_t field) const {
   const Field_Id id = index.definition().fields[field];
   const Column_Base& values = *source_->table->find_field(id)->column;
