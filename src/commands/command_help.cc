@@ -94,7 +94,7 @@ static constexpr Command_Help commands[] = {
     {"sql", "",
      "print the present content as SQL: a transaction with a CREATE TABLE for each table and an "
      "INSERT for each record. The bytes of blobs are not included: their columns are NULL. Names "
-     "that differ only by case are an error, because SQL ignores case",
+     "are changed as by export sqlite",
      "sql\n"},
     {"json", "0|1", "print the content as JSON; with 1, strings as base64", "json\njson 1\n"},
 };

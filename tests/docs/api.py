@@ -110,6 +110,7 @@ class Api_Documentation(unittest.TestCase):
                    for member in [*compound.iterfind('.//listofallmembers/member/name'),
                                   *compound.iterfind('.//memberdef/name'),
                                   *compound.iterfind('.//memberdef/enumvalue/name')]}
+        members |= {'::'.join(name.split('::')[-2:]) for name in self.compounds}  # classes in classes
         members |= {f'{enum.findtext("name")}::{value.findtext("name")}'
                     for compound in self.compounds.values()
                     for enum in compound.iterfind('.//memberdef[@kind="enum"]')

@@ -349,7 +349,8 @@ class Socket_Server::Implementation {
 
   bool end_oldest(Strangers& strangers) {
     if (strangers.empty()) return false;
-    end(strangers.front(), "it has not shown who it is, and makes room for another");
+    const Pending_Pointer oldest = strangers.front();  // end() removes it from the list
+    end(oldest, "it has not shown who it is, and makes room for another");
     return true;
   }
 

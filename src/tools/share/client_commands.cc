@@ -147,6 +147,8 @@ class Client_Commands {
   }
 
   void break_lock(std::ostream& out) {
+    if (interpreters_.server == nullptr)
+      throw Exception("this client is connected to no server, which could give it the lock");
     std::string answer = ask_server(*interpreters_.server, network::break_lock_word);
     if (answer.ends_with('\n')) answer.pop_back();
     if (plain_size<'\\'>(answer) < answer.size() || answer.size() < 3)
@@ -274,8 +276,7 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
                                   commands->push_every(out, sleep);
                                 }});
   }
-  if (interpreters.server != nullptr && !loop.settings().is_classic)
-    reading.commands.push_back(break_lock_command(commands));
+  if (!loop.settings().is_classic) reading.commands.push_back(break_lock_command(commands));
   loop.add_group(std::move(reading));
   if (!client.can_write()) return;
 
