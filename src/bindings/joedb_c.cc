@@ -154,7 +154,7 @@ Session_Options options_of(const joedb_options& from) {
   options.is_hard = from.is_hard != 0;
   options.has_timestamps = from.has_no_timestamps == 0;
   options.checks_thread = false;
-  if (from.timeout != 0) options.timeout = from.timeout;
+  if (from.timeout > 0 || from.timeout < 0) options.timeout = from.timeout;
   if (from.interrupt != nullptr)
     options.check_interrupt = [f = from.interrupt, argument = from.interrupt_argument] {
       if (f(argument) != 0) throw Interrupted("interrupted");

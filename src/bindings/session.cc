@@ -71,7 +71,7 @@ class Session::Server {
     Connector::Settings& settings = connector_->settings();
     settings.look = options.check_interrupt;
     if (options.timeout) {
-      settings.retry_time = duration_of(*options.timeout);
+      settings.retry_time = settings.lock_time = duration_of(*options.timeout);
       // A server that is well needs some time, too.
       settings.answer_time = std::clamp<System::Duration>(
           settings.retry_time, std::chrono::seconds(1), settings.answer_time);

@@ -37,9 +37,9 @@ struct Session_Options {
   // Makes hard checkpoints in transactions that do not select a kind of checkpoint.
   bool is_hard = false;
   bool has_timestamps = true;
-  // Maximum time to wait for a lock of the file (File), and for a lost server, in seconds.
-  // Negative: no limit. It also limits Connector::Settings::answer_time, to at least 1 s. Default:
-  // those of File and of Connector::Settings.
+  // Maximum time to wait for a lock of the file (File) or of the server, and for a lost server, in
+  // seconds. Negative: no limit. It also limits Connector::Settings::answer_time, to at least 1 s.
+  // Default: those of File and of Connector::Settings.
   std::optional<double> timeout = {};
   // Called every few milliseconds while the session waits for other processes. If it throws, the
   // wait ends.

@@ -122,12 +122,12 @@ Csv_Reader::~Csv_Reader() = default;
 void Csv_Reader::read_separator() {
   unread_.reset();
   separator_ = format_.separator.value_or(',');
-  if (format_.separator) return;
   constexpr std::string_view word = "sep=";
   unread_ = input_.next_line();
   if (!unread_ || !unread_->starts_with(word)) return;
   const std::string_view rest = unread_->substr(word.size());
   if (rest.find_first_of("\r\n") != 1 || rest.find_last_not_of("\r\n") != 0) return;
+  if (format_.separator && *format_.separator != rest[0]) return;
   separator_ = rest[0];
   unread_.reset();
 }

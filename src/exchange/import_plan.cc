@@ -88,8 +88,12 @@ class Planner {
 
   // Rows that were not read may have columns for these, too.
   void expect_fields() {
-    for (const std::string& name : settings_.skipped) source_.add_column(name);
-    for (const auto& [name, field] : settings_.renames) source_.add_column(name);
+    const auto expect = [&](const std::string& word) {
+      const auto number = parse_number<std::size_t>(word);
+      if (!number || *number < 1 || *number > source_.columns().size()) source_.add_column(word);
+    };
+    for (const std::string& name : settings_.skipped) expect(name);
+    for (const auto& [name, field] : settings_.renames) expect(name);
     name_fields();
     const std::set<std::string> fields(column_fields_.begin(), column_fields_.end());
     for_each_live_field(*table_, [&](Field_Id, const Field& field) {
@@ -157,16 +161,16 @@ class Planner {
     for (std::size_t k = 0; k < others.size(); ++k) column_fields_[others[k]] = names[k];
   }
 
-  // A number that to_identifiers() gave depends on the order of the columns, which may be another
-  // one next time: the values would come into other fields.
+  // A number that to_identifiers() gave depends on the order of the columns, which may have been
+  // another one when the table was made: the values would come into other fields.
   void require_own_name(std::size_t i) const {
     const std::string& name = source_.columns()[i];
-    if (has_all_fields() && !is_identifier(name) && !renamed(i) &&
-        column_fields_[i] != identifier_of(name))
-      throw Data_Error("the columns " + name + " and another one are for the field " +
-                       identifier_of(name) +
-                       ": give each a field, by its number from 1: --rename " +
-                       std::to_string(i + 1) + "=FIELD");
+    if (table_ == nullptr || is_identifier(name) || renamed(i)) return;
+    const std::string field = identifier_of(name);
+    if (column_fields_[i] == field && table_->find_field(field + "_2").is_null()) return;
+    throw Data_Error("the columns " + name + " and another one are for the field " + field +
+                     ": give each a field, by its number from 1: --rename " +
+                     std::to_string(i + 1) + "=FIELD");
   }
 
   void plan_column(std::size_t i) {

@@ -129,6 +129,7 @@ TEST_F(Import_Test, ReadsCsvAsItIsFound) {
   EXPECT_THAT(rows("sep=;\n1;2\n", {.columns = {"a", "b"}}), ElementsAre("1|2"));
   EXPECT_THAT(rows("sep=,b\n1,2\n"), ElementsAre("1|2"));
   EXPECT_THAT(rows("sep=;\n1\n", {.separator = ','}), ElementsAre("1"));
+  EXPECT_THAT(rows("sep=;\na;b\n1;2\n", {.separator = ';'}), ElementsAre("1|2"));
 }
 
 TEST_F(Import_Test, SaysWhereACsvFileIsWrong) {
@@ -312,8 +313,8 @@ TEST_F(Import_Test, GivesEachColumnAFieldOfItsOwn) {
             "own x no error");
   // The numbers depend on the order of the keys, which may be another one next time.
   EXPECT_EQ(fields(Format::jsonl, "{\"имя\": 1, \"возраст\": 2}\n", {.table = "t"}),
-            "column column_2 the columns возраст and another one are for the field column: give "
-            "each a field, by its number from 1: --rename 2=FIELD");
+            "column column_2 the columns имя and another one are for the field column: give "
+            "each a field, by its number from 1: --rename 1=FIELD");
 }
 
 TEST_F(Import_Test, TakesNoTrueForANumber) {

@@ -234,6 +234,20 @@ class Waits(servers.Servers):
         self.assertIn('no answer after 1 s', self.client('--retry_time', '0', '--answer_time', '1'))
         self.assert_quick(start, 3)
 
+    # ---- locks
+
+    def test_a_lock_that_another_client_keeps_is_given_up(self):
+        self.serve('city.joedb')
+        holder = self.start('joedb_client', 'memory', 'local', 'city.joedb.sock')
+        holder.write('transaction\ninsert_into city 0\n')
+        holder.read_until('OK: insert_into')
+        text = self.run_tool('joedb_client', '--bail', 'memory', 'local', '--lock_time', '1', 'city.joedb.sock',
+                             text='transaction\n', code=1)
+        self.assertRegex(text, r'city\.joedb\.sock is locked by another client: waited 1(\.\d+)? seconds?')
+        holder.write('quit\nquit\n')
+        self.assertEqual(holder.process.wait(servers.PATIENCE), 0)
+        self.insert('Oslo', 'local', '--lock_time', '1', 'city.joedb.sock', city=1)
+
     # ---- relays
 
     def test_a_relay_waits_for_its_hub(self):

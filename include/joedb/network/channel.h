@@ -92,6 +92,9 @@ class Connector {
     // request asks it to wait, and 1 s for each MiB that it has to hash or to write. The connection
     // is lost then. To connect, it has 10 seconds at most. max(): no limit.
     System::Duration answer_time = std::chrono::seconds(30);
+    // How long to wait for the server's lock while another client has it. Then Lock_Timeout is
+    // thrown, and the connection is lost. max(): no limit.
+    System::Duration lock_time = std::chrono::seconds(60);
     // How long Robust_Connection tries again after a connection is lost, before it throws
     // Connection_Lost. 0: it does not try again; max(): it tries for ever, as a service should.
     System::Duration retry_time = std::chrono::seconds(60);
@@ -106,6 +109,7 @@ class Connector {
   void set_keep_alive_interval(std::chrono::milliseconds value) { settings_.keep_alive = value; }
   void set_extensions(bool value) { settings_.has_extensions = value; }
   void set_answer_time(System::Duration value) { settings_.answer_time = value; }
+  void set_lock_time(System::Duration value) { settings_.lock_time = value; }
   void set_retry_time(System::Duration value) { settings_.retry_time = value; }
   const Settings& settings() const { return settings_; }
   Settings& settings() { return settings_; }

@@ -37,7 +37,7 @@ class Server_Connection final : public Connection {
   // Performs the handshake. `channel` and `log` must outlive the connection. Throws
   // Connection_Lost, and Disconnection if the other side does not speak the protocol. All requests
   // wait for Settings::answer_time at most, and then throw Connection_Lost, except that the lock
-  // is waited for without a limit.
+  // is waited for up to Settings::lock_time, and Lock_Timeout is thrown then.
   explicit Server_Connection(Channel& channel, Logger& log = Logger::none(),
                              const Settings& settings = {});
   // Tells the server that the session ends, unless the connection is lost.
@@ -70,6 +70,7 @@ class Server_Connection final : public Connection {
   class Incoming;
 
   void expect_answer(System::Duration time = {});
+  void expect_lock();
   void say_hello(bool extensions_are_wanted);
   void ask_for_checkpoint(const Pull& pull, bool has_data);
   char send_push(const Abstract_File& local, Offset end, char c);

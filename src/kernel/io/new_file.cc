@@ -150,8 +150,10 @@ static bool remove_left(const std::string& path) {
 
 // The process in a name of temporary_path(): "12" or "12-2" after its prefix.
 static bool is_running(std::string_view digits) {
+  constexpr pid_t most = 1 << 22;  // proc(5), pid_max: names with larger numbers are of others
   const auto process = parse_number<pid_t>(digits.substr(0, digits.find('-')));
-  return !process || *process <= 0 || ::kill(*process, 0) == 0 || errno != ESRCH;
+  return !process || *process <= 0 || *process > most || digits.front() == '0' ||
+         ::kill(*process, 0) == 0 || errno != ESRCH;
 }
 
 // Returns an unused path for a temporary file beside `name`. The process number alone is not

@@ -8,8 +8,20 @@ namespace joedb::inline v1 {
 
 void Request_Runner::run(const Request& request) {
   process_.require_own("the connection to the server");
-  const std::lock_guard lock(using_);
+  if (!using_.try_lock()) {
+    waits_since_ = Clock::now();
+    using_.lock();
+    waits_since_ = Clock::time_point::max();
+  }
+  const std::lock_guard lock(using_, std::adopt_lock);
   run_locked(request);
+}
+
+void Request_Runner::require_no_waiting() const {
+  const Clock::time_point since = waits_since_;
+  const bool is_late =
+      since != Clock::time_point::max() && Clock::now() - since > std::chrono::seconds(1);
+  if (must_stop_ || is_late) throw Connection_Lost("a keep-alive was not answered");
 }
 
 // state_ is `lost` while the request runs, for the case that it throws before the end of its reply.
@@ -49,7 +61,7 @@ void Request_Runner::send_pings(std::chrono::milliseconds interval, const Reques
   std::unique_lock lock(using_);
   for (;;) {
     const auto next = last_use_ + interval;
-    if (stopping_->wait_until(lock, next, [this] { return must_stop_; })) return;
+    if (stopping_->wait_until(lock, next, [this] { return must_stop_.load(); })) return;
     if (last_use_ + interval > next) continue;  // the connection was used meanwhile
     if (state_ != State::working) return;
     try {
@@ -69,10 +81,8 @@ void Request_Runner::stop_pings() {
     keep_until_exit(std::make_shared<std::thread>(std::move(pinger_)));
     return;
   }
-  {
-    const std::lock_guard lock(using_);
-    must_stop_ = true;
-  }
+  must_stop_ = true;  // ends a ping that waits for its answer
+  { const std::lock_guard lock(using_); }
   stopping_->notify_one();
   pinger_.join();
 }

@@ -1,6 +1,7 @@
 #ifndef JOEDB_SRC_SHARE_NETWORK_REQUEST_RUNNER_H
 #define JOEDB_SRC_SHARE_NETWORK_REQUEST_RUNNER_H
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
@@ -54,6 +55,10 @@ class Request_Runner {
   }
   bool is_inherited() const { return process_.is_inherited(); }
 
+  // For Patience::look of a ping: throws Connection_Lost if the pings must stop, or if a request
+  // has waited for a second for the answer to this ping.
+  void require_no_waiting() const;
+
  private:
   enum class State { working, refused, lost };
   using Clock = std::chrono::steady_clock;
@@ -66,8 +71,9 @@ class Request_Runner {
   mutable std::mutex using_;  // guards the connection and the members up to last_use_
   State state_ = State::working;
   std::string failure_;
-  bool must_stop_ = false;
   Clock::time_point last_use_;
+  std::atomic<bool> must_stop_ = false;
+  std::atomic<Clock::time_point> waits_since_ = Clock::time_point::max();  // a request, for using_
   Condition stopping_;
   std::thread pinger_;
   const Process_Mark process_;

@@ -73,6 +73,7 @@ auto Robust_Connection::retry(F&& f) {
   for (;;) {
     try {
       connect();
+      retry.connected();
       return f();
     } catch (const Connection_Lost& error) {
       disconnect();
@@ -80,6 +81,9 @@ auto Robust_Connection::retry(F&& f) {
     } catch (const Inherited_Object&) {
       // The connection of the parent process must not be closed.
       throw;
+    } catch (const Lock_Timeout& error) {
+      disconnect();
+      throw Lock_Timeout(connector_.name(), error.process, error.holder, error.waited);
     } catch (...) {
       if (connection_ && connection_->is_lost()) disconnect();
       throw;

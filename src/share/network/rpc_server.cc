@@ -223,7 +223,7 @@ class Server::Implementation {
     asio::async_write(session->socket, asio::buffer(session->output),
                       [this, session](const std::error_code& error, std::size_t) {
                         run_for(session, [&] {
-                          session->output = {};
+                          std::string().swap(session->output);  // frees its memory
                           if (error) return end(session, error.message());
                           if (session->ends_after_reply) return end(session, "another hash");
                           process(session);

@@ -98,6 +98,19 @@ void Server_Connection::expect_answer(System::Duration time) {
   channel_.set_patience({sum(settings_.answer_time, time), settings_.look});
 }
 
+// The server answers when it is the turn of this client. Who gives up leaves the queue by ending
+// the connection.
+void Server_Connection::expect_lock() {
+  const System::Time start = System::real().now();
+  const auto look = [this, start] {
+    if (settings_.look) settings_.look();
+    const System::Duration waited = System::real().now() - start;
+    if (waited >= settings_.lock_time)
+      throw Lock_Timeout("the server", 0, "another client", waited);
+  };
+  channel_.set_patience({System::Duration::max(), look});
+}
+
 // ---- hello --------------------------------------------------------------------------------------
 
 void Server_Connection::say_hello(bool extensions_are_wanted) {
@@ -149,7 +162,7 @@ void Server_Connection::compare(const Abstract_File& local, Offset, Offset end,
 
 void Server_Connection::ask_for_checkpoint(const Pull& pull, bool has_data) {
   const std::string out = pull_request(pull, has_data);
-  expect_answer(pull.takes_lock ? System::Duration::max() : pull.wait);
+  pull.takes_lock ? expect_lock() : expect_answer(pull.wait);
   channel_.write(out.data(), out.size());
   const char reply = input_.read_byte();
   expect_answer();
@@ -288,7 +301,8 @@ void Server_Connection::unlock() noexcept {
 
 void Server_Connection::send_ping() {
   const std::string out = pull_request({}, false);
-  channel_.set_patience({settings_.answer_time});  // `look` is for the thread of the requests
+  // Settings::look is for the thread of the requests.
+  channel_.set_patience({settings_.answer_time, [this] { requests_->require_no_waiting(); }});
   channel_.write(out.data(), out.size());
   if (input_.read_byte() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
   input_.read_number();  // the checkpoint, for which the next pull asks again

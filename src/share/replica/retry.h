@@ -2,6 +2,7 @@
 #define JOEDB_SRC_SHARE_REPLICA_RETRY_H
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,7 +18,7 @@ class Retry {
  public:
   struct Settings {
     std::string name;       // of the server, for the error
-    System::Duration time;  // begins with the first wait(); max(): no limit
+    System::Duration time;  // begins with a loss; max(): no limit
     std::function<void(const std::string& reason)> on_retry = {};  // called by the first wait()
     std::function<void()> look = {};  // called about every 20 ms; may throw
   };
@@ -27,11 +28,20 @@ class Retry {
       : settings_(std::move(settings)),
         log_(log),
         system_(system),
-        backoff_(system, reconnection_pauses) {}
+        backoff_(std::in_place, system, reconnection_pauses) {}
+
+  // Call this when the connection works. After it has worked for a second, its next loss begins
+  // the time anew.
+  void connected() { connected_ = system_.now(); }
 
   // Logs `error`, and sleeps. If the time is over, throws Connection_Lost with the text of `error`.
   void wait(const Connection_Lost& error) {
     const System::Time now = system_.now();
+    if (connected_ && now - *connected_ > std::chrono::seconds(1)) {
+      tries_ = 0;
+      backoff_.emplace(system_, reconnection_pauses);
+    }
+    connected_.reset();
     if (tries_++ == 0) {
       start_ = now;
       if (settings_.time <= System::Duration(0)) throw Connection_Lost(error);
@@ -39,7 +49,7 @@ class Retry {
     }
     const System::Duration left = System::after(start_, settings_.time) - now;
     if (left <= System::Duration(0)) give_up(error, now - start_);
-    const System::Duration pause = std::min(backoff_.next(), left);
+    const System::Duration pause = std::min(backoff_->next(), left);
     log_.log(std::string("connection lost: ") + error.what() + "; " + trying_again(pause));
     sleep(pause);
   }
@@ -64,7 +74,8 @@ class Retry {
   const Settings settings_;
   Logger& log_;
   System& system_;
-  Backoff backoff_;
+  std::optional<Backoff> backoff_;
+  std::optional<System::Time> connected_;  // since the last wait()
   System::Time start_ = {};
   int tries_ = 0;
 };

@@ -16,7 +16,8 @@ void Refusal_Log::add(const std::string& address, const std::string& client,
     return;
   }
   --lines_;
-  std::vector<Log_Field> fields{{"address", address}};
+  std::vector<Log_Field> fields;
+  if (!address.empty()) fields.push_back({"address", address});
   if (!client.empty()) fields.push_back({"client", client});
   fields.push_back({"error", why});
   if (unlogged_ > 0) fields.push_back({"not_logged_before", unlogged_});

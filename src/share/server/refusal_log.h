@@ -16,7 +16,7 @@ class Refusal_Log {
   // Both must outlive this object.
   Refusal_Log(Logger& log, System& system) : log_(log), system_(system), time_(system.now()) {}
 
-  // `client`: the name that was given, if any.
+  // `address` and `client`, the name that was given, may be empty.
   void add(const std::string& address, const std::string& client, const std::string& why);
 
  private:

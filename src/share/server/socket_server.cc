@@ -204,8 +204,10 @@ class Served final : public Server_Host {
   asio::io_context& io_;
   const std::string path_;
   bool owns_socket_;
-  std::array<asio::thread_pool, lane_count> lanes_{asio::thread_pool(1), asio::thread_pool(1),
-                                                   asio::thread_pool(1)};
+  struct One_Thread : asio::thread_pool {
+    One_Thread() : asio::thread_pool(1) {}
+  };
+  std::array<One_Thread, lane_count> lanes_;
   std::map<Session_Id, Peer_Pointer> peers_;
   Server_Core core_;
   asio::steady_timer timer_;
@@ -270,8 +272,6 @@ class Socket_Server::Implementation {
     if (!tls.certificate.empty()) {
       tls_files_ = tls;
       tls_ = load_tls(tls);
-      sighup_.add(SIGHUP);
-      wait_for_sighup();
     } else if (!endpoint.address().is_loopback()) {
       throw Exception(text +
                       ": other machines can connect there, which needs TLS: give a "
@@ -294,6 +294,8 @@ class Socket_Server::Implementation {
     ends_.async_wait([this](const std::error_code& error, int) {
       if (!error) stop();
     });
+    sighup_.add(SIGHUP);
+    wait_for_sighup();
     for (const auto& [name, served] : served_) served->begin();
     if (tcp_) tcp_->accept();
     if (metrics_) metrics_->accept();
@@ -334,8 +336,9 @@ class Socket_Server::Implementation {
     std::size_t count = strangers_.size() + http_strangers_.size();
     for (const auto& [name, served] : served_) count += served->connections();
     if (count < max_connections_ || end_oldest_stranger()) return true;
-    log_.log("a connection was refused: there are " + std::to_string(count) +
-             ", for which this process may open files (ulimit -n)");
+    refusals_.add("", "",
+                  "there are " + std::to_string(count) +
+                      " connections, for which this process may open files (ulimit -n)");
     return false;
   }
 
@@ -481,6 +484,10 @@ class Socket_Server::Implementation {
   void wait_for_sighup() {
     sighup_.async_wait([this](const std::error_code& error, int) {
       if (error) return;
+      if (!tls_) {  // without TLS, there is nothing to read
+        log_.log("SIGHUP: this server has no certificate and no access list");
+        return wait_for_sighup();
+      }
       try {
         const std::shared_ptr<Tls_State> old = std::exchange(tls_, load_tls(tls_files_));
         log_.log("certificate and access list were read again");

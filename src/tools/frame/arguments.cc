@@ -398,20 +398,25 @@ const char* const connection_help =
     "CONNECTION is one of\n"
     "  dummy                       no connection (the default)\n"
     "  file FILE                   another file; with --read, it can only be pulled from\n"
-    "  local [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS] PATH\n"
+    "  local [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS]\n"
+    "      [--lock_time SECONDS] PATH\n"
     "                              a server on this machine, by its socket (joedb_server). After\n"
     "                              SECONDS without traffic, the client sends a keep-alive "
     "message.\n"
     "                              A server that does not answer a request for the answer time\n"
     "                              (default: 30) is lost. A lost connection is made again for the\n"
-    "                              retry time (default: 60; joedb_server and --follow: inf)\n"
+    "                              retry time (default: 60; joedb_server and --follow: inf). The\n"
+    "                              lock is waited for up to its time (default: 60; joedb_server:\n"
+    "                              inf)\n"
     "  ssh [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS]\n"
-    "      [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
+    "      [--lock_time SECONDS] [--port N] [--key FILE] [--known_hosts FILE]\n"
+    "      [USER@]HOST PATH\n"
     "                              a socket on another machine, through SSH. The host must be "
     "known\n"
     "                              and accept a key: FILE, or a key in ~/.ssh\n"
     "  [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS]\n"
-    "  [--authority FILE] [--token FILE] [--certificate FILE --key FILE]\n"
+    "  [--lock_time SECONDS] [--authority FILE] [--token FILE]\n"
+    "  [--certificate FILE --key FILE]\n"
     "  joedb://HOST[:PORT][/DATABASE]\n"
     "                              a server on another machine, over TLS 1.3. The authority (PEM)\n"
     "                              must have signed its certificate (default: the authorities of\n"
@@ -436,9 +441,9 @@ const char* const connection_help =
 
 namespace {
 
-constexpr std::array connection_options{"--keep_alive", "--retry_time",  "--answer_time",
-                                        "--authority",  "--token",       "--certificate",
-                                        "--key",        "--known_hosts", "--port"};
+constexpr std::array connection_options{
+    "--keep_alive", "--retry_time",  "--answer_time", "--lock_time",   "--authority",
+    "--token",      "--certificate", "--key",         "--known_hosts", "--port"};
 
 // Returns a function that says on standard error that a connection is tried again.
 std::function<void(const std::string&)> retry_notice(const std::string& name) {
@@ -453,6 +458,7 @@ struct Server_Options {
   std::chrono::milliseconds keep_alive{0};
   std::optional<System::Duration> retry_time;
   std::optional<System::Duration> answer_time;
+  std::optional<System::Duration> lock_time;
   Tls_Identity identity;
 
   // Takes an option that all servers have. Returns false if there is none.
@@ -463,6 +469,8 @@ struct Server_Options {
       retry_time = take_time(words, "--retry_time");
     else if (words.take_if("--answer_time"))
       answer_time = take_time(words, "--answer_time");
+    else if (words.take_if("--lock_time"))
+      lock_time = take_time(words, "--lock_time");
     else
       return false;
     return true;
@@ -499,8 +507,10 @@ void set_up(Connection_Argument& result, std::unique_ptr<Connector> connector,
   settings.has_extensions = false;
   if (options.retry_time) settings.retry_time = *options.retry_time;
   if (options.answer_time) settings.answer_time = *options.answer_time;
+  result.has_lock_time = options.lock_time.has_value();
+  if (options.lock_time) settings.lock_time = *options.lock_time;
   if (is_classic()) {
-    settings.retry_time = settings.answer_time = System::Duration::max();
+    settings.retry_time = settings.answer_time = settings.lock_time = System::Duration::max();
     return;
   }
   settings.on_retry = retry_notice(result.server->name());
@@ -631,6 +641,8 @@ void serve_connection(Connection_Argument& connection) {
   keep_lock(connection);
   if (is_classic()) return;
   connection.waits_at_start = true;
+  if (connection.server && !connection.has_lock_time)
+    connection.server->set_lock_time(System::Duration::max());
   if (connection.has_retry_time) return;
   if (connection.server) connection.server->set_retry_time(System::Duration::max());
   if (connection.nats) connection.nats->log_settings.retry_time = System::Duration::max();

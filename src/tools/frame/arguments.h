@@ -131,6 +131,7 @@ struct Connection_Argument {
   std::unique_ptr<Connector> server;
   std::optional<Nats_Argument> nats;
   bool has_retry_time = false;  // --retry_time was given
+  bool has_lock_time = false;   // --lock_time was given
   bool waits_at_start = false;  // a connection that cannot be made at first is tried again, too
 };
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};

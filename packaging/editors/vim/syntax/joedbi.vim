@@ -24,7 +24,7 @@ syntax match joedbiStatement /^\s*\%(table\|record\|describe\|find\|blame\)\>/ n
 syntax match joedbiStatement /^\s*\%(set\|about\|help\|quit\|exit\|abort\|echo\|prompt\|timestamp\|comment\)\>/
 syntax match joedbiStatement /^\s*\%(valid_data\|flush\|soft_checkpoint\|checkpoint\|hard_checkpoint\|rollback\)\>/
 syntax match joedbiStatement /^\s*\%(write_blob\|read_blob\|schema\|dump\|sql\|json\|transaction\|db\)\>/
-syntax match joedbiStatement /^\s*\%(pull\|pull_every\|push\|push_every\)\>/
+syntax match joedbiStatement /^\s*\%(pull\|pull_every\|push\|push_every\|break_lock\)\>/
 syntax match joedbiStatement /^\s*\%(set_valid_data\|set_timestamp\|set_hard_checkpoint\|set_author\)\>/
 syntax match joedbiStatement /^\s*\%(select\|SELECT\|with\|WITH\)\>/
 syntax match joedbiStatement /^\s*\%(log\|show\|diff\|tag\|undo\|revert\|restore\)\>/
