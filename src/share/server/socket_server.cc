@@ -256,7 +256,7 @@ class Socket_Server::Implementation {
         log_(log),
         refusals_(log, System::real()),
         ends_(io_, SIGINT, SIGTERM),
-        sighup_(io_) {}
+        sighup_(io_, SIGHUP) {}
 
   void serve(Served_Journal& journal, const std::string& name, const std::string& path,
              std::optional<int> descriptor) {
@@ -294,7 +294,6 @@ class Socket_Server::Implementation {
     ends_.async_wait([this](const std::error_code& error, int) {
       if (!error) stop();
     });
-    sighup_.add(SIGHUP);
     wait_for_sighup();
     for (const auto& [name, served] : served_) served->begin();
     if (tcp_) tcp_->accept();
