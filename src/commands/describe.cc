@@ -55,7 +55,7 @@ void describe(std::ostream& out, const Database& database, const Display& displa
     std::vector<std::vector<std::string>> rows{{"table", "records", "fields"}};
     for (const Table* table : tables) {
       std::string fields;
-      for_each_live_field(*table, [&](Field_Id, const Field& field) {
+      for_each_field(*table, [&](Field_Id, const Field& field) {
         fields.append(fields.empty() ? "" : ", ").append(field.name);
       });
       rows.push_back({table->name(), std::to_string(table->records().used_count()), fields});
@@ -74,13 +74,13 @@ void describe(std::ostream& out, const Database& database, const Table& table,
   if (records.size() != records.used_count()) out << ", ids below " << records.size();
   out << '\n';
   std::vector<std::vector<std::string>> rows{{"field", "type"}};
-  for_each_live_field(table, [&](Field_Id, const Field& field) {
+  for_each_field(table, [&](Field_Id, const Field& field) {
     rows.push_back({field.name, type_text(field.column->type(), database)});
   });
   print_grid(out, rows, display);
   for (const auto& index : table.indexes()) out << "index: " << index_text(*index, table) << '\n';
   for (const Table* other : live_tables(database))
-    for_each_live_field(*other, [&](Field_Id, const Field& field) {
+    for_each_field(*other, [&](Field_Id, const Field& field) {
       const Type& type = field.column->type();
       if (type.code == Type_Code::reference && type.referenced == table.id())
         out << "referenced by: " << other->name() << ' ' << field.name << '\n';

@@ -14,8 +14,7 @@ namespace joedb::inline v1 {
 Unknown_Table no_such_table(const Line_Reader& in, const Database& database,
                             std::string_view name) {
   std::vector<std::string> names;
-  if (!in.is_classic())
-    for (const Table* table : live_tables(database)) names.push_back(table->name());
+  if (!in.is_classic()) names = table_names(database);
   return Unknown_Table(in.error("No such table: " + std::string(name) + did_you_mean(name, names)));
 }
 
@@ -31,10 +30,8 @@ Field_Id read_field(Line_Reader& in, const Table& table) {
   const Field_Id field = table.find_field(name);
   if (!field.is_null()) return field;
   if (in.is_classic()) throw in.error("bad field");
-  std::vector<std::string> names;
-  for_each_live_field(table, [&](Field_Id, const Field& f) { names.push_back(f.name); });
   throw in.error("table " + table.name() + " has no field " + std::string(name) +
-                 did_you_mean(name, names));
+                 did_you_mean(name, field_names(table)));
 }
 
 namespace {

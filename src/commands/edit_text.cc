@@ -112,7 +112,7 @@ class Table_Commands {
 
   void print() {
     out_ += "table " + table_.name() + '\n';
-    for_each_live_field(table_, [&](Field_Id, const Field& field) {
+    for_each_field(table_, [&](Field_Id, const Field& field) {
       columns_.push_back(field.column.get());
       names_.push_back(field.name);
       out_ += "field " + field.name + ' ' + type_text(database_, field.column->type()) + '\n';

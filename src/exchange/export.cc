@@ -114,7 +114,7 @@ std::vector<const Field*> fields_of(const Table& table, const Export_Settings& s
   for (const std::string& name : settings.times) require(name);
   for (const auto& [name, place] : settings.references) require(name);
   std::vector<const Field*> result;
-  for_each_live_field(table, [&](Field_Id, const Field& field) {
+  for_each_field(table, [&](Field_Id, const Field& field) {
     if (std::ranges::count(settings.skipped, field.name) == 0) result.push_back(&field);
   });
   return result;

@@ -96,7 +96,7 @@ class Planner {
     for (const auto& [name, field] : settings_.renames) expect(name);
     name_fields();
     const std::set<std::string> fields(column_fields_.begin(), column_fields_.end());
-    for_each_live_field(*table_, [&](Field_Id, const Field& field) {
+    for_each_field(*table_, [&](Field_Id, const Field& field) {
       if (!fields.contains(field.name)) source_.add_column(field.name);
     });
   }

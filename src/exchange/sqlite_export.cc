@@ -67,7 +67,7 @@ class Table_Export {
                const Abstract_File& file)
       : table_(table), insertion_(out.prepare(insertion(sql_name, table))) {
     int number = 1;
-    for_each_live_field(table, [&](Field_Id, const Field& field) {
+    for_each_field(table, [&](Field_Id, const Field& field) {
       ++number;
       visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
         parameters_.push_back(std::make_unique<Typed_Parameter<T>>(number, *field.column, file));
@@ -90,7 +90,7 @@ class Table_Export {
  private:
   static std::string insertion(const std::string& name, const Table& table) {
     std::string sql = "INSERT INTO " + sql_name(name) + " VALUES(?";
-    for_each_live_field(table, [&](Field_Id, const Field&) { sql += ",?"; });
+    for_each_field(table, [&](Field_Id, const Field&) { sql += ",?"; });
     return sql + ')';
   }
 
@@ -105,12 +105,8 @@ std::string definition(const Sql_Names& names, const Index_Definition& index) {
   const Table& table = names.database().table(index.table);
   std::string sql = std::string(index.is_unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ") +
                     sql_name(index.name) + " ON " + sql_name(names.table(table));
-  const std::vector<std::string> field_names = Sql_Names::fields(table);
   std::map<Field_Id, std::string> fields;
-  for_each_field(table, [&](Field_Id id, const Field&) {
-    const std::size_t number = fields.size();
-    fields[id] = field_names[number];
-  });
+  for (const auto& [name, id, field] : Sql_Names::fields(table)) fields[id] = name;
   const char* separator = "(";
   for (const Field_Id field : index.fields) {
     sql += separator + sql_name(fields.at(field));

@@ -128,7 +128,7 @@ std::vector<std::string> content(const Database& database, const Abstract_File& 
   std::vector<std::string> lines;
   for (const Table* table : live_tables(database)) {
     lines.push_back("table " + table->name());
-    for_each_live_field(*table, [&](Field_Id, const Field& field) {
+    for_each_field(*table, [&](Field_Id, const Field& field) {
       const Type type = field.column->type();
       const Table* const referenced = database.find_table(type.referenced);
       lines.push_back("field " + field.name + ' ' + std::string(type_name(type.code)) +

@@ -65,17 +65,12 @@ Transaction read_transaction(Abstract_File& file, const std::optional<When>& whe
 // ---- names --------------------------------------------------------------------------------------
 
 static Exception no_table(const Database& database, const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& table : database.tables())
-    if (table) names.push_back(table->name());
-  return Exception("there is no table " + name + did_you_mean(name, names));
+  return Exception("there is no table " + name + did_you_mean(name, table_names(database)));
 }
 
 static Exception no_field(const Table& table, const std::string& name) {
-  std::vector<std::string> names;
-  for_each_field(table, [&](Field_Id, const Field& field) { names.push_back(field.name); });
   return Exception("the table " + table.name() + " has no field " + name +
-                   did_you_mean(name, names));
+                   did_you_mean(name, field_names(table)));
 }
 
 // ---- blame --------------------------------------------------------------------------------------

@@ -42,37 +42,30 @@ struct Definition {
   std::string drop;
 };
 
+// Returns the name of the first text of a table or, without one, of the record id.
+std::string label_of(const Table& table) {
+  for (const auto& [name, id, field] : Sql_Names::fields(table))
+    if (field.column->type().code == Type_Code::string) return name;
+  return "__id";
+}
+
 // Returns the statement that makes a view of all fields of a table, with the first text of the
 // record in place of each reference.
 std::string joined_view(const Sql_Names& names, const Table& table, const std::string& schema,
                         const std::string& name) {
   std::string fields = "t.\"__id\" AS \"__id\"", joins;
   int number = 0;
-  const std::vector<std::string> own = Sql_Names::fields(table);
-  auto next = own.begin();
-  for_each_live_field(table, [&](Field_Id, const Field& field) {
-    const std::string field_name = sql_name(*next++);
-    std::string value = "t." + field_name;
+  for (const auto& [own_name, id, field] : Sql_Names::fields(table)) {
+    std::string value = "t." + sql_name(own_name);
     const Table* const referenced = names.database().find_table(field.column->type().referenced);
     if (field.column->type().code == Type_Code::reference && referenced != nullptr) {
       const std::string join = "r" + std::to_string(++number);
-      std::string label = "\"__id\"";
-      bool is_first = true;
-      const std::vector<std::string> others = Sql_Names::fields(*referenced);
-      auto other_name = others.begin();
-      for_each_live_field(*referenced, [&](Field_Id, const Field& other) {
-        if (is_first && other.column->type().code == Type_Code::string) {
-          label = sql_name(*other_name);
-          is_first = false;
-        }
-        ++other_name;
-      });
       joins += " LEFT JOIN " + schema + sql_name(names.table(*referenced)) + " AS " + join +
                " ON " + join + ".\"__id\" = " + value;
-      value = join + "." + label;
+      value = join + "." + sql_name(label_of(*referenced));
     }
-    fields += ", " + value + " AS " + field_name;
-  });
+    fields += ", " + value + " AS " + sql_name(own_name);
+  }
   return "CREATE VIEW " + schema + sql_name(name) + " AS SELECT " + fields + " FROM " + schema +
          sql_name(names.table(table)) + " AS t" + joins;
 }
@@ -92,7 +85,7 @@ std::vector<Definition> definitions(const Database& database, const std::string&
   const Sql_Names names(database);
   std::vector<const Table*> shown;
   for (const Table* table : live_tables(database))
-    if (Sql_Names::fields(*table).size() + hidden_columns <= max_columns) shown.push_back(table);
+    if (field_names(*table).size() + hidden_columns <= max_columns) shown.push_back(table);
   for (const Table* table : shown) {
     const std::string& name = names.table(*table);
     add("TABLE", name,
@@ -102,7 +95,7 @@ std::vector<Definition> definitions(const Database& database, const std::string&
   }
   for (const Table* table : shown) {
     bool has_references = false;
-    for_each_live_field(*table, [&](Field_Id, const Field& field) {
+    for_each_field(*table, [&](Field_Id, const Field& field) {
       has_references |= field.column->type().code == Type_Code::reference;
     });
     const std::string name = names.table(*table) + "__joined";

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernel/table/live_fields.h"
 #include "text/sql.h"
 
 namespace joedb {
@@ -15,11 +14,10 @@ Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> f
   const Table* const table = database.find_table(table_name);
   if (table == nullptr) throw Exception(file_->name() + ": no such table: " + table_name);
   table_ = table->id();
-  const std::vector<std::string> names = Sql_Names::fields(*table);
-  for_each_field(*table, [&](Field_Id id, const Field& field) {
+  for (const auto& [name, id, field] : Sql_Names::fields(*table)) {
     const Type_Code code = field.column->type().code;
-    columns_.push_back({names[columns_.size()], id, code, kind_of(code)});
-  });
+    columns_.push_back({name, id, code, kind_of(code)});
+  }
   column_count_ = static_cast<int>(columns_.size());
 }
 

@@ -13,22 +13,6 @@
 
 namespace joedb::inline v1 {
 
-// Returns the tables that were not dropped, in the order of their ids.
-inline std::vector<const Table*> live_tables(const Database& database) {
-  std::vector<const Table*> result;
-  for (const auto& table : database.tables())
-    if (table) result.push_back(table.get());
-  return result;
-}
-
-// Calls f(new_id, field) for each field that was not dropped. New ids are consecutive from 1.
-template <class F>
-void for_each_live_field(const Table& table, F&& f) {
-  std::uint16_t id = 0;
-  for (const Field& field : table.fields())
-    if (field.column) f(Field_Id(++id), field);
-}
-
 // Passes all tables, then all fields, to the handler. A reference to a dropped table becomes a
 // reference to table 0.
 template <class Handler>
@@ -40,7 +24,7 @@ void dump_schema(const Database& database, Handler&& handler) {
     new_ids[table->id().value()] = Table_Id(++next_id);
   }
   for (const Table* table : live_tables(database)) {
-    for_each_live_field(*table, [&](Field_Id, const Field& field) {
+    for_each_field(*table, [&](Field_Id, const Field& field) {
       Type type = field.column->type();
       const std::size_t referenced = type.referenced.value();
       type.referenced = referenced < new_ids.size() ? new_ids[referenced] : Table_Id();
@@ -65,7 +49,9 @@ void dump_data(const Database& database, Handler&& handler) {
       for_each_run(records, begin, end, [&](index_t first, index_t size) {
         handler(Insert_Vector{table_id, Record_Id(first), size});
       });
-      for_each_live_field(*table, [&](Field_Id field_id, const Field& field) {
+      std::uint16_t next_field = 0;
+      for_each_field(*table, [&](Field_Id, const Field& field) {
+        const Field_Id field_id(++next_field);
         visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
           const auto& column = static_cast<const Column<T>&>(*field.column);
           for_each_run(records, begin, end, [&](index_t first, index_t size) {

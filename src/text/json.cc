@@ -42,7 +42,7 @@ class Json_Writer {
  private:
   void write_table(const Table& table) {
     out_.add(" \"", table.name(), "\":\n {\n  \"__size\": ", table.records().used_count());
-    for_each_live_field(table, [&](Field_Id, const Field& field) {
+    for_each_field(table, [&](Field_Id, const Field& field) {
       out_.add(",\n  \"", field.name, "\": [");
       visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
         write_column(table, static_cast<const Column<T>&>(*field.column));
@@ -169,8 +169,8 @@ void write_json(const Database& database, std::ostream& out, bool base64,
 std::int64_t count_values(const Database& database) {
   std::int64_t values = 0;
   for (const Table* table : live_tables(database))
-    for_each_live_field(*table,
-                        [&](Field_Id, const Field&) { values += table->records().used_count(); });
+    for_each_field(*table,
+                   [&](Field_Id, const Field&) { values += table->records().used_count(); });
   return values;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernel/base/lower_case.h"
 #include "kernel/base/utf8.h"
 #include "kernel/table/live_fields.h"
 #include "text/different_names.h"
@@ -44,14 +45,12 @@ std::string_view sql_type(Type_Code code, Sql_Types types) {
 std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types types) {
   std::string sql =
       "CREATE TABLE " + sql_name(names.table(table)) + "(\"__id\" INTEGER PRIMARY KEY";
-  const std::vector<std::string> fields = Sql_Names::fields(table);
-  auto name = fields.begin();
-  for_each_live_field(table, [&](Field_Id, const Field& field) {
+  for (const auto& [name, id, field] : Sql_Names::fields(table)) {
     const Type& type = field.column->type();
-    sql.append(", ").append(sql_name(*name++)).append(" ").append(sql_type(type.code, types));
+    sql.append(", ").append(sql_name(name)).append(" ").append(sql_type(type.code, types));
     if (const Table* const referenced = names.database().find_table(type.referenced))
       sql += " REFERENCES " + sql_name(names.table(*referenced));
-  });
+  }
   return sql + ')';
 }
 
@@ -119,7 +118,7 @@ static void print_sql(const Sql_Names& names, const Table& table, Text_Buffer& o
   const std::string insertion = "INSERT INTO " + sql_name(names.table(table)) + " VALUES(";
   const auto print_row = [&](index_t id) {
     out.add(insertion, id);
-    for_each_live_field(table, [&](Field_Id, const Field& field) {
+    for_each_field(table, [&](Field_Id, const Field& field) {
       out.add(',');
       visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
         const auto& column = static_cast<const Column<T>&>(*field.column);
@@ -137,14 +136,6 @@ static void print_sql(const Sql_Names& names, const Table& table, Text_Buffer& o
   for_each_run(table, [&](index_t first, index_t size) {
     for (index_t id = first; id < first + size; ++id) print_row(id);
   });
-}
-
-// Returns the name as SQL compares it: without upper-case ASCII letters.
-static std::string lower_case(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
 }
 
 bool is_same_name(std::string_view a, std::string_view b) {
@@ -173,17 +164,18 @@ static std::vector<std::string> sql_names(const std::vector<std::string>& names)
 }
 
 Sql_Names::Sql_Names(const Database& database) : database_(database) {
-  std::vector<std::string> names;
-  for (const Table* table : live_tables(database)) names.push_back(table->name());
-  names = sql_names(names);
+  const std::vector<std::string> names = sql_names(table_names(database));
   auto name = names.begin();
   for (const Table* table : live_tables(database)) tables_[table->id()] = *name++;
 }
 
-std::vector<std::string> Sql_Names::fields(const Table& table) {
-  std::vector<std::string> names;
-  for_each_live_field(table, [&](Field_Id, const Field& field) { names.push_back(field.name); });
-  return sql_names(names);
+std::vector<Sql_Names::Named_Field> Sql_Names::fields(const Table& table) {
+  const std::vector<std::string> names = sql_names(field_names(table));
+  std::vector<Named_Field> result;
+  for_each_field(table, [&](Field_Id id, const Field& field) {
+    result.push_back({names[result.size()], id, field});
+  });
+  return result;
 }
 
 // True if the names differ only in case. Equal names are an error of another kind.

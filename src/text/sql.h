@@ -33,8 +33,13 @@ class Sql_Names {
   explicit Sql_Names(const Database& database);
   const Database& database() const { return database_; }
   const std::string& table(const Table& table) const { return tables_.at(table.id()); }
-  // Returns the names of the fields that are not dropped, in the order of their ids.
-  static std::vector<std::string> fields(const Table& table);
+  struct Named_Field {
+    std::string name;  // in SQL
+    Field_Id id;
+    const Field& field;  // of the table
+  };
+  // Returns the fields that are not dropped, in the order of their ids.
+  static std::vector<Named_Field> fields(const Table& table);
 
  private:
   const Database& database_;

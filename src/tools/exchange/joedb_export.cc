@@ -116,11 +116,7 @@ class Exporter {
 const Table& find_table(const Database& database, const std::string& name) {
   const Table* const table = database.find_table(name);
   if (table != nullptr) return *table;
-  std::vector<std::string> names;
-  for (const Table* known : live_tables(database)) names.push_back(known->name());
-  const std::string meant = suggestion(name, names);
-  throw Exception("no such table: " + name +
-                  (meant.empty() ? "" : ". Did you mean " + meant + "?"));
+  throw Exception("no such table: " + name + did_you_mean(name, table_names(database)));
 }
 
 void export_all(const Database& database, const Exporter& exporter, const std::string& folder,

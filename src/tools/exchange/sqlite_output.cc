@@ -16,11 +16,8 @@ static void note_names(const Database& database) {
   };
   for (const Table* table : live_tables(database)) {
     note("table ", table->name(), names.table(*table));
-    const std::vector<std::string> fields = Sql_Names::fields(*table);
-    auto now = fields.begin();
-    for_each_live_field(*table, [&](Field_Id, const Field& field) {
-      note("field " + table->name() + '.', field.name, *now++);
-    });
+    for (const auto& [now, id, field] : Sql_Names::fields(*table))
+      note("field " + table->name() + '.', field.name, now);
   }
 }
 
