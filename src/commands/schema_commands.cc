@@ -1,32 +1,37 @@
-#include <map>
+#include <utility>
 
 #include "commands/commands.h"
+#include "kernel/base/lower_case.h"
 #include "kernel/base/suggestion.h"
 
 namespace joedb::inline v1 {
 
 namespace {
 
-// Names of types in other languages and databases.
-const std::map<std::string, std::string, std::less<>> foreign_types{
-    {"text", "string"},         {"str", "string"},    {"varchar", "string"}, {"char", "string"},
-    {"int", "int32"},           {"integer", "int64"}, {"long", "int64"},     {"bigint", "int64"},
-    {"smallint", "int16"},      {"tinyint", "int8"},  {"byte", "int8"},      {"double", "float64"},
-    {"real", "float64"},        {"float", "float32"}, {"bool", "boolean"},   {"bytes", "blob"},
-    {"date", "int64"},          {"time", "int64"},    {"datetime", "int64"}, {"timestamp", "int64"},
-    {"reference", "references"}};
+// Returns the type that has this name in another language or database; empty if there is none.
+std::string_view meant_type(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> types[] = {
+      {"text", "string"},    {"str", "string"},      {"varchar", "string"},
+      {"char", "string"},    {"int", "int32"},       {"integer", "int64"},
+      {"long", "int64"},     {"bigint", "int64"},    {"smallint", "int16"},
+      {"tinyint", "int8"},   {"byte", "int8"},       {"double", "float64"},
+      {"real", "float64"},   {"float", "float32"},   {"bool", "boolean"},
+      {"bytes", "blob"},     {"date", "int64"},      {"time", "int64"},
+      {"datetime", "int64"}, {"timestamp", "int64"}, {"reference", "references"}};
+  for (const auto& [foreign, own] : types)
+    if (foreign == name) return own;
+  return "";
+}
 
 Line_Error unknown_type(const Line_Reader& in, const std::string& word) {
   if (in.is_classic()) return in.error("unknown type");
   std::vector<std::string> names;
   for (int code = 1; code <= type_count; ++code)
     names.emplace_back(type_name(static_cast<Type_Code>(code)));
-  std::string lower = word;
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  const auto foreign = foreign_types.find(lower);
-  std::string hint = foreign != foreign_types.end() ? ". Did you mean " + foreign->second + "?"
-                                                    : did_you_mean(lower, names);
+  const std::string lower = lower_case(word);
+  const std::string_view meant = meant_type(lower);
+  std::string hint =
+      meant.empty() ? did_you_mean(lower, names) : ". Did you mean " + std::string(meant) + "?";
   if (hint.empty())
     hint =
         "; string, boolean, int8, int16, int32, int64, float32, float64, blob or references "

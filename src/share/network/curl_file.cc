@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "joedb/base/version.h"
+#include "kernel/base/lower_case.h"
 #include "kernel/base/plain_text.h"
 #include "kernel/base/standard_descriptors.h"
 #include "kernel/io/unnamed_file.h"
@@ -69,13 +70,6 @@ struct Answer {
   std::string encoding;
 };
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const std::size_t start = text.find_first_not_of(blanks);
@@ -95,7 +89,7 @@ void read_header(Answer& answer, std::string_view line) {
   }
   const std::size_t colon = line.find(':');
   if (colon == line.npos) return;
-  const std::string name = lower(line.substr(0, colon));
+  const std::string name = lower_case(line.substr(0, colon));
   std::string_view value = trimmed(line.substr(colon + 1));
   if (name == "content-range")
     answer.range = parse_range(value);
@@ -108,7 +102,7 @@ void read_header(Answer& answer, std::string_view line) {
   else if (name == "last-modified")
     answer.last_modified = value;
   else if (name == "content-encoding")
-    answer.encoding = lower(value);
+    answer.encoding = lower_case(value);
 }
 
 // Returns the part of a URL between :// and the path.
@@ -194,7 +188,7 @@ class Curl_File::Transfer {
   }
 
   void set_limits(const std::string& url) {
-    const bool is_safe = lower(url.substr(0, 8)) == "https://";
+    const bool is_safe = lower_case(url.substr(0, 8)) == "https://";
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     // A redirection must not lead from https to http.
     set(CURLOPT_REDIR_PROTOCOLS_STR, is_safe ? "https" : "http,https");
