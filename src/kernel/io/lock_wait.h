@@ -4,10 +4,15 @@
 #include <string>
 
 #include "joedb/base/threads.h"
+#include "joedb/io/file.h"
 
 struct flock;  // of <fcntl.h>
 
 namespace joedb::inline v1 {
+
+// Takes or releases (F_UNLCK) a lock of an open file. Returns false, and sets errno, if the lock is
+// not free, or cannot be taken at all.
+bool try_lock(int descriptor, short type, Lock_Range range);
 
 // The process that holds a lock of a file. Processes of other users, in other containers and on
 // other machines are not found.

@@ -19,6 +19,7 @@
 
 #include "kernel/base/parse_number.h"
 #include "kernel/io/descriptor.h"
+#include "kernel/io/lock_wait.h"
 
 namespace joedb::inline v1 {
 
@@ -137,13 +138,8 @@ static bool remove_left(const std::string& path) {
   if (!left.is_open()) return errno == ENOENT;
   struct stat status;
   if (::fstat(left.number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = tail_lock.start;
-  lock.l_len = tail_lock.size;
   struct stat named;
-  return is_on_local_disk(left.number()) && ::fcntl(left.number(), F_OFD_SETLK, &lock) == 0 &&
+  return is_on_local_disk(left.number()) && try_lock(left.number(), F_WRLCK, tail_lock) &&
          ::lstat(path.c_str(), &named) == 0 && named.st_ino == status.st_ino &&
          ::unlink(path.c_str()) == 0;
 }

@@ -122,12 +122,15 @@ static constexpr std::chrono::milliseconds long_wait{20};
 static constexpr Backoff::Pauses pauses{.first = std::chrono::microseconds(50),
                                         .longest = std::chrono::milliseconds(1)};
 
-// Returns false, and sets errno, if the lock is not free, or cannot be taken at all.
-bool File::try_lock(short type, Lock_Range range) const {
+bool try_lock(int descriptor, short type, Lock_Range range) {
   struct flock argument = lock_argument(type, range);
-  while (::fcntl(descriptor_, F_OFD_SETLK, &argument) != 0)
+  while (::fcntl(descriptor, F_OFD_SETLK, &argument) != 0)
     if (errno != EINTR) return false;
   return true;
+}
+
+bool File::try_lock(short type, Lock_Range range) const {
+  return joedb::try_lock(descriptor_, type, range);
 }
 
 void File::lock(short type, Lock_Range range, System::Duration patience) const {
