@@ -163,9 +163,8 @@ class Checkpoint_Reader {
   Offset pull();
 
   // For writers, which hold the tail lock, or have read stable words while they held the head lock:
-  // takes the checkpoints from words that were just read,
-  // then reads the size of the file and returns the size. If this throws, the previous checkpoint
-  // still counts.
+  // takes the checkpoints from words that were just read, then reads the size of the file and
+  // returns the size. If this throws, the previous checkpoint still counts.
   Offset update(const Checkpoint_Words& words);
 
   const Checkpoints& checkpoints() const { return checkpoints_; }

@@ -91,11 +91,11 @@ class Server_Connection final : public Connection {
 
 // A Server_Connection that reconnects when the channel is lost, and repeats the interrupted
 // request, with randomized exponential backoff from 0.1 s to 10 s, and a log line each time. When
-// Connector::Settings::retry_time is over since the request was interrupted first, it throws
-// Connection_Lost, whose text names the server, the time and the last reason: 60 s by default, and
-// at most Settings::answer_time more for the last try. The request can be repeated then; a push may
-// have arrived. Only Connection_Lost is retried: a request that the server refuses (Disconnection)
-// would be refused again.
+// Connector::Settings::retry_time is over since a connection was lost that had worked for a second,
+// or since the first try, it throws Connection_Lost, whose text names the server, the time and the
+// last reason: 60 s by default, and at most Settings::answer_time more for the last try. The
+// request can be repeated then; a push may have arrived. Only Connection_Lost is retried: a request
+// that the server refuses (Disconnection) would be refused again.
 //
 // After a reconnection, this class compares the copies again, with the same Content_Check. The lock
 // is lost with the channel: the next push takes the lock again, and throws Conflict if another

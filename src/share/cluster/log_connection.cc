@@ -144,8 +144,7 @@ class Log_Connection::Session {
 // Calls f() until it does not throw Connection_Lost.
 template <class F>
 auto Log_Connection::Session::retry(F&& f) {
-  Retry retry({log_.name(), settings_.retry_time, settings_.on_retry, settings_.look}, logger_,
-              system_);
+  Retry retry(log_.name(), settings_, logger_, system_);
   for (;;) {
     try {
       return f();

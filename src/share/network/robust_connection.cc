@@ -67,9 +67,7 @@ class Robust_Connection::Compared_Now {
 // Calls f() until it does not throw Connection_Lost, connecting first if needed.
 template <class F>
 auto Robust_Connection::retry(F&& f) {
-  const Connector::Settings& settings = connector_.settings();
-  Retry retry({connector_.name(), settings.retry_time, settings.on_retry, settings.look}, log_,
-              system_);
+  Retry retry(connector_.name(), connector_.settings(), log_, system_);
   for (;;) {
     try {
       connect();

@@ -101,6 +101,8 @@ void Server_Connection::expect_answer(System::Duration time) {
 // The server answers when it is the turn of this client. Who gives up leaves the queue by ending
 // the connection.
 void Server_Connection::expect_lock() {
+  if (settings_.lock_time == System::Duration::max())
+    return channel_.set_patience({System::Duration::max(), settings_.look});
   const System::Time start = System::real().now();
   const auto look = [this, start] {
     if (settings_.look) settings_.look();

@@ -16,16 +16,16 @@ namespace joedb::inline v1 {
 // thread-safe.
 class Retry {
  public:
-  struct Settings {
-    std::string name;       // of the server, for the error
-    System::Duration time;  // begins with a loss; max(): no limit
-    std::function<void(const std::string& reason)> on_retry = {};  // called by the first wait()
-    std::function<void()> look = {};  // called about every 20 ms; may throw
-  };
-
-  // `log` and `system` must outlive the object.
-  Retry(Settings settings, Logger& log, System& system)
-      : settings_(std::move(settings)),
+  // `name` is that of the server, for the error. `settings` has, like those of connections:
+  // retry_time, which begins with a loss (max(): no limit); on_retry(reason), called by the first
+  // wait(); and look(), called about every 20 ms, which may throw. The references must outlive the
+  // object.
+  template <class Settings>
+  Retry(std::string name, const Settings& settings, Logger& log, System& system)
+      : name_(std::move(name)),
+        time_(settings.retry_time),
+        on_retry_(settings.on_retry),
+        look_(settings.look),
         log_(log),
         system_(system),
         backoff_(std::in_place, system, reconnection_pauses) {}
@@ -44,10 +44,10 @@ class Retry {
     connected_.reset();
     if (tries_++ == 0) {
       start_ = now;
-      if (settings_.time <= System::Duration(0)) throw Connection_Lost(error);
-      if (settings_.on_retry) settings_.on_retry(error.what());
+      if (time_ <= System::Duration(0)) throw Connection_Lost(error);
+      if (on_retry_) on_retry_(error.what());
     }
-    const System::Duration left = System::after(start_, settings_.time) - now;
+    const System::Duration left = System::after(start_, time_) - now;
     if (left <= System::Duration(0)) give_up(error, now - start_);
     const System::Duration pause = std::min(backoff_->next(), left);
     log_.log(std::string("connection lost: ") + error.what() + "; " + trying_again(pause));
@@ -56,22 +56,25 @@ class Retry {
 
  private:
   void sleep(System::Duration pause) {
-    if (!settings_.look) return system_.sleep(pause);
+    if (!look_) return system_.sleep(pause);
     const System::Time end = System::after(system_.now(), pause);
     for (;;) {
-      settings_.look();
+      look_();
       const System::Duration left = end - system_.now();
       if (left <= System::Duration(0)) return;
       system_.sleep(std::min<System::Duration>(left, std::chrono::milliseconds(20)));
     }
   }
   [[noreturn]] void give_up(const Connection_Lost& error, System::Duration tried) const {
-    throw Connection_Lost(settings_.name + ": given up after " +
+    throw Connection_Lost(name_ + ": given up after " +
                           std::to_string(std::chrono::round<std::chrono::seconds>(tried).count()) +
                           " s without a connection: " + error.what());
   }
 
-  const Settings settings_;
+  const std::string name_;
+  const System::Duration time_;
+  const std::function<void(const std::string& reason)>& on_retry_;
+  const std::function<void()>& look_;
   Logger& log_;
   System& system_;
   std::optional<Backoff> backoff_;

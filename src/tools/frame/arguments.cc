@@ -681,15 +681,9 @@ Open_Files::Open_Files(const File_Argument& file, const Connection_Argument& con
 template <class F>
 void Open_Files::make(F f) {
   if (!argument_.waits_at_start || (!argument_.server && !argument_.nats)) return f();
-  Retry::Settings settings;
-  if (argument_.server) {
-    const Connector::Settings& given = argument_.server->settings();
-    settings = {argument_.name(), given.retry_time, given.on_retry, given.look};
-  } else {
-    const Log_Settings& given = argument_.nats->log_settings;
-    settings = {argument_.name(), given.retry_time, given.on_retry, given.look};
-  }
-  Retry retry(std::move(settings), log_, System::real());
+  Retry retry = argument_.server
+                    ? Retry(argument_.name(), argument_.server->settings(), log_, System::real())
+                    : Retry(argument_.name(), argument_.nats->log_settings, log_, System::real());
   for (;;) {
     try {
       return f();
