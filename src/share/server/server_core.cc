@@ -32,6 +32,11 @@ static std::shared_ptr<Staged_File> stage_push(Offset start, std::string path) {
   });
 }
 
+static network::Read_Bytes bytes_of(const Served_Journal& journal) {
+  return
+      [&journal](char* data, std::size_t size, Offset offset) { journal.read(data, size, offset); };
+}
+
 Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
                          Limits limits, std::string scratch, std::string database)
     : journal_(journal),
@@ -41,10 +46,8 @@ Server_Core::Server_Core(Served_Journal& journal, Server_Host& host, System& sys
       limits_(limits),
       scratch_(std::move(scratch)),
       database_(std::move(database)),
-      samples_(false, [&journal](char* data, std::size_t size,
-                                 Offset offset) { journal.read(data, size, offset); }),
-      full_hashes_(true, [&journal](char* data, std::size_t size,
-                                    Offset offset) { journal.read(data, size, offset); }),
+      samples_(false, bytes_of(journal)),
+      full_hashes_(true, bytes_of(journal)),
       checkpoint_(journal.get_checkpoint()),
       can_push_(journal.can_push()),
       could_push_(can_push_) {}

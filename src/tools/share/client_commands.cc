@@ -42,8 +42,7 @@ constexpr Command_Help client_help[] = {
     {"push_every", "number", "push repeatedly, until SIGINT. Default: 1 second", "push_every 60\n"},
     {"break_lock", "",
      "take the server's lock from the client that has it, which loses its push in progress, unless "
-     "all of it has arrived. For "
-     "clients with the role admin, and those at the server's own socket",
+     "all of it has arrived. For clients with the role admin, and those at the server's own socket",
      "break_lock\n"},
     {"set_valid_data", "true|false", "end transactions with a valid_data mark: true or false",
      "set_valid_data true\n"},
