@@ -66,6 +66,15 @@ class Copy_Of_A_Live_File : public ::testing::TestWithParam<std::size_t> {
     expect_rows(Readonly_Database(to_), least + 50);
   }
 
+  void copy_while_writing(Writable_Database& db) {
+    for (int round = 0; round < 3; ++round) {
+      write(db);
+      const std::size_t rows = Readonly_Database(from_).get_item_table().get_size();
+      copy([&] { write(db); });
+      expect_copy(rows);
+    }
+  }
+
   Temporary_Directory directory_;
   const std::string from_ = directory_.file("shop.joedb");
   const std::string to_ = directory_.file("copy.joedb");
@@ -74,23 +83,13 @@ class Copy_Of_A_Live_File : public ::testing::TestWithParam<std::size_t> {
 
 TEST_P(Copy_Of_A_Live_File, HasItsFirstCheckpointAtLeast) {
   File_Database db(from_);
-  for (int round = 0; round < 3; ++round) {
-    write(db);
-    const std::size_t rows = Readonly_Database(from_).get_item_table().get_size();
-    copy([&] { write(db); });
-    expect_copy(rows);
-  }
+  copy_while_writing(db);
 }
 
 TEST_P(Copy_Of_A_Live_File, MayBeOneThatIsMapped) {
   joedb::Mapped_File file(from_, joedb::Open_Mode::write_existing_or_create_new);
   Writable_Database db(file);
-  for (int round = 0; round < 3; ++round) {
-    write(db);
-    const std::size_t rows = Readonly_Database(from_).get_item_table().get_size();
-    copy([&] { write(db); });
-    expect_copy(rows);
-  }
+  copy_while_writing(db);
 }
 
 TEST_P(Copy_Of_A_Live_File, MayBeOneThatIsShared) {
