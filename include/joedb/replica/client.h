@@ -424,7 +424,8 @@ class Client {
   auto transaction(Run&& run);
   // The same if no other process is writing the local file now; otherwise returns at once, without
   // calling run(). Returns true if run() was called; if run() returns a value, an std::optional of
-  // it, empty if run() was not called. The lock of a connection is waited for, as in transaction().
+  // it, empty if run() was not called. The lock of a connection is waited for, as in transaction(),
+  // and so is the file if it is shared, and must get new entries of the connection.
   template <class Run>
   auto try_transaction(Run&& run);
 
