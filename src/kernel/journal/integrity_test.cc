@@ -627,9 +627,35 @@ TEST_F(Sparse_Integrity, AFlippedLengthDoesNotHideTheLastEntry) {
   }
   EXPECT_EQ(std::count(errors.begin(), errors.end(),
                        "memory is damaged between offsets 73 and 172: the bytes are not those that "
-                       "were written"),
+                       "were written; joedb_verify says what is good"),
             1);
   EXPECT_EQ(std::count(errors.begin(), errors.end(), "no error"), 0);
+}
+
+TEST_F(Sparse_Integrity, AnErrorInTheLastEntryNamesTheHardCheckpointBeforeIt) {
+  {
+    Journal_Process process(disk);
+    write(process.journal(), "kept");
+    process.journal().hard_checkpoint();
+  }
+  Offset hard = 0;
+  {
+    Journal_Process process(disk, options());
+    hard = process.journal().get_hard_checkpoint();
+    process.append(std::string(64, 'a'));
+    process.append("wxyz");
+    process.journal().soft_checkpoint();
+  }
+  const std::size_t text = disk.content().size() - 26 - 6 - 64;
+  bool has_hidden_entry = false;
+  for (std::size_t bit = 8 * (text - 2); bit < 8 * text; ++bit) {
+    const std::string error = error_of([&] { words_in(flipped(disk.content(), bit)); });
+    has_hidden_entry = has_hidden_entry || error.find("between offsets 41") != std::string::npos;
+    EXPECT_NE(error.find("The last hard checkpoint is at " + std::to_string(hard)),
+              std::string::npos)
+        << error;
+  }
+  EXPECT_TRUE(has_hidden_entry);
 }
 
 TEST_F(Sparse_Integrity, SaysWhichBytesAreDamaged) {

@@ -148,8 +148,12 @@ void File_Decoder_Input::require_last_entry() {
   const auto entry = is_in_buffer ? decode_integrity({buffer_.data() + (start - buffer_start_),
                                                       std::size_t{integrity_entry_size}})
                                   : integrity_entry_before(file_, end);
-  if (entry && entry->start == verifier_->covered())
+  if (!entry || entry->start != verifier_->covered()) return;
+  try {
     Integrity_Reader(file_).fail_before_entry(*entry, end);
+  } catch (const Corruption_Error& error) {
+    verifier_->fail_in_replay(error, end);
+  }
 }
 
 void Replay::resume(const Replay_Place& place) {
