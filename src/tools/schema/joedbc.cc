@@ -29,6 +29,8 @@ If the directory BASE.rpc exists, also reads it for remote procedure calls: NAME
 NAME.joedbc for each message schema, and Service.h, whose public methods
 void name(schema::Writable_Database&) are the procedures.
 
+BASE may also be given as the name of one of these files: joedbc geo.joedbi.
+
 Writes c.h, the typed database, and the directory c, with headers that include c.h under the names
 used by joedb 10. Files whose content would not change are not written; joedbc refuses to overwrite
 files that it did not generate.
@@ -91,13 +93,10 @@ int run_compiler(std::vector<std::string> arguments) {
     words->require_end();
     return run_language_server();
   }
-  const std::string base = words->take_last_name();
+  const std::string base = base_of_schema(words->take_last_name());
   if (is_json && !is_check) words->fail("--json is for --check");
   if (is_python && is_check) words->fail("--check and --python exclude each other");
-  if (is_check) return check(base_of_schema(base), is_json);
-  for (const std::string extension : {".joedbi", ".joedbc"})
-    if (base.ends_with(extension))
-      words->fail(base + ": leave out " + extension + ": BASE is the common name of both files");
+  if (is_check) return check(base, is_json);
   try {
     const auto language = is_python ? compiler::Language::python : compiler::Language::cpp;
     const auto existing =
