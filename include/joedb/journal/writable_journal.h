@@ -778,8 +778,7 @@ class Writable_Journal {
   const bool wants_integrity_;
   bool is_copy_ = false;
   bool is_preallocation_automatic_ = false;
-  int hard_checkpoints_ =
-      0;  // number of hard checkpoints; counted while preallocation is automatic
+  int hard_checkpoints_ = 0;  // counted while preallocation is automatic
   const Checkpoint_Level default_level_;
   bool has_new_checkpoint_ = false;  // since the file was locked
 };
