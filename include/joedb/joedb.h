@@ -1,7 +1,7 @@
 #ifndef JOEDB_JOEDB_H
 #define JOEDB_JOEDB_H
 
-// Everything a program may use beside the code that joedbc generates for its schema.
+// Includes everything that a program may use in addition to the code that joedbc generates.
 
 #include "joedb/base/log.h"
 #include "joedb/base/main_wrapper.h"

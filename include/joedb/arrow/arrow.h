@@ -36,14 +36,14 @@ struct ArrowSchema {
   struct ArrowSchema** children;
   struct ArrowSchema* dictionary;
 
-  void (*release)(struct ArrowSchema*);  // null: released
+  void (*release)(struct ArrowSchema*);  // null if released
   void* private_data;
 };
 
 // The values of an array.
 struct ArrowArray {
   int64_t length;
-  int64_t null_count;  // -1: unknown
+  int64_t null_count;  // -1 if unknown
   int64_t offset;
   int64_t n_buffers;
   int64_t n_children;
@@ -51,7 +51,7 @@ struct ArrowArray {
   struct ArrowArray** children;
   struct ArrowArray* dictionary;
 
-  void (*release)(struct ArrowArray*);  // null: released
+  void (*release)(struct ArrowArray*);  // null if released
   void* private_data;
 };
 
@@ -60,13 +60,15 @@ struct ArrowArray {
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 
-// A sequence of arrays of one type. get_schema and get_next return 0, or an errno value.
+// A sequence of arrays of one type. get_schema and get_next return 0 if they succeed, and an errno
+// value otherwise.
 struct ArrowArrayStream {
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
-  int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);  // released at the end
+  int (*get_next)(struct ArrowArrayStream*,
+                  struct ArrowArray* out);  // at the end, `out` is a released array
   const char* (*get_last_error)(struct ArrowArrayStream*);
 
-  void (*release)(struct ArrowArrayStream*);  // null: released
+  void (*release)(struct ArrowArrayStream*);  // null if released
   void* private_data;
 };
 
@@ -78,8 +80,8 @@ namespace joedb::inline v1 {
 
 // ---- export -------------------------------------------------------------------------------------
 
-// The values of a column at one time. They stay in the column until it changes; just before that,
-// this object takes ownership of them.
+// The values of a column at one time. The values stay in the column until the column changes; just
+// before that, this object takes ownership of them.
 class Arrow_Pin {
  public:
   explicit Arrow_Pin(const Column_Base& column);
@@ -97,20 +99,20 @@ class Arrow_Pin {
   Column_Memory memory_;
 };
 
-// Tracks the columns of a database that are in use outside it, by arrays that export_table() has
-// made for other libraries in this process. Such an array may outlive the database, and always has
-// the values of the time of its export: before a table changes, its columns with live arrays are
-// handed over to the arrays, and the database continues with copies. Without live arrays this costs
-// nothing.
+// Tracks which columns of a database are used by arrays that export_table() has made for other
+// libraries in this process. Such an array may outlive the database, and always has the values at
+// the time of its export. Before a table changes, its columns that are used by live arrays are
+// handed over to the arrays, and the database continues with copies. Without live arrays, this
+// costs nothing.
 //
-// The owner of a database has one of these for it. It must call before_change() before the tables
-// may change: before each non-const function of Database or Writable_Database, and of generated
-// code that writes or pulls; but not before each of several writes if nothing is exported in
-// between. Memory that moves is a change, too: before_change() must precede write_snapshot(),
-// limit_memory(), wait_for_snapshot() and rollback(). Otherwise arrays refer to values that change,
-// or to freed memory.
+// The owner of a database has one Arrow_Pins for it, and must call before_change() before the
+// tables may change: before each non-const function of Database or Writable_Database, and of
+// generated code that writes or pulls. For several writes, one call is enough if nothing is
+// exported in between. Memory that moves is a change, too: before_change() must precede
+// write_snapshot(), limit_memory(), wait_for_snapshot() and rollback(). Otherwise arrays refer to
+// values that change, or to freed memory.
 //
-// before_change() is cheap if nothing is exported: a mutex, and a look-up in a map.
+// If nothing is exported, before_change() only locks a mutex, and looks up a map.
 //
 // Arrays can be released by any thread at any time. Functions of this class and export_table() may
 // be called by several threads while nothing changes the database; before_change() counts as a
@@ -119,9 +121,9 @@ class Arrow_Pins {
  public:
   // The database must outlive this object, and must not be moved.
   explicit Arrow_Pins(Database& database) : database_(database) {}
-  // Hands all columns with live arrays over to the arrays, without copying. If there are any, the
-  // database must not be used afterwards, only destroyed. So declare this object after the
-  // database.
+  // Hands all columns with live arrays over to the arrays, without copying. If there are such
+  // columns, the database must not be used afterwards, only destroyed. Therefore declare this
+  // object after the database.
   ~Arrow_Pins();
   Arrow_Pins(const Arrow_Pins&) = delete;
   Arrow_Pins& operator=(const Arrow_Pins&) = delete;
@@ -155,41 +157,42 @@ class Arrow_Pins {
 
 // Arrow type of exported texts.
 enum class Arrow_Text {
-  large_utf8,  // "U": every reader of Arrow knows it; the texts are copied
+  large_utf8,  // "U": every reader of Arrow supports this; the texts are copied
   utf8_view,   // "vu": 16 bytes are written for each text; long texts stay where they are
   binary,      // "Z": any bytes, copied
 };
 
-// Treatment of a text that is not UTF-8, which Arrow requires of large_utf8 and utf8_view. Most
-// readers do not check this, and fail later, or worse.
+// Treatment of a text that is not UTF-8. Arrow requires UTF-8 for large_utf8 and utf8_view. Most
+// readers do not check the texts, and may fail later, or have undefined behaviour.
 enum class Arrow_Invalid_Text {
   error,
   replace,  // each byte that is not UTF-8 becomes U+FFFD
 };
 
 struct Arrow_Options {
-  // The fields to export, in this order; by default all, in the order of their ids.
+  // The fields to export, in this order. If nullopt, all fields are exported, in the order of their
+  // ids.
   std::optional<std::vector<Field_Id>> fields = {};
-  // True: the first column is `__id`, the ids of the records.
+  // If true, the first column is `__id`, which holds the ids of the records.
   bool with_ids = false;
   Arrow_Text text = Arrow_Text::large_utf8;
   Arrow_Invalid_Text invalid_text = Arrow_Invalid_Text::error;
-  // The file from which the bytes of blobs are read: that of the database, or another object for
-  // the same file. It is kept as long as the stream; blobs are read in the thread that asks for a
-  // batch. A writer must have flushed them. If null, blobs are exported as their positions and
+  // The file from which the bytes of blobs are read: the file of the database, or another object
+  // for the same file. The stream keeps the file; blobs are read in the thread that asks for a
+  // batch. A writer must have flushed the blobs. If null, blobs are exported as their positions and
   // sizes.
   std::shared_ptr<const Abstract_File> blob_file = {};
   // Maximum number of rows in a batch; at least 1.
   index_t max_rows = index_t{1} << 20;
-  // Minimum number of records with consecutive ids for a batch whose columns are not copied.
-  // Shorter runs, which deleted records separate, are collected in batches whose columns are
-  // copied.
+  // Deleted records divide a table into runs of records with consecutive ids. A run of at least
+  // this number of records becomes a batch whose columns are not copied. Shorter runs are collected
+  // in batches whose columns are copied.
   index_t min_run = 2048;
 };
 
-// Makes a stream of the records of a table, in the order of their ids. It holds their values at the
-// time of the call, however late it is read. Each item is a struct with a child for each field; a
-// table without records yields no items.
+// Makes a stream of the records of a table, in the order of their ids. The stream has the values at
+// the time of the call, even if it is read much later. Each item is a struct with a child for each
+// field. For a table without records, the stream has no items.
 //
 //     int8, int16, int32, int64    c, s, i, l      the memory of the column: not copied
 //     float32, float64             f, g            the same
@@ -199,50 +202,52 @@ struct Arrow_Options {
 //     blob                         Z               with blob_file; null for a null blob
 //                                  +s              else, of position and size
 //
-// Fields whose type does not follow from the Arrow type have it in their metadata as `joedb.type`:
-// "references TABLE", "blob", and "string" for texts as bytes. create_table_for() reads it.
+// If the type of a field does not follow from the Arrow type, the metadata `joedb.type` holds it:
+// "references TABLE", "blob", or "string" for texts as bytes. create_table_for() reads these
+// metadata.
 //
 // The stream and its arrays stay valid and keep their values until they are released, whatever
-// happens to the database, if its owner calls Arrow_Pins::before_change. They can be used by any
-// thread, the stream by one at a time.
+// happens to the database, if its owner calls Arrow_Pins::before_change. Any thread can use them;
+// only one thread at a time may use the stream.
 //
-// Throws Data_Error if there is no such table or field, or if max_rows is below 1, and
-// std::bad_alloc; then `out` is unchanged. The stream fails with EINVAL for a text that is not
-// UTF-8 or is too long for a view (2 GiB or more), with EIO for a blob that cannot be read, and
-// with ENOMEM. The text of the error names the field and, if known, the record. After an error,
-// get_next tries the same batch again.
+// Throws Data_Error if there is no such table or field, or if max_rows is less than 1, and
+// std::bad_alloc; `out` is unchanged then. get_next fails with EINVAL for a text that is not UTF-8
+// or is too long for a view (2 GiB or more), with EIO for a blob that cannot be read, and with
+// ENOMEM if memory is exhausted. The text of the error names the field and, if known, the record.
+// After an error, get_next tries the same batch again.
 void export_table(Arrow_Pins& pins, Table_Id table, const Arrow_Options& options,
                   ArrowArrayStream* out);
 
 // ---- import -------------------------------------------------------------------------------------
 
 struct Arrow_Import_Options {
-  // True: null becomes the default value of the field: 0, false, the empty string. False: null is
-  // an error, except in references and blobs, which have a null of their own.
+  // If true, null becomes the default value of the field: 0, false, the empty string. If false,
+  // null is an error, except for references and blobs, which can be null.
   bool null_is_default = false;
-  // True: columns without a field of the same name are skipped. False: they are an error.
+  // If true, columns without a field of the same name are skipped. If false, they are an error.
   bool ignore_unknown = false;
-  // True: the column `__id` holds the ids of the new records. False: it is skipped, and records are
-  // appended after the last id.
+  // If true, the column `__id` holds the ids of the new records. If false, this column is skipped,
+  // and the new records get ids after the last id.
   bool use_ids = false;
-  // True: numbers are rounded to a value that a float32 or float64 field can hold. False: a number
-  // that the field cannot hold exactly is an error; NaN is always allowed. A finite number beyond
-  // the range of float32 is always an error there.
+  // If true, numbers are rounded to a value that a float32 or float64 field can hold. If false, a
+  // number that the field cannot hold exactly is an error; NaN is always allowed. In both cases, a
+  // finite number that is out of the range of float32 is an error in a float32 field.
   bool round = false;
-  // True: structs of position and size are written to blob fields unchanged, for a stream exported
-  // from this file. False: they are an error.
+  // If true, structs of position and size are written to blob fields unchanged; this is only
+  // correct for a stream that was exported from the same file. If false, such structs are an error.
   bool blob_positions = false;
 };
 
 struct Arrow_Imported {
   index_t rows = 0;
-  // Id of the first row, if there are rows. The ids of the others follow, unless ids were given.
+  // Id of the first row; null if there are no rows. Unless ids were given, the other rows have the
+  // ids that follow.
   Record_Id first;
 };
 
 // Adds a record for each row of a stream whose items are structs (record batches, tables, data
-// frames), and releases the stream, also if it throws. Columns go to the fields of the same name; a
-// field without a column gets default values.
+// frames). Always releases the stream, even if this throws. Columns are written to the fields of
+// the same name; a field without a column gets default values.
 //
 //     integers, float32, float64    all integers, half, float and double; bool: if no value is lost
 //     boolean                       bool; integers that are 0 or 1
@@ -252,30 +257,32 @@ struct Arrow_Imported {
 //
 // Each of these types may be dictionary-encoded.
 //
-// Reads all batches into memory and checks every value before it writes the first. Throws
+// Reads all batches into memory, and checks every value before the first value is written. Throws
 // Data_Error for a value that does not fit (the text names the column, the row counted from 0, and
 // the value), Unique_Violation for a key that a unique index already has or that occurs twice, and
-// Exception, with the text of the stream, if the stream fails. Then nothing was written. A stream
-// that contradicts itself (a missing buffer, wrong numbers of children, decreasing offsets) throws
-// Data_Error; but the sizes of most buffers are not in the interface and cannot be checked.
+// Exception, with the text of the stream, if the stream fails. Nothing has been written then. For
+// an inconsistent stream (a missing buffer, wrong numbers of children, decreasing offsets), throws
+// Data_Error; but the interface does not provide the sizes of most buffers, so they cannot be
+// checked.
 //
-// While it writes, it throws the errors of Writable_Database::write_vector: Io_Error and
-// Write_Disabled, after which nothing more can be written, and std::bad_alloc. Then the new records
-// may exist without some of their values; rollback() removes them.
+// While writing, throws the exceptions of Writable_Database::write_vector: std::bad_alloc, and
+// Io_Error and Write_Disabled, after which nothing more can be written. The new records may exist
+// then, without some of their values; rollback() removes them.
 //
-// Callers with an Arrow_Pins must call before_change(table) first. The stream may be an export of
-// the same table.
+// If there is an Arrow_Pins for the database, the caller must first call before_change(table). The
+// stream may be an export of the same table.
 Arrow_Imported import_stream(Writable_Database& database, Table_Id table, ArrowArrayStream* in,
                              const Arrow_Import_Options& options = {});
 
-// Creates a table with a field for each column of a schema of structs, except `__id`. Integers
-// become the smallest integer type that holds all their values (but uint64 becomes int64),
-// half-floats float32, and bytes blobs, unless `joedb.type` in the metadata says otherwise. Does
-// not release the schema.
+// Creates a table with a field for each column of a schema of structs, except `__id`. The metadata
+// `joedb.type`, if present, determines the type of a field. Otherwise, integers become the smallest
+// integer type that can hold all their values (but uint64 becomes int64), half-floats become
+// float32, and bytes become blobs. Does not release the schema.
 //
-// Throws Data_Error for a type without a field type (times, decimals, lists: the text names the
-// column), for names that are not identifiers or occur twice, and the errors of
-// Writable_Database::write for a table. Then nothing was written, unless the error is an Io_Error.
+// Throws Data_Error for a type that has no corresponding field type, such as times, decimals and
+// lists (the text names the column), and for names that are not identifiers or occur twice. Also
+// throws the exceptions of Writable_Database::write. Nothing has been written then, unless the
+// exception is an Io_Error.
 Table_Id create_table_for(Writable_Database& database, const std::string& name,
                           const ArrowSchema& schema);
 

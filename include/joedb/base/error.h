@@ -11,16 +11,16 @@
 namespace joedb::inline v1 {
 
 // The base of all exceptions of this library. Each function that throws documents the state after
-// the failure. Exceptions of the standard library (such as std::bad_alloc), and of functions and
-// classes that the program passes to the library, do not derive from this class.
+// the failure. Other exceptions that may leave a function are those of the standard library, such
+// as std::bad_alloc, and those of functions that the program passes to the library.
 class Exception : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 // A system call on `path` failed, at `offset` (-1 if the call has no offset). `action` describes
-// the call: "opening", "locking". `code` is an errno value. The text is "ACTION PATH at offset N:
-// MESSAGE", followed by ". ADVICE" if there is some.
+// the call, such as "opening" or "locking". `code` is an errno value. The text is "ACTION PATH at
+// offset N: MESSAGE", followed by ". ADVICE" if `advice` is not empty.
 class Io_Error : public Exception {
  public:
   Io_Error(std::string_view what_for, std::string_view file, Offset at, int errno_value,
@@ -36,14 +36,14 @@ class Io_Error : public Exception {
            int errno_value);
 };
 
-// Somebody else holds a lock of the file, so it was not opened or locked: nothing has changed.
-// `code` is EAGAIN. `holder` is a text such as "process 1234 (shop)" or "this process", and
-// `process` the process id; they are empty and 0 if the holder is unknown: processes of other
-// users, in other containers and on other machines are not found. `reason` is the text without the
-// name of the file, and without advice.
+// The file was not opened or locked, because another open file holds a lock of it. Nothing has
+// changed. `code` is EAGAIN. `holder` is a text such as "process 1234 (shop)" or "this process",
+// and `process` is the process id of the holder. If the holder is unknown, `holder` is empty and
+// `process` is 0: processes of other users, in other containers and on other machines are not
+// found. `reason` is the text without the name of the file and without the advice.
 class File_Locked : public Io_Error {
  public:
-  // A file that another writer has open cannot be opened exclusively.
+  // For a file that cannot be opened exclusively, because another writer has it open.
   File_Locked(std::string_view file, int holder_process, std::string_view holder_text);
   const int process;
   const std::string holder;
@@ -68,8 +68,9 @@ class Lock_Timeout : public File_Locked {
                Duration time_waited, const std::string& why);
 };
 
-// The disk, a quota or a limit on file sizes is reached. Bytes written are not lost. As after any
-// failed write, a journal accepts no more writes: free some space, and open the file again.
+// The disk is full, or a quota or the limit on file sizes is reached. Bytes written earlier are not
+// lost. As after any failed write, a journal accepts no more writes: free some space, and open the
+// file again.
 class Disk_Full : public Io_Error {
  public:
   using Io_Error::Io_Error;
@@ -88,9 +89,9 @@ class Write_Disabled : public Exception {
   const std::string failure;
 };
 
-// The name of an open file now refers to another file or to none, or the file has lost bytes:
-// another program has replaced, removed, truncated or restored the file. Writes to the open file
-// would be lost. Close the file, and open it again. `reason` is the cause, such as "was removed".
+// Another program has replaced, removed, truncated or restored an open file: the name of the file
+// now refers to another file or to none, or the file has lost bytes. Writes to the open file would
+// be lost. Close the file, and open it again. `reason` is the cause, such as "was removed".
 class File_Replaced : public Exception {
  public:
   File_Replaced(std::string_view file, std::string_view what_happened);
@@ -106,8 +107,8 @@ class Inherited_Object : public Exception {
   const std::string name;  // name of the file or connection
 };
 
-// The bytes of a file are invalid. `offset` is the position of the damage; `path` is empty if no
-// file was read, or more than one file.
+// The bytes of a file are invalid. `offset` is the position of the damage. `path` is empty if the
+// bytes do not come from a file, or come from more than one file.
 class Corruption_Error : public Exception {
  public:
   // `what` names the file.
@@ -125,16 +126,16 @@ class Corruption_Error : public Exception {
   std::size_t reason_start_ = 0;
 };
 
-// An operation or a value is invalid: an unknown table, for example, or a record in use. The
-// operation has changed nothing. For invalid bytes of a file, reading throws Corruption_Error
-// instead.
+// An operation or a value is invalid: for example, the table is unknown, or the record is already
+// in use. The operation has changed nothing. If the bytes of a file are invalid, reading throws
+// Corruption_Error instead.
 class Data_Error : public Exception {
  public:
   using Exception::Exception;
 };
 
-// The connection to another machine or process is lost, or could not be made. A reconnection may
-// help. The last request may or may not have been executed.
+// The connection to another machine or process was lost, or could not be established. A
+// reconnection may help. The last request may or may not have been executed.
 class Connection_Lost : public Exception {
  public:
   using Exception::Exception;

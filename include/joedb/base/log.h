@@ -18,15 +18,15 @@ struct Log_Field {
   std::variant<std::int64_t, std::string_view> value;
 };
 
-// Receives text line by line. Derive from this class to implement a kind of logger. A logger that
-// is used by several threads must be thread-safe.
+// Receives lines of text. Derive from this class to implement a new kind of logger. A logger that
+// several threads use must be thread-safe.
 class Logger {
  public:
   // Logs one line, which has no end-of-line character and is valid only during the call.
   virtual void log(std::string_view line) = 0;
-  // Logs an event with its data, so that a log can be searched and counted. The default
-  // implementation logs one line, "EVENT NAME=VALUE ...", with texts in quotation marks, and
-  // without control characters.
+  // Logs an event with its data, so that programs can search a log and count its events. The
+  // default implementation logs one line, "EVENT NAME=VALUE ...". Values that are texts are in
+  // quotation marks, without control characters.
   virtual void event(std::string_view event, std::span<const Log_Field> fields);
   virtual ~Logger() = default;
 
@@ -34,9 +34,9 @@ class Logger {
   static Logger& none();
 };
 
-// Receives errors that destructors cannot throw, such as a failed write, or changes without a
-// checkpoint. There is one Destructor_Logger per process. Default: standard error, with time and
-// tag, as "YYYY-MM-DD HH:MM:SS GMT joedb destructor warning: TEXT".
+// Receives problems that destructors cannot report by exceptions, such as a failed write, or
+// entries without a checkpoint. There is one Destructor_Logger per process. By default, it writes
+// to standard error: "YYYY-MM-DD HH:MM:SS GMT joedb destructor warning: TEXT".
 class Destructor_Logger {
  public:
   // `logger` must exist until it is replaced or removed. Neither this function nor remove_logger
@@ -48,9 +48,10 @@ class Destructor_Logger {
   static void warning(std::string_view text) noexcept;
 };
 
-// Receives what a writer has removed from the end of a file, and where it has saved that: an
-// unfinished transaction of a killed process, for example. There is one Recovery_Logger per
-// process. Default: standard error, one line without a time. Like Destructor_Logger otherwise.
+// Receives a text when a writer has removed bytes from the end of a file, such as an unfinished
+// transaction of a killed process. The text says how many bytes were removed, and where they were
+// saved. There is one Recovery_Logger per process. By default, it writes one line, without a time,
+// to standard error. The functions are those of Destructor_Logger.
 class Recovery_Logger {
  public:
   static void set_logger(Logger* logger) noexcept;
@@ -60,13 +61,13 @@ class Recovery_Logger {
 
 // ---- kinds of loggers ---------------------------------------------------------------------------
 
-// A line is "YYYY-MM-DD HH:MM:SS GMT TAG: TEXT", without "TAG: " if the tag is empty; the time is
-// that of the call. Control characters and bytes that are not UTF-8 are written as a backslash and
-// three octal digits, so that a text of others can neither command a terminal nor forge a line.
-// These loggers are not thread-safe.
+// Stream_Logger, CLog_Logger and File_Logger write lines "YYYY-MM-DD HH:MM:SS GMT TAG: TEXT" with
+// the time of the call; "TAG: " is absent if the tag is empty. Control characters and bytes that
+// are not UTF-8 are written as a backslash and three octal digits, so that an untrusted text can
+// neither control a terminal nor forge a line. These loggers are not thread-safe.
 
-// Writes to a stream, which must outlive the logger, and flushes the stream after each line. An
-// error only sets the state of the stream.
+// Writes to a stream, which must outlive the logger, and flushes the stream after each line. Errors
+// are not reported: they only set the state of the stream.
 class Stream_Logger : public Logger {
  public:
   explicit Stream_Logger(std::ostream& out, std::string tag = "")
@@ -97,7 +98,7 @@ class File_Logger : public Logger {
   Stream_Logger logger_;
 };
 
-// Collects the lines in memory, each with an end of line, without times.
+// Collects the lines in memory. Each line ends with "\n"; no time is added.
 class String_Logger : public Logger {
  public:
   void log(std::string_view line) override { text_.append(line) += '\n'; }

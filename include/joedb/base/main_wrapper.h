@@ -9,7 +9,7 @@
 namespace joedb::inline v1 {
 
 // The words of a command line; [0] is the name of the program. Refers to the array of main without
-// copying it. Indexes are not checked: 0 … size() - 1.
+// copying it. Valid indexes are 0 … size() - 1; they are not checked.
 class Arguments {
  public:
   Arguments(int argc, const char* const* argv) : words_(argv), size_(argc) {}
@@ -24,9 +24,10 @@ class Arguments {
   int size_;
 };
 
-// A body for main: calls function(Arguments&), and returns its result, an int, or 0 if it returns
-// void. A std::exception is written to standard error as "Exception caught: WHAT", and 1 is
-// returned. Exceptions of other types pass through.
+// The body of a main function: calls function(Arguments&), and returns the int that the function
+// returns, or 0 if the function returns void. If the function throws a std::exception, writes
+// "Exception caught: WHAT" to standard error, and returns 1. Exceptions of other types pass
+// through.
 template <class Function>
 int main_wrapper(Function function, int argc, char** argv) {
   try {

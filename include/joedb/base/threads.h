@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-// For objects that threads share: the mark of the process that made an object, time, mutexes.
+// Tools for objects that threads share: Process_Mark, the source of time, mutexes.
 
 namespace joedb::inline v1 {
 
@@ -45,16 +45,17 @@ class Process_Mark {
   unsigned made_after_;
 };
 
-// Keeps an object of the parent alive until the process ends. For objects that a child must not
-// destroy, such as a thread and the objects it uses.
+// Keeps an object alive until the process ends. A child process uses this function for objects of
+// its parent that the child must not destroy, such as a thread and the objects that the thread
+// uses.
 void keep_until_exit(std::shared_ptr<void> object);
 
-// Owns an object that has threads or connections. In a child process, using the object throws
+// Owns an object that has threads or connections. In a child process, each use of the object throws
 // Inherited_Object, and the object is never destroyed.
 template <class T>
 class Process_Owned {
  public:
-  // `name` is for the error.
+  // `name` is the name in the text of Inherited_Object.
   Process_Owned(std::unique_ptr<T> object, std::string name)
       : name_(std::move(name)), object_(std::move(object)) {}
   ~Process_Owned() {
@@ -89,8 +90,8 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  // Returns the system that uses the machine's clock and random numbers: std::chrono::steady_clock,
-  // std::random_device. The object is never destroyed.
+  // Returns the system that uses std::chrono::steady_clock and std::random_device. The object is
+  // never destroyed.
   static System& real();
 
   // Returns a monotonic time, unrelated to the calendar.
@@ -99,10 +100,11 @@ class System {
   static constexpr Time after(Time start, Duration duration) {
     return duration < Time::max() - start ? start + duration : Time::max();
   }
-  // Blocks the thread for at least `duration`; returns at once if it is 0 or negative.
+  // Blocks the thread for at least `duration`; returns at once if `duration` is 0 or negative.
   virtual void sleep(Duration duration);
-  // Waits for a notification, until `end` at most; may return earlier without a notification.
-  // `lock` must be locked; it is unlocked during the wait, and locked again afterwards.
+  // Waits until a notification, but not longer than until `end`. May return earlier without a
+  // notification. `lock` must be locked; it is unlocked during the wait, and locked again
+  // afterwards.
   virtual void wait_until(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
                           Time end);
   // Returns 64 random bits. Throws std::exception if no source of randomness is available.
@@ -111,9 +113,9 @@ class System {
 
 }  // namespace joedb::inline v1
 
-// A mutex for clang's thread-safety analysis (-Wthread-safety): with clang, the build fails if a
-// member declared JOEDB_GUARDED_BY a mutex is used while the mutex is not locked. Other compilers
-// ignore the attributes.
+// A mutex with the attributes of clang's thread-safety analysis (-Wthread-safety): with clang, the
+// build fails if a member that is declared JOEDB_GUARDED_BY(mutex) is used while the mutex is not
+// locked. Other compilers ignore the attributes.
 //
 // Source: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html; LevelDB's port::Mutex.
 
@@ -164,9 +166,9 @@ class JOEDB_CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-// A std::condition_variable that can be destroyed in a child process. The
-// destructor of a std::condition_variable blocks until all waiting threads have left, but the
-// threads of the parent do not exist in the child.
+// A std::condition_variable that can be destroyed in a child process. The destructor of a
+// std::condition_variable blocks until all waiting threads have left. In the child, it would block
+// for ever, because the threads of the parent do not exist there.
 class Condition {
  public:
   Condition() { new (&value_) std::condition_variable; }

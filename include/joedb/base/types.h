@@ -6,20 +6,20 @@
 #include <cstring>
 #include <type_traits>
 
-// Places in a file, and the bytes of numbers there.
+// Positions in a file, and functions that load and store numbers.
 
 namespace joedb::inline v1 {
 
-// A position in a file, in bytes from its start; or a number of bytes.
+// A position in a file, in bytes from the start of the file; or a number of bytes.
 using Offset = std::int64_t;
 
-// The place of a blob in a file: the offset of its first byte, and the number of its bytes. A Blob
-// does not contain the bytes, and is not checked against a file: Writable_Journal::append_blob
-// makes valid blobs, Abstract_File::read_blob and Blob_Reader read them.
+// The position and size of a blob in a file. A Blob does not contain the bytes of the blob, and is
+// not checked against a file. Writable_Journal::append_blob writes a blob; Abstract_File::read_blob
+// and Blob_Reader read it.
 //
-// A blob with position 0, such as a default-constructed blob, is null: no blob can be at position
-// 0, because the header of the file is there. An empty blob has a position, too. Two blobs are
-// equal if both numbers are equal; they are ordered by position.
+// A Blob with position 0, such as a default-constructed Blob, is null: no blob can be at position
+// 0, because the header of the file is there. An empty blob is not null. Two blobs are equal if
+// their positions and sizes are equal. Blobs are ordered by position.
 class Blob {
  public:
   constexpr Blob() = default;
@@ -39,8 +39,8 @@ class Blob {
   std::int64_t size_ = 0;
 };
 
-// Numbers in our files are little-endian, and whole vectors of them are copied to and from
-// memory.
+// The numbers in joedb files are little-endian. Vectors of numbers are copied between file and
+// memory without conversion.
 static_assert(std::endian::native == std::endian::little, "joedb needs a little-endian machine");
 
 // Reads a T from the sizeof(T) bytes at `from`, which need not be aligned.

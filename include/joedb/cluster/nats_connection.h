@@ -16,21 +16,21 @@
 
 namespace joedb::inline v1 {
 
-// The address of a database on a cluster of NATS servers: the stream of JetStream that has its
-// journal.
+// The address of a database on a cluster of NATS servers. The journal of the database is in a
+// stream of JetStream.
 struct Nats_Address {
   std::vector<std::string> servers;  // HOST:PORT, at least one; an IPv6 address is in [ ]
-  std::string user = {};             // empty: none. Without a password, it is a token
+  std::string user = {};             // empty if there is none; a token if there is no password
   std::string password = {};
   std::string database;
   std::string stream;   // the stream to read: joedb_DATABASE, or a mirror of it
-  std::string subject;  // joedb.DATABASE; messages have joedb.DATABASE.ID
+  std::string subject;  // joedb.DATABASE; the subject of a message is joedb.DATABASE.ID
   bool has_tls = false;
 
   // Parses nats://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?stream=NAME], or tls://.
-  // The default port is 4222. User and password may have %XX for characters that a URL cannot have.
-  // The name of a database has letters, digits, `_` and `-`. Throws Exception if `url` is not such
-  // an address.
+  // The default port is 4222. In user and password, characters that a URL cannot have are written
+  // as %XX. The name of a database consists of letters, digits, `_` and `-`. Throws Exception if
+  // `url` is not such an address.
   static Nats_Address parse(std::string_view url);
 
   // Returns the stream that takes the messages, even if `stream` is a mirror.
@@ -39,28 +39,30 @@ struct Nats_Address {
   std::string url() const;
 };
 
-// How to reach NATS servers.
+// Settings of connections to NATS servers.
 struct Nats_Settings {
-  // A file of credentials (JWT and seed), by which this client authenticates itself.
+  // A file of credentials (JWT and seed), with which this client authenticates itself.
   std::string credentials_file = {};
-  // TLS: certificates of the authorities that may sign certificates of servers, as PEM. Empty: the
-  // authorities that this machine trusts. The server's certificate must be for the host of the URL.
+  // TLS: certificates (PEM) of the authorities that may sign certificates of servers. If empty,
+  // these are the authorities that this machine trusts. The server's certificate must be for the
+  // host of the URL.
   std::string authority_file = {};
-  // TLS: a certificate of this client and its key, as PEM.
+  // TLS: a certificate of this client and its key (PEM).
   std::string certificate_file = {};
   std::string key_file = {};
-  // Where the servers report whether they sync: a port of all of them, or URLs separated by commas,
-  // one for each server (http://HOST:PORT). Empty: no server is asked.
+  // Where the servers report whether they sync: either a port, the same for all servers, or a
+  // comma-separated list of URLs, one for each server (http://HOST:PORT). If empty, no server is
+  // asked.
   std::string monitor = "8222";
-  // The servers of which Nats_Log::promise() asks whether they sync. With `all`, a server that is
-  // down counts as one that does not: a client that requires `power` cannot connect while a server
-  // is down. With `running`, servers do not count that are offline, or of which the leader has not
-  // heard for 5 s: acknowledged messages are on the others, which are most. If such a server comes
-  // back with other settings, only the next connection notices it.
+  // The servers that Nats_Log::promise() asks whether they sync. With `all`, a server that is down
+  // counts as a server that does not sync: a client that requires `power` cannot connect while a
+  // server is down. With `running`, servers are ignored if they are offline, or if the leader has
+  // not heard from them for 5 s; acknowledged messages are on the majority name of the servers. If
+  // such a server returns with other settings, only the next connection notices this.
   enum class Asked { all, running };
   Asked asked = Asked::all;
-  // Timeout of a request. It is shorter than the time in which a cluster replaces a leader (some 10
-  // s): a request to a failed leader is repeated then, perhaps with another leader.
+  // Timeout of a request, after which the request is repeated, perhaps with another leader. The
+  // default is shorter than the time in which a cluster replaces a failed leader (some 10 s).
   System::Duration answer_time = std::chrono::seconds(2);
   // How long to keep asking all servers for a message that the leader has counted.
   System::Duration search_time = std::chrono::seconds(5);
@@ -72,10 +74,11 @@ struct Nats_Stream_State {
     std::string name;  // of the server
     bool is_current = false;
     bool is_offline = false;
-    std::int64_t lag = 0;          // number of operations that it does not have yet
-    System::Duration active = {};  // time since the leader last heard from it
+    std::int64_t lag = 0;          // number of operations that this server does not have yet
+    System::Duration active = {};  // time since the leader last heard from this server
 
-    // True if the leader has not heard from it for several heartbeats, which come every second.
+    // True if the leader has not heard from this server for several heartbeats; the interval of
+    // heartbeats is a second.
     bool is_silent() const { return active > std::chrono::seconds(5); }
   };
 
@@ -88,20 +91,20 @@ struct Nats_Stream_State {
   std::int64_t bytes = 0;
 
   int replicas = 1;
-  std::string leader;       // the name of a server; empty without a cluster
-  std::vector<Peer> peers;  // without the leader
-  std::string mirror_of;    // the name of a stream; empty: not a mirror
+  std::string leader;       // name of the leader; empty without a cluster
+  std::vector<Peer> peers;  // the other servers of the stream
+  std::string mirror_of;    // name of the mirrored stream; empty if this is not a mirror
   std::int64_t mirror_lag = 0;
 
-  std::optional<std::int64_t> max_message_size;  // nullopt: the limit of the server
+  std::optional<std::int64_t> max_message_size;  // nullopt means the limit of the server
   bool has_file_storage = false;
-  bool has_limits = false;  // of age, number or size: old messages may be dropped
+  bool has_limits = false;  // limits on age, number or size: old messages may be dropped
   bool is_sealed = false;
   bool denies_delete = false;
   bool denies_purge = false;
-  bool allows_atomic = false;  // batches: server 2.12 or later
+  bool allows_atomic = false;  // atomic batches (server 2.12 or later)
   bool allows_direct = false;
-  bool persists_late = false;  // an acknowledgement may come before the write
+  bool persists_late = false;  // messages may be acknowledged before they are written
 
   // Returns the number of messages in [first, last] that are missing.
   std::int64_t missing() const { return last - first + 1 - messages; }
@@ -110,14 +113,14 @@ struct Nats_Stream_State {
 // Options of a new stream.
 struct Nats_Stream_Plan {
   int replicas = 3;
-  // If true, shorten() is refused, too, for ever.
+  // If true, messages can never be purged, and shorten() is refused, too.
   bool denies_purge = false;
 };
 
-// Creates and changes the stream of a database: for tools.
+// Creates and changes the stream of a database. For tools.
 //
-// Functions throw Connection_Lost if no answer arrives in time, Disconnection if the servers
-// refuse. Not thread-safe.
+// Functions throw Connection_Lost if no answer arrives in time, and Disconnection if the servers
+// refuse the request. Not thread-safe.
 class Nats_Stream {
  public:
   // Connects. `logger` must outlive the object. Throws Exception if a file cannot be used.
@@ -130,20 +133,20 @@ class Nats_Stream {
   // Returns nullopt if there is no such stream.
   std::optional<Nats_Stream_State> state();
 
-  // Creates the stream of the database: stored on disks, without limits; single messages cannot be
-  // deleted. Waits for the necessary servers, for half a minute. Throws Disconnection if the stream
-  // exists.
+  // Creates the stream of the database. The stream is stored on disks and has no limits; single
+  // messages cannot be deleted. Waits for the necessary servers for at most half a minute. Throws
+  // Disconnection if the stream exists.
   void create(const Nats_Stream_Plan& plan = {});
   // Creates the stream of the address, as a mirror of the stream of the database. Throws
   // Disconnection if both have the same name.
   void create_mirror(int replicas = 1);
 
-  // Removes messages 1 to before - 1 on all replicas, wherever the stream ends meanwhile. A mirror
+  // Removes messages 1 to before - 1 on all replicas. Other clients may append meanwhile. A mirror
   // keeps its own messages. Throws Disconnection if the stream denies purges, or ends before
   // message before - 1.
   void shorten(Replicated_Log::Number before);
 
-  // Removes the stream of the address with all messages.
+  // Removes the stream of the address, with all its messages.
   void remove();
 
  private:
@@ -153,13 +156,13 @@ class Nats_Stream {
 
 // A log that is a stream of NATS JetStream. Link joedb::nats.
 //
-// Each append is guarded by the expected last sequence, and by nothing else, so it is safe to
-// repeat it. Several messages are appended as one atomic batch if the stream allows that.
+// Each append succeeds only if the stream ends with the expected last sequence, so an append can be
+// repeated safely. Several messages are appended as one atomic batch if the stream allows batches.
 //
-// If the connection is lost, reconnects to any server of the cluster, and logs it. Every function
+// If the connection is lost, reconnects to any server of the cluster, and logs this. Every function
 // returns or throws in bounded time: a request takes up to Nats_Settings::answer_time (more for
-// large batches), the search for a message up to search_time, and both start again for each server
-// that has to be asked.
+// large batches), and the search for a message up to search_time. Both times count anew for each
+// server that has to be asked.
 class Nats_Log final : public Replicated_Log {
  public:
   // `logger` must outlive the log. Throws Connection_Lost if no server can be reached, or if the
@@ -172,16 +175,16 @@ class Nats_Log final : public Replicated_Log {
 
   // Returns the URL without user and password.
   std::string name() const override;
-  // False for a mirror. Only the mirror is read then, so messages that it does not have yet are not
-  // there.
+  // False for a mirror. Then only the mirror is read, and messages that the mirror does not have
+  // yet are not found.
   bool can_append() const override;
-  // At most 512 KiB.
+  // Returns at most 512 KiB.
   std::size_t max_message_size() const override;
   std::size_t max_batch() const override;
 
   Range range() override;
   bool append(std::span<const std::string> messages, Number last) override;
-  // Never skips a missing sequence: asks the other servers for it.
+  // Never skips a missing sequence: asks the other servers for the message.
   std::optional<std::string> read(Number number, System::Duration wait) override;
   std::optional<std::string> read_elsewhere(Number number) override;
 
@@ -194,8 +197,8 @@ class Nats_Log final : public Replicated_Log {
   // * `unknown` for storage in memory, and for fewer if it is not known whether their servers sync,
   //   or if the stream acknowledges before it writes.
   //
-  // A mirror promises as much as it would as a log of its own. Asking the monitoring port needs
-  // libcurl; without it, no server is asked.
+  // A mirror promises as much as it would as a log of its own. The monitoring port can be asked
+  // only if the library was built with libcurl.
   Promise promise() override;
   std::int64_t reconnections() const override;
 
@@ -216,9 +219,9 @@ class Nats_Log final : public Replicated_Log {
 // the servers, and what an acknowledged transaction survives.
 class Nats_Connection final : public Connection {
  public:
-  // `logger` must outlive the connection. Throws what Nats_Address::parse, Nats_Log and
-  // Log_Connection throw: Connection_Lost if no server can be reached, Disconnection if there is no
-  // such journal, or if its promise is less than Log_Settings::required.
+  // `logger` must outlive the connection. Throws the exceptions of Nats_Address::parse, Nats_Log
+  // and Log_Connection: for example, Connection_Lost if no server can be reached, and Disconnection
+  // if there is no such journal, or if its promise is less than Log_Settings::required.
   explicit Nats_Connection(const std::string& url, Logger& logger = Logger::none(),
                            const Nats_Settings& settings = {},
                            const Log_Settings& log_settings = {})

@@ -9,22 +9,22 @@
 
 namespace joedb::inline v1 {
 
-// A text file of commands that is used like a journal file: for schemas and small databases that
-// are kept with source code.
+// A text file of joedbi commands that is used like a journal file. For schemas and small databases
+// that are stored with source code.
 //
 // Opening the file runs its commands; the resulting journal exists only in memory. Each checkpoint
-// appends its new entries to the text, as commands, and an empty line. The text therefore never has
-// a tail past the checkpoint, and a rollback does not change it. A crash during a checkpoint can
-// leave some of its commands in the text: the next opening runs them if they are complete lines,
-// and throws if the last line is incomplete.
+// appends the new entries to the text, as commands, followed by an empty line. The text therefore
+// never has a tail past the checkpoint, and a rollback does not change it. A crash during a
+// checkpoint can leave some of its commands in the text. When the file is opened again, these
+// commands are run; if the last line is incomplete, opening throws.
 //
-// One thread at a time may write, while others read the journal.
+// One thread at a time may write, while other threads read the journal.
 class Interpreted_File : public Abstract_File {
  public:
   // Opens the text file and runs its commands. `shared_write` is treated as
-  // `write_existing_or_create_new`: the file is never shared. Throws what File throws. Throws
-  // Exception, with the line, for the first command that fails; if the text does not end with an
-  // end of line; and, for a mode that writes, if a command (quit) ends the text early.
+  // `write_existing_or_create_new`: the file is never shared. Throws the exceptions of File. Throws
+  // Exception, with the number of the line, if a command fails, if the last line has no end of
+  // line, or if, in a mode that writes, the command `quit` is before the end of the text.
   Interpreted_File(const std::string& name, Open_Mode mode);
   ~Interpreted_File() override;
 
@@ -38,7 +38,7 @@ class Interpreted_File : public Abstract_File {
   void sync() override { text_.sync(); }
   void datasync() override { text_.datasync(); }
   bool truncate(Offset size) override { return journal_.truncate(size); }
-  // Locks are no-ops: the file is never shared.
+  // Locks do nothing, because the file is never shared.
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
   void unlock(Offset, Offset) noexcept override {}

@@ -16,15 +16,17 @@ namespace joedb::inline v1 {
 
 // ---- decoder ------------------------------------------------------------------------------------
 
-// Decodes bytes into entries, strictly: for any bytes, each step decodes one entry or throws a
-// Corruption_Error that names the entry and its offset. Lengths are checked against the end of the
-// journal before anything is read or allocated. The handler checks whether an entry is valid for
-// the tables. An input that reads a file throws Io_Error, too.
+// Decodes bytes into entries. The decoder is strict: whatever the bytes are, each step decodes one
+// entry, or throws a Corruption_Error that names the entry and its offset. Lengths are checked
+// against the end of the journal before anything is read or allocated. Whether an entry is valid
+// for the tables is checked by the handler. If the input reads a file, the functions also throw
+// Io_Error.
 //
-// Most users call Readonly_Journal::replay instead, or decode_entries on bytes in memory.
+// Most programs call Readonly_Journal::replay instead, or decode_entries for bytes in memory.
 
-// A window on the bytes of a journal that moves forward. Functions that take, read or skip throw
-// Corruption_Error if the journal ends too early; after that the input is not usable.
+// The input of the decoder: a window on the bytes of a journal, which moves forward. Functions that
+// take, read or skip bytes throw Corruption_Error if the journal ends too early. The input must not
+// be used after that.
 //
 // Not thread-safe.
 class Decoder_Input {
@@ -55,7 +57,7 @@ class Decoder_Input {
   // Moves past `size` bytes of the journal, which need not be in memory.
   void skip(Offset size);
 
-  // Copies `size` bytes to `out`. They need not be in the window.
+  // Copies the next `size` bytes, which need not be in the window, to `out`.
   void read(char* out, std::size_t size);
 
   // Takes a compact number (format/entry.h): 0 … 2^61 - 1.
@@ -90,7 +92,7 @@ class Decoder_Input {
   // Takes a record id: the null id, or 0 … 2^61 - 2.
   Record_Id take_record() { return Record_Id(static_cast<index_t>(take_compact()) - 1); }
 
-  // Takes the opcode of an entry; errors name this entry from here on.
+  // Takes the opcode of an entry. From then on, errors name this entry.
   void begin_entry() {
     entry_offset_ = position();
     opcode_ = 0;
@@ -126,8 +128,8 @@ class Decoder_Input {
   }
   std::string_view window() const { return {current_, static_cast<std::size_t>(end_ - current_)}; }
 
-  // Called with `size` at most remaining(): makes the window hold at least `size` bytes from
-  // position() on.
+  // Moves the window so that it holds at least `size` bytes from position() on. Called only if
+  // `size` <= remaining().
   virtual void refill(std::size_t size) = 0;
   // Reads `size` bytes at `offset`, outside the window. All these bytes are before the limit.
   virtual void read_at(char* out, std::size_t size, Offset offset) = 0;
@@ -145,7 +147,8 @@ class Decoder_Input {
   std::uint8_t opcode_ = 0;
 };
 
-// Bytes that are all in memory and start at `offset` in the file. They must outlive the input.
+// Reads bytes that are all in memory. `offset` is the offset of the first byte in the file. The
+// bytes must outlive the input.
 class Memory_Decoder_Input final : public Decoder_Input {
  public:
   explicit Memory_Decoder_Input(std::string_view bytes, Offset offset = 0) {
@@ -159,7 +162,7 @@ class Memory_Decoder_Input final : public Decoder_Input {
   void read_at(char*, std::size_t, Offset) override {}
 };
 
-// Decodes the next value, from a Decoder_Input, or from bytes that are read without checks
+// Decodes the next value. `in` is a Decoder_Input, or an input that reads bytes without checks
 // (src/kernel/format/run_decoder.h). A string is valid until the next call.
 template <Field_Value T, class Input>
 T decode_value(Input& in) {
@@ -177,7 +180,7 @@ T decode_value(Input& in) {
   }
 }
 
-// The values of an Update_Vector, one after the other. Valid during the call of the handler.
+// Decodes the values of an Update_Vector, one after the other. Valid while the handler is called.
 template <Field_Value T>
 class Vector_Values {
  public:
@@ -224,7 +227,7 @@ class Vector_Values {
   std::int64_t remaining_;
 };
 
-// Not inlined: the other updates are many and small.
+// Not inlined, because other kinds of updates are far more frequent, and small.
 template <Field_Value T, class Handler>
 [[gnu::noinline]] void decode_update_vector(Decoder_Input& in, const Context& context,
                                             Handler& handler) {
@@ -234,9 +237,9 @@ template <Field_Value T, class Handler>
   values.skip_rest();
 }
 
-// Decodes which value an update sets: changes table, record and field from those of the previous
-// entry to those of this entry. (They are three arguments and not a Context, because gcc 12 would
-// not keep a Context in registers.)
+// Decodes the place of the value that an update sets. `table`, `record` and `field` are those of
+// the previous entry, and are replaced by those of this entry. (The place is three arguments and
+// not a Context, because gcc 12 would not keep a Context in registers.)
 template <class Input>
 void decode_place(Input& in, Update_Form form, Table_Id& table, Record_Id& record,
                   Field_Id& field) {
@@ -271,7 +274,7 @@ Type decode_type(Decoder_Input& in);
 // Decodes one entry and calls handler(entry) with one of the structs of entry.h. A handler is an
 // overload set for all of them. An integrity entry is skipped, unless the handler has a member type
 // Sees_Integrity_Entries. Throws Corruption_Error for an invalid entry, and the exceptions of the
-// handler; `in` may be inside an entry then.
+// handler. After an exception, `in` may be in the middle of an entry.
 template <class Handler>
 void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
   in.begin_entry();
@@ -359,8 +362,8 @@ void decode_entry(Decoder_Input& in, Context& context, Handler&& handler) {
 }
 
 // Decodes all entries that begin before `end`, in order. Throws the exceptions of decode_entry;
-// earlier entries have been handled then. A handler may decode batches of entries itself:
-// handler.replay_batch(in, context, end) may move `in` and `context` past some entries. Calls
+// earlier entries have been handled then. If the handler has a function replay_batch(in, context,
+// end), this function may decode some entries itself, and moves `in` and `context` past them. Calls
 // note_end(position) after each entry that ends a transaction (is_transaction_end).
 template <class Handler, class Note_End>
 void decode_entries(Decoder_Input& in, Context& context, Handler&& handler, Offset end,
@@ -389,8 +392,9 @@ Context decode_entries(std::string_view bytes, Handler&& handler, Offset offset 
   return context;
 }
 
-// A handler that takes any entry and does nothing. A handler that needs only some entries derives
-// from this class, says `using Ignore_Entries::operator();`, and overloads it for them.
+// A handler that accepts every entry and does nothing. A handler that needs only some kinds of
+// entries derives from this class, declares `using Ignore_Entries::operator();`, and overloads
+// operator() for these kinds.
 struct Ignore_Entries {
   template <class Entry>
   void operator()(const Entry&) {}
@@ -398,11 +402,11 @@ struct Ignore_Entries {
 
 // ---- encoder ------------------------------------------------------------------------------------
 
-// Functions that encode entries as bytes. Each writes to memory of the caller at `out`, and returns
-// the end of the bytes written. The memory must have the size that the function …_limit returns,
-// which is an upper bound of the bytes written. The functions choose the same short forms as joedb
-// 10, which depend on the context. They do not check the entry, and throw nothing. Several threads
-// may call them for different arguments.
+// Functions that encode entries as bytes. Each function writes to memory at `out`, which the caller
+// owns, and returns the end of the bytes written. The memory must have at least the size that the
+// corresponding function …_limit returns. The functions choose the same short forms as joedb 10,
+// which depend on the context. They do not check the entry, and throw nothing. Several threads may
+// call them for different arguments.
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -417,16 +421,15 @@ constexpr std::size_t value_size_limit(const T& value) {
     return 2 * max_compact_size;
 }
 
-// Writes the number of bytes, as a compact number, then the bytes.
+// Writes the size of the text in bytes, as a compact number, and then the text.
 inline char* encode_string(char* out, std::string_view text) {
   out = write_compact(out, text.size());
   if (!text.empty()) std::memcpy(out, text.data(), text.size());
   return out + text.size();
 }
 
-// Writes a compact number. A negative number, or one above max_compact (2^61 - 1), cannot be
-// encoded: 0 is written instead, as in joedb 10. So a reference to an impossible record is written
-// as null.
+// Writes a compact number. A number that is negative or greater than max_compact (2^61 - 1) cannot
+// be encoded; 0 is written instead, as in joedb 10. So an invalid reference is written as null.
 inline char* encode_number(char* out, std::uint64_t number) {
   return write_compact(out, number <= max_compact ? number : 0);
 }
@@ -439,8 +442,8 @@ inline char* encode_record(char* out, Record_Id record) {
   return encode_number(out, static_cast<std::uint64_t>(record.value()) + 1);
 }
 
-// Writes numbers and booleans as they are in memory, strings and references as above, a blob as two
-// compact numbers.
+// Writes numbers and booleans as they are in memory, strings and references like encode_string and
+// encode_record, and a blob as two compact numbers.
 template <Field_Value T>
 char* encode_value(char* out, const T& value) {
   if constexpr (has_fixed_size<T>) {
@@ -572,8 +575,8 @@ char* encode(char* out, Context& context, const Update<T>& e) {
     out = write_compact(start(Update_Form::full), e.table.value());
     out = write_compact(encode_record(out, e.record), e.field.value());
   }
-  // The members are assigned one by one: otherwise gcc puts the three values together on the stack,
-  // and waits for them to be stored.
+  // The members are assigned one by one. Otherwise gcc assembles the three values on the stack, and
+  // reading them back waits for the stores.
   context.table = e.table;
   context.record = e.record;
   context.field = e.field;

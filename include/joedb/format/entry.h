@@ -42,8 +42,8 @@ constexpr char* write_compact(char* out, std::uint64_t value) {
   return out + size;
 }
 
-// Number of bytes of the number that starts with this byte: 1 … 8. Readers also accept forms longer
-// than the shortest form.
+// Number of bytes of the compact number that starts with this byte: 1 … 8. Readers also accept
+// forms that are longer than the shortest form.
 constexpr std::size_t compact_size_from_first_byte(char first) {
   return (static_cast<unsigned char>(first) >> 5) + std::size_t{1};
 }
@@ -56,22 +56,22 @@ constexpr std::uint64_t read_compact(const char* in, std::size_t size) {
   return value;
 }
 
-// The entries of a journal, file format version 5. Each entry is a plain struct. A handler, which
-// consumes a journal, is called with one entry at a time (codec.h); a writer passes entries to
-// encode (codec.h), or to Writable_Database::write. Strings are views. In a handler they point to
-// the bytes of the journal, and are valid during the call.
+// The entries of a journal, file format version 5. Each entry is a plain struct. A reader of a
+// journal calls its handler with one entry at a time (codec.h). A writer passes entries to encode
+// (codec.h), or to Writable_Database::write. Strings are views. In a handler, they point to the
+// bytes of the journal, and are valid only during the call.
 //
-// A struct holds the content of an entry. Database::prepare (table/database.h) checks whether the
-// entry is valid for the tables. docs/file_format.md describes its bytes.
+// Database::prepare (table/database.h) checks whether an entry is valid for the tables.
+// docs/file_format.md describes the bytes of entries.
 
-// Creates a table with this name. Its id is the number of Create_Table entries so far, including
-// this one.
+// Creates a table with this name. The id of the table is the number of Create_Table entries so far,
+// including this entry.
 struct Create_Table {
   std::string_view name;
   friend bool operator==(const Create_Table&, const Create_Table&) = default;
 };
 
-// Drops a table. The id is never used again.
+// Drops a table. The id of the table is never used again.
 struct Drop_Table {
   Table_Id table;
   friend bool operator==(const Drop_Table&, const Drop_Table&) = default;
@@ -83,8 +83,8 @@ struct Rename_Table {
   friend bool operator==(const Rename_Table&, const Rename_Table&) = default;
 };
 
-// Adds a field to all records of the table, with the default value of its type. Its id is the
-// number of Add_Field entries of this table so far, including this one.
+// Adds a field to the table. All records get the default value of its type. The id of the field is
+// the number of Add_Field entries of this table so far, including this entry.
 struct Add_Field {
   Table_Id table;
   std::string_view name;
@@ -125,15 +125,15 @@ struct Timestamp {
   friend bool operator==(const Timestamp&, const Timestamp&) = default;
 };
 
-// A mark whose meaning is up to the program; it ends a transaction (history/changes.h). A schema
-// upgrade ends with a Valid_Data.
+// A mark that ends a transaction (history/changes.h); otherwise, the program defines its meaning. A
+// schema upgrade ends with a Valid_Data.
 struct Valid_Data {
   friend bool operator==(const Valid_Data&, const Valid_Data&) = default;
 };
 
-// Bytes stored in the journal; `blob` is their position and size in the file. Values of fields
-// refer to them by these two numbers. Handlers are not called for integrity entries
-// (format/header.h), unless they have the member type Sees_Integrity_Entries (decode_entry).
+// Bytes stored in the journal. `blob` is their position and size in the file; fields of type blob
+// store these two numbers. Handlers are not called for integrity entries (format/header.h), unless
+// they have the member type Sees_Integrity_Entries (decode_entry).
 struct Blob_Data {
   Blob blob;
   friend bool operator==(const Blob_Data&, const Blob_Data&) = default;
@@ -146,7 +146,7 @@ struct Insert {
   friend bool operator==(const Insert&, const Insert&) = default;
 };
 
-// Deletes a record, which must be in use. Its id may be used again.
+// Deletes a record, which must be in use. The id of the record may be used again.
 struct Delete {
   Table_Id table;
   Record_Id record;
@@ -161,7 +161,8 @@ struct Insert_Vector {
   friend bool operator==(const Insert_Vector&, const Insert_Vector&) = default;
 };
 
-// Deletes the records [record, record + size), from the last to the first. All must be in use.
+// Deletes the records [record, record + size), from the last to the first. All of them must be in
+// use.
 struct Delete_Vector {
   Table_Id table;
   Record_Id record;
@@ -183,8 +184,8 @@ struct Update {
 template <Field_Value T>
 class Vector_Values;
 
-// Sets a field of the records [record, record + size), some of which may not be in use. Exists only
-// while a handler is called, because `values` reads from the decoder; values that the handler does
+// Sets a field of the records [record, record + size), some of which may not be in use. Valid only
+// while a handler is called, because `values` reads from the decoder. Values that the handler does
 // not read are skipped.
 template <Field_Value T>
 struct Update_Vector {
@@ -195,7 +196,8 @@ struct Update_Vector {
   Vector_Values<T>& values;
 };
 
-// The first byte of an entry. Other bytes, except those of updates, are invalid.
+// The first byte of an entry. All values that are not listed are invalid, except those of updates
+// (update_opcode).
 enum class Opcode : std::uint8_t {
   create_table = 0x01,
   drop_table = 0x02,
@@ -220,15 +222,17 @@ template <class Entry>
 inline constexpr bool is_transaction_end =
     std::is_same_v<Entry, Timestamp> || std::is_same_v<Entry, Valid_Data>;
 
-// How an update names the value that it sets. full: table, record and field follow. last: the field
-// follows; table and record are those of the context. next: the same field of the next record; no
-// number follows. vector: like full, followed by the number of values.
+// How an update encodes the place of its value. full: table, record and field follow the opcode.
+// last: the field follows; table and record are those of the context. next: nothing follows; the
+// update sets the same field of the next record. vector: like full, followed by the number of
+// values.
 enum class Update_Form : std::uint8_t { full = 0, last = 1, next = 2, vector = 3 };
 
 inline constexpr std::uint8_t first_update_opcode = 0x81;
 inline constexpr std::uint8_t last_update_opcode = first_update_opcode + 4 * type_count - 1;
 
-// Returns the opcode of an update. Each type has four, one for each form. `type` must not be none.
+// Returns the opcode of an update. Each type has four opcodes, one for each form. `type` must not
+// be none.
 constexpr std::uint8_t update_opcode(Type_Code type, Update_Form form) {
   return static_cast<std::uint8_t>(first_update_opcode + 4 * (static_cast<int>(type) - 1) +
                                    static_cast<int>(form));
@@ -245,7 +249,8 @@ struct Context {
   friend bool operator==(const Context&, const Context&) = default;
 };
 
-// Returns "insert_into", "update_next int32", …; "entry" for a byte that is not an opcode.
+// Returns a name such as "insert_into" or "update_next int32"; "entry" if the byte is not an
+// opcode.
 std::string opcode_name(std::uint8_t opcode);
 
 }  // namespace joedb::inline v1

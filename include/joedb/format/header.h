@@ -20,8 +20,8 @@
 //         36     5  "joedb"
 //         41        the journal
 //
-// Two equal copies of at least 41 in a slot are a hard checkpoint. A negative word is a soft
-// checkpoint.
+// A slot contains a hard checkpoint if its two copies are equal, and at least 41. A negative word
+// is a soft checkpoint; its position is the absolute value.
 
 namespace joedb::inline v1 {
 
@@ -47,8 +47,8 @@ Checkpoint_Words decode_checkpoints(const std::array<char, checkpoint_words_size
 // Returns the offset of a word in the file.
 constexpr Offset checkpoint_word_offset(int slot, int copy) { return 8 * (2 * slot + copy); }
 
-// An integrity entry covers the bytes before it. For a reader of version 5 it is a blob that
-// nothing refers to:
+// An integrity entry contains a hash of the bytes before it, and so covers these bytes. Older
+// readers of version 5 see a blob to which nothing refers:
 //
 //     offset  size  content
 //          0     1  opcode of a blob
@@ -57,10 +57,10 @@ constexpr Offset checkpoint_word_offset(int slot, int copy) { return 8 * (2 * sl
 //         10     8  start: it covers the bytes from there to offset 0 of this entry
 //         18     8  their hash (integrity_hash)
 //
-// A journal is covered up to the end of such an entry if the bytes before the `start` of the entry
-// are covered, or if it has no bytes before `start`. (The magic begins with a zero because no entry
-// begins with a zero. 26 is not a multiple of the size of any number, so it is unlikely that a
-// vector with a damaged length ends exactly where this entry ends.)
+// A journal is covered up to the end of such an entry if the journal is covered up to `start`, or
+// begins at `start`. (The magic begins with a zero because no entry begins with a zero. The size of
+// the entry, 26, is not a multiple of the size of any number type: so a vector with a damaged
+// length is unlikely to end exactly where this entry ends.)
 
 inline constexpr Offset integrity_entry_size = 26;
 inline constexpr Offset integrity_payload_size = 24;  // without opcode and size
@@ -68,11 +68,11 @@ inline constexpr Offset integrity_payload_size = 24;  // without opcode and size
 // The kind of an integrity entry: the checkpoints before which its writer appends integrity
 // entries.
 enum class Integrity : std::uint8_t {
-  // Hard checkpoints, and soft checkpoints after integrity_step or more uncovered bytes. A soft
-  // checkpoint without an integrity entry is valid.
+  // Before each hard checkpoint, and before each soft checkpoint after integrity_step or more
+  // uncovered bytes. A soft checkpoint without an integrity entry is valid.
   sparse = 0x55,
-  // All checkpoints. A soft checkpoint without an integrity entry is an error if an entry of this
-  // kind precedes the last hard checkpoint.
+  // Before each checkpoint. If an entry of this kind precedes the last hard checkpoint, a soft
+  // checkpoint without such an entry is an error.
   each_checkpoint = 0,
 };
 
@@ -88,24 +88,24 @@ struct Integrity_Entry {
 };
 
 std::array<char, integrity_entry_size> encode_integrity(const Integrity_Entry& entry);
-// Return nullopt if these integrity_entry_size (integrity_payload_size) bytes are not an integrity
-// entry.
+// Return nullopt if the bytes are not an integrity entry. Require integrity_entry_size and
+// integrity_payload_size bytes.
 std::optional<Integrity_Entry> decode_integrity(std::string_view bytes);
 std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes);
-// True if these integrity_entry_size (integrity_payload_size) bytes are an integrity entry, or
-// differ from an integrity entry in only a few bits of its constant part.
+// True if the bytes, as many as above, are an integrity entry, or differ from an integrity entry in
+// only a few bits of its constant part.
 bool resembles_integrity(std::string_view bytes);
 bool resembles_integrity_payload(std::string_view bytes);
 
-// XXH3-64 of blocks of integrity_block_size bytes, the last one possibly shorter. The first block
-// is seeded with its offset, and each later block with the hash of the block before it, so a long
-// range can be hashed block by block.
+// XXH3-64, applied to blocks of integrity_block_size bytes; the last block may be shorter. The seed
+// of the first block is its offset, and the seed of each later block is the hash of the block
+// before it. So a long range can be hashed block by block.
 inline constexpr Offset integrity_block_size = Offset{1} << 18;
 std::uint64_t integrity_hash(std::string_view bytes, std::uint64_t seed);
 
 class Hash_Of_Pieces;
 
-// Computes integrity_hash of bytes that come in pieces, and stores their range in the file.
+// Computes integrity_hash of a range of a file whose bytes come in pieces.
 class Integrity_Hasher {
  public:
   Integrity_Hasher();
@@ -113,7 +113,7 @@ class Integrity_Hasher {
   Integrity_Hasher(const Integrity_Hasher&) = delete;
   Integrity_Hasher& operator=(const Integrity_Hasher&) = delete;
 
-  // Starts a hash at this offset, which is not 0. The range is empty.
+  // Starts a hash of an empty range at this offset, which must not be 0.
   void start_at(Offset offset) {
     start_ = end_ = offset;
     seed_ = static_cast<std::uint64_t>(offset);
@@ -131,7 +131,7 @@ class Integrity_Hasher {
  private:
   Offset start_ = 0;
   Offset end_ = 0;
-  std::uint64_t seed_ = 0;                 // of the incomplete block at the end of the range
+  std::uint64_t seed_ = 0;                 // seed of the incomplete block at the end of the range
   std::unique_ptr<Hash_Of_Pieces> block_;  // the bytes of that block; null before the first add()
 };
 

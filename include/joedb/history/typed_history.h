@@ -22,11 +22,11 @@ namespace joedb::inline v1 {
 
 // ---- observers ----------------------------------------------------------------------------------
 
-// Calls functions of the program when records have changed: after each commit, pull and rollback.
-// Generated code has typed versions of these functions.
+// Observers: functions of the program that are called when records have changed, after each commit,
+// pull and rollback. Generated code has typed versions of the subscribing functions.
 
-// A subscription: its functions are called until this object is destroyed, or end() is called. May
-// outlive the database.
+// A subscription. Its functions are called until this object is destroyed or end() is called. This
+// object may outlive the database.
 class [[nodiscard]] Subscription {
  public:
   Subscription() = default;
@@ -48,24 +48,23 @@ class [[nodiscard]] Subscription {
   std::function<void()> end_;
 };
 
-// Collects the changes in the observed tables of a database. A commit is one batch: everything
-// written or pulled between two checkpoints. A batch has the net change of each record, like a
-// Transaction. A batch is delivered when a checkpoint covers its entries; rolled-back changes are
-// never delivered.
+// Collects the changes in the observed tables of a database. A batch contains everything written or
+// pulled between two checkpoints, with the net change of each record, like a Transaction. A batch
+// is delivered when a checkpoint covers its entries. Changes that were rolled back are never
+// delivered.
 //
-// Until a change is delivered, it takes the memory of its old and new values, plus about 0.4 KB for
-// each field of a single changed record whose neighbours have not changed. Until the commit,
-// updates take up to 6 MiB more for each field. Tables that are not observed cost nothing. Not
-// thread-safe.
+// Until a change is delivered, it takes memory for its old and new values, and about 0.4 KB for
+// each field of a changed record whose neighbours have not changed. Until the commit, updates take
+// up to 6 MiB more for each field. Tables that are not observed cost nothing. Not thread-safe.
 class Observers final : public Change_Observer {
  public:
   // Receives a change of records of one table, of kind inserted, updated or deleted. An update has
-  // all fields of the record, including unchanged ones, and some of its records may be unchanged.
-  // The function starts with record `row` of the change, and increments `row` before it reports a
-  // record: if reporting throws, the next call continues with the following record.
+  // all fields of its records, including unchanged fields, and some of its records may be
+  // unchanged. The function must start with record `row` of the change, and increment `row` before
+  // it reports a record: if reporting throws, the next call continues with the following record.
   using On_Change = std::function<void(const Change& change, index_t& row)>;
-  // Called after a rollback, when the tables have the content at the checkpoint. The returned
-  // function is called later, in order with the changes, and is called again if it throws.
+  // Called after a rollback, when the tables have the content at the checkpoint. The function that
+  // it returns is called later, in order with the changes, and is called again if it throws.
   using On_Rollback = std::function<std::function<void()>()>;
 
   explicit Observers(Database& database);
@@ -74,10 +73,10 @@ class Observers final : public Change_Observer {
   Observers& operator=(const Observers&) = delete;
 
   // Subscribes to changes from now on, or since the last commit if the table was already observed.
-  // Functions are called for each change in the order of their subscription. They may do anything
-  // with the database except destroy it: commits that they make are delivered afterwards. They may
-  // also subscribe, and end subscriptions. If a function throws, the exception propagates from the
-  // call that committed, pulled or rolled back, which has completed its work; changes that were not
+  // For each change, functions are called in the order of their subscription. They may do anything
+  // with the database except destroy it; changes that they commit are delivered afterwards. They
+  // may also subscribe, and end subscriptions. If a function throws, the call that committed,
+  // pulled or rolled back completes its work, and then throws this exception; changes that were not
   // delivered are delivered the next time.
   Subscription subscribe(Table_Id table, On_Change on_change, On_Rollback on_rollback = {});
 
@@ -100,7 +99,7 @@ class Observers final : public Change_Observer {
   std::shared_ptr<State> state_;
 };
 
-// A set of record ids, with one bit for each id up to the largest one.
+// A set of record ids, with one bit for each id up to the largest id.
 class Id_Set {
  public:
   std::size_t size() const { return size_; }
@@ -142,10 +141,10 @@ class Id_Set {
 //     old.on_added([](id_of_person id) { … });
 //     for (const id_of_person id : old) …
 //
-// Uncommitted changes are not visible, except changes made before the query was created. The set is
-// updated for a record before a function is called for the record; the functions follow the rules
-// of observers. The query may outlive the database, and then no longer changes. Takes one bit of
-// memory for each record of the table. Not thread-safe.
+// Uncommitted changes are not visible, except changes made before the query was created. When a
+// function is called for a record, the set is already updated for this record. The functions follow
+// the rules of observers. If the query outlives the database, it no longer changes. Takes one bit
+// of memory for each record of the table. Not thread-safe.
 template <class Id>
 class Live_Query {
   struct State {
@@ -206,16 +205,16 @@ class Live_Query {
   bool empty() const { return size() == 0; }
   bool contains(Id id) const { return state_->ids.contains(id.get_id()); }
 
-  // Set the function that is called when a record enters the set; when a record of the set has
-  // changed and stays in it; when a record of the set was deleted or no longer matches. The
-  // function replaces the function that was set before.
+  // Set a function. on_added: called when a record enters the set. on_changed: called when a record
+  // of the set has changed and still matches. on_removed: called when a record of the set was
+  // deleted or no longer matches. Each call replaces the function that was set before.
   void on_added(std::function<void(Id)> f) { state_->on_added = shared(std::move(f)); }
   void on_changed(std::function<void(Id)> f) { state_->on_changed = shared(std::move(f)); }
   void on_removed(std::function<void(Id)> f) { state_->on_removed = shared(std::move(f)); }
 
   // For generated code. has_property(change, i) returns true if row i of a change matches, with its
   // new values. is_same(change, i) returns true if row i is an update that changes no value.
-  // `first`: the ids of the records that match now; null to search for them.
+  // `first` is the set of the records that match now; if null, all records are searched.
   template <class Has_Property, class Is_Same>
   Live_Query(Observers& observers, Table_Id table, const Id_Set* first, Has_Property has_property,
              Is_Same is_same)
@@ -232,7 +231,7 @@ class Live_Query {
     const auto on_change = [state = state_, has_property, is_same](const Change& change,
                                                                    index_t& row) {
       while (row < change.size) {
-        const index_t i = row;  // if the predicate throws, it is called again the next time
+        const index_t i = row;  // if the predicate throws, the next call tries this row again
         const bool is_in = change.kind != Change::Kind::deleted && has_property(change, i);
         ++row;
         state->change(change.record.value() + i, is_in, is_same(change, i));
@@ -366,7 +365,7 @@ template <class Row>
 struct Typed_Version {
   typename Row::Values values = {};
   std::shared_ptr<const Transaction_Info> from;  // the transaction that wrote this version
-  // The transaction that ended this version; null: the version is current.
+  // The transaction that ended this version; null if the version is current.
   std::shared_ptr<const Transaction_Info> until;
 };
 
@@ -417,25 +416,25 @@ class Key_Range {
 
 // Base of the generated class Database.
 //
-// Observers. `on_TABLE_inserted(f)` and similar functions call f with old and new values, as of the
-// commit: after each checkpoint of a database that is opened without a client; after each
-// transaction and pull of a client, when it holds no lock; after each pull of a Readonly_Client.
-// Rolled-back changes are never reported. Everything written or pulled at once is one batch: it has
-// the net change of each record, and deletions precede insertions with the same id. If a
-// transaction writes a checkpoint through the database itself, changes are reported at once. The
-// functions may read the database, write to it, and subscribe; see Observers for order and
-// exceptions. If a function throws, the commit is kept and locks are released. The reported values
-// own their strings and may be kept. The database itself is at the end of all reported changes, or
-// further: a record reported as inserted may already be deleted. Subscribing counts as a change of
-// the database: no other thread may read it at the same time.
+// Observers. `on_TABLE_inserted(f)` and similar functions subscribe f, which is called with the
+// values at the commit. Without a client, f is called after each checkpoint; with a client, after
+// each transaction and pull, when the client holds no lock; with a Readonly_Client, after each
+// pull. Changes that were rolled back are never reported. Everything written or pulled at once is
+// one batch: it has the net change of each record, and a deletion precedes an insertion with the
+// same id. If a transaction writes a checkpoint through the database itself, its changes are
+// reported at once. The functions may read the database, write to it, and subscribe; see Observers
+// for order and exceptions. If a function throws, the commit is kept and locks are released. The
+// reported values own their strings and may be kept. The database has the state after all reported
+// changes, or a later state: a record that is reported as inserted may already be deleted.
+// Subscribing counts as a change of the database: no other thread may read the database meanwhile.
 //
 // Histories. `changes`, `history` and `at` read the file up to its checkpoint; entries without a
-// checkpoint are not visible. They throw what `Changes` throws, and Exception for a
+// checkpoint are not visible. They throw the exceptions of `Changes`, and Exception for a
 // Readonly_Database, which reads its file only once.
 class Typed_History : public Typed_Database {
  public:
-  // Returns the changes between two positions; `to` = 0 stands for the checkpoint. Updates have all
-  // fields.
+  // Returns the changes between two positions. If `to` is 0, the range ends at the checkpoint.
+  // Updates have all fields, including unchanged fields.
   Changes changes(Offset from = journal_start, Offset to = 0) const {
     Change_Options options;
     options.has_all_fields = true;
@@ -492,7 +491,8 @@ class Typed_History : public Typed_Database {
       return range.has(Index_Type::parts(key(row)));
     };
     const auto used = std::as_const(engine()).table(Row::table).records().used_count();
-    // The index lacks records whose key was never set: then all records must be searched.
+    // The index lacks records whose key was never set. If there are such records, all records must
+    // be searched.
     if (index.size() != static_cast<std::size_t>(used)) return live<Row>(nullptr, predicate);
     Id_Set ids;
     const auto end = index.end();

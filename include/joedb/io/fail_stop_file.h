@@ -14,8 +14,8 @@ namespace joedb::inline v1 {
 // Forwards calls to another file until a write, a sync or a truncation throws. After that, each of
 // these operations throws Write_Disabled, with the text of the first failure, without calling the
 // other file: after a failed sync, a successful second sync says nothing about the bytes of the
-// first sync. Reads, sizes and locks continue to work. The failed state is permanent; open the file
-// again.
+// first sync. Reads, sizes and locks continue to work. The failed state is permanent; to write
+// again, close the file and open it again.
 //
 // has_slow_growth() returns false and beside() is empty, whatever the other file returns.
 //
@@ -25,8 +25,9 @@ namespace joedb::inline v1 {
 // Idea: redb's CheckedBackend, SQLite's pager in its error state.
 class Fail_Stop_File : public Abstract_File {
  public:
-  // `file` must outlive this object. on_failure is called once, at the first failure, in the thread
-  // that failed, which may be a thread that syncs. It must neither throw nor call this object.
+  // `file` must outlive this object. on_failure is called once, at the first failure, by the thread
+  // whose call failed; that may be a thread that only syncs. on_failure must neither throw nor call
+  // this object.
   explicit Fail_Stop_File(
       Abstract_File& file, std::function<void()> on_failure = [] {})
       : Abstract_File(file.get_name(), file.get_mode()),
@@ -41,8 +42,8 @@ class Fail_Stop_File : public Abstract_File {
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     return file_.pread(data, size, offset);
   }
-  // The first failure passes through unchanged. A truncate that returns false is not a failure.
-  // start_writeback is forwarded even after a failure.
+  // The exception of the first failure passes through unchanged. If truncate returns false, this is
+  // not a failure. start_writeback is forwarded even after a failure.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void store_words(std::span<const std::int64_t> words, Offset offset) override;
   void load_words(std::span<std::int64_t> words, Offset offset) const override {
@@ -76,29 +77,30 @@ class Fail_Stop_File : public Abstract_File {
   std::string failure_ JOEDB_GUARDED_BY(mutex_);  // text of the first failure
 };
 
-// Extends a file past its content with zeros, in steps, so that a sync of content written there
-// need not write a new size. The zeros are really written, because a file system that has only
-// reserved blocks still changes metadata at the first write to each block.
+// Extends a file past its content with zeros, in steps. If content is later written over the zeros,
+// a sync need not write a new file size. The zeros are written instead of only reserving blocks
+// (fallocate), because the file system would change metadata at the first write to each reserved
+// block.
 //
 // Idea: RocksDB's preallocation, etcd's log segments.
 class Preallocator {
  public:
   static constexpr Offset max_step = Offset{1} << 30;
 
-  // Both files must outlive this object. Zeros are written to `file`, so that a full disk does not
-  // count as a failure of `guard`, through which the content is written. Nothing is preallocated
-  // before set_step.
+  // Both files must outlive this object. Zeros are written to `file`, and content is written
+  // through `guard`: so a disk that is too full for zeros does not count as a failure of `guard`.
+  // Nothing is preallocated before set_step.
   Preallocator(Abstract_File& file, const Fail_Stop_File& guard) : file_(file), guard_(guard) {}
 
-  // Sets the number of bytes to preallocate at a time; 0: none. Throws Exception if `step` is
-  // negative or greater than max_step.
+  // Sets the number of bytes to preallocate at a time; 0 turns preallocation off. Throws Exception
+  // if `step` is negative or greater than max_step.
   void set_step(Offset step);
   Offset step() const { return step_; }
   void stop() { step_ = 0; }
 
-  // A lower bound of the file size, preallocated zeros included.
+  // A lower bound of the file size, including preallocated zeros.
   Offset end() const { return end_; }
-  // Call this after the file was truncated, or its content has grown.
+  // Call this after the file was truncated, or after content was written past end().
   void set_end(Offset end) { end_ = end; }
 
   // Call this before writing content up to `content_end`. If the file ends before `content_end`,

@@ -92,17 +92,18 @@ class Abstract_File {
   // of this writing.
   virtual void start_writeback(Offset /*start*/, Offset /*end*/) noexcept {}
 
-  // True if a sync takes longer when the file has grown since the last sync. A writer that syncs
-  // often preallocates such a file (Journal_Options).
+  // True if a sync takes longer when the file has grown since the last sync. A writer that makes
+  // many hard checkpoints preallocates such a file (Journal_Options).
   virtual bool has_slow_growth() const { return false; }
 
   // Truncates the file to `size` bytes. Returns false, without a change, if this kind of file
   // cannot be truncated. Throws Io_Error.
   virtual bool truncate(Offset /*size*/) { return false; }
 
-  // Byte-range locks between open files, in this and other processes. The lock functions wait for
-  // the lock, but not longer than the busy timeout of the file; then they throw Lock_Timeout. A
-  // lock belongs to this object; an exclusive lock replaces a shared one on the same range.
+  // Byte-range locks. They exclude other open files, in this process and in others. The lock
+  // functions wait for the lock, but not longer than the busy timeout of the file; then they throw
+  // Lock_Timeout. A lock belongs to this object. An exclusive lock replaces a shared lock of this
+  // object on the same range.
   virtual void shared_lock(Offset start, Offset size) = 0;
   virtual void exclusive_lock(Offset start, Offset size) = 0;
   virtual void unlock(Offset start, Offset size) noexcept = 0;
@@ -111,20 +112,21 @@ class Abstract_File {
     exclusive_lock(start, size);
     return true;
   }
-  // Sets how long the lock functions wait from now on. Does nothing for kinds of files whose locks
-  // do not wait.
+  // Sets the busy timeout of the next calls of the lock functions. Does nothing for kinds of files
+  // whose locks do not wait.
   virtual void set_busy_timeout(System::Duration /*timeout*/) {}
 
-  // Reads exactly [offset, offset + size) or throws Corruption_Error.
+  // Reads the bytes [offset, offset + size). Throws Io_Error, and Corruption_Error if the file ends
+  // before offset + size.
   void read_exactly(char* data, std::size_t size, Offset offset) const;
 
-  // Returns the first max_size bytes of a blob (-1: all). A writer must have flushed these bytes to
-  // the file. Throws Corruption_Error if the file ends before the blob does, or if the blob has a
-  // negative position or size.
+  // Returns the first max_size bytes of a blob, or all bytes if max_size is -1. A writer must have
+  // flushed these bytes to the file. Throws Corruption_Error if the file ends before the blob does,
+  // or if the blob has a negative position or size.
   std::string read_blob(Blob blob, std::int64_t max_size = -1) const;
 
-  // Copies the whole file. Does not truncate `destination`: bytes of `destination` past the end of
-  // this file stay. If copying throws, any part may have been written.
+  // Copies the whole file. Does not truncate `destination`: if `destination` is longer than this
+  // file, its last bytes stay. If copying throws, any part may have been written.
   void copy_to(Abstract_File& destination) const;
   // Copies [start, start + size) to the same offsets of `destination`. Throws Corruption_Error if
   // this file ends before start + size.
@@ -137,26 +139,27 @@ class Abstract_File {
   // Writes zeros to [start, end). If it throws, any part may have been written.
   virtual void write_zeros(Offset start, Offset end);
 
-  // Returns a directory of the files whose names begin with the name of this file. In the returned
-  // directory, a file is named by the rest of its name, such as ".snapshot", and a new file gets
-  // the permissions of this file. This file must outlive the directory. A kind of file that has no
-  // files beside it returns an empty directory, whose open() returns null, and whose other
-  // functions do nothing.
+  // Returns a directory of the files beside this file: those whose names begin with the name of
+  // this file. In the returned directory, a file is named by the rest of its name, such as
+  // ".snapshot". A new file gets the permissions of this file. This file must outlive the
+  // directory. If no files can be beside this kind of file, returns an empty directory, whose
+  // open() returns null, and whose other functions do nothing.
   virtual std::unique_ptr<Abstract_Directory> beside() const;
-  // Opens the file that has this file's name now. Returns null if this kind of file cannot be
-  // opened again. Throws Io_Error.
+  // Opens the file that has the name of this file now, which may be another file. Returns null if
+  // this kind of file cannot be opened again. Throws Io_Error.
   virtual std::unique_ptr<Abstract_File> reopen(Open_Mode mode) const;
 
-  // True if the name of this file now refers to another file, such as the new file of joedb_pack
-  // --in-place. False if this is unknown.
+  // True if the name of this file now refers to another file, such as a file that joedb_pack
+  // --in-place has made. False if unknown.
   virtual bool is_replaced() const { return false; }
-  // Throws File_Replaced if writes to this open file would be lost: its name now refers to another
-  // file or to none, or the file is shorter than the end of this object's writes. Does nothing for
-  // kinds of files that cannot detect this. sync() and datasync() of a File call this function.
+  // Throws File_Replaced if writes to this open file would be lost: the name of the file now refers
+  // to another file or to none, or the file ends before the last byte that this object has written.
+  // Does nothing for kinds of files that cannot detect this. sync() and datasync() of a File call
+  // this function.
   virtual void require_not_replaced() const {}
 
-  // True in a child process that was forked after the file was opened, and so shares the open file
-  // with its parent. Functions that write, sync, truncate or lock such a file throw
+  // True in a child process that was forked after the file was opened. The child shares the open
+  // file with its parent. Functions that write, sync, truncate or lock such a file throw
   // Inherited_Object; destructors of objects that use such a file do nothing, silently.
   virtual bool is_inherited() const { return false; }
   // Throws Inherited_Object if is_inherited().
@@ -166,7 +169,8 @@ class Abstract_File {
   }
 
  protected:
-  // Changes the mode, for derived classes that use the file differently from how it was opened.
+  // Changes the mode. For derived classes that use the file in another mode than the mode in which
+  // it was opened.
   void set_mode(Open_Mode mode) { mode_ = mode; }
 
  private:
@@ -174,7 +178,7 @@ class Abstract_File {
   Open_Mode mode_;
 };
 
-// A file that can only be read: derive from this class, and define get_size and pread. pwrite
+// Base class of files that can only be read. A derived class defines get_size and pread. pwrite
 // throws Exception. Syncs and locks do nothing, because there is nothing to sync or to protect.
 class Readonly_File : public Abstract_File {
  public:
@@ -197,8 +201,8 @@ class Readonly_File : public Abstract_File {
 // the journal, and while File::store_words writes checkpoint words that are not mapped into memory.
 // Each open file holds the presence lock, shared; a writer that holds the presence lock exclusively
 // knows that no other process has the file open. A File that has waited long for the tail lock
-// holds one more byte, so that busy writers let it go first. (joedb 10 has only the first two
-// locks.)
+// locks one more byte, and busy writers then let this File go first. (joedb 10 has only the head
+// lock and the tail lock.)
 struct Lock_Range {
   Offset start;
   Offset size;
@@ -240,9 +244,9 @@ class Blob_Reader {
   // Number of bytes not yet read.
   std::int64_t remaining() const { return end_ - position_; }
 
-  // Reads the next `size` bytes, or fewer at the end of the blob, but at most 1 GiB. Returns the
-  // number of bytes read: 0 at the end. Throws Io_Error, and Corruption_Error if the file ends
-  // before the blob does.
+  // Reads the next `size` bytes, but at most 1 GiB, and not past the end of the blob. Returns the
+  // number of bytes read; 0 at the end of the blob. Throws Io_Error, and Corruption_Error if the
+  // file ends before the blob does.
   std::size_t read(char* data, std::size_t size);
 
  private:
@@ -257,8 +261,8 @@ class Blob_Reader {
 //     joedb::Upgradable_File<joedb::Readonly_Memory_File> file(data);
 //     city::Writable_Database db(file);
 //
-// Written bytes cannot be read back. So new blobs cannot be read, and a rollback to a checkpoint
-// that was written through this object fails.
+// Written bytes cannot be read back. So new blobs cannot be read, and a rollback fails if the last
+// checkpoint was written through this object.
 template <class Parent>
 class Upgradable_File : public Parent {
  public:
@@ -268,7 +272,7 @@ class Upgradable_File : public Parent {
     this->set_mode(Open_Mode::write_existing);
   }
 
-  // unknown_size, because the file does not grow when bytes are written.
+  // Returns unknown_size, because the file does not grow when bytes are written.
   Offset get_size() const override { return Abstract_File::unknown_size; }
   void pwrite(const char*, std::size_t, Offset) override {}
   void store_words(std::span<const std::int64_t>, Offset) override {}
@@ -303,13 +307,13 @@ class Abstract_Directory {
   // Throws File_Replaced if the directory was removed, or if its name now refers to another
   // directory. Does nothing for kinds of directories that cannot detect this.
   virtual void require_not_replaced() const {}
-  // Removes a file; does nothing if it does not exist. The removal is not durable: a power cut may
-  // undo it.
+  // Removes a file; does nothing if the file does not exist. The removal is not durable: a power
+  // cut may undo it.
   virtual void remove(const std::string& name) = 0;
 
-  // The effect of these functions is durable when they return. rename is atomic, and replaces a
-  // file of the name `to`; sync the file before it is renamed. The default implementations throw
-  // Exception.
+  // The effect of these functions is durable when they return. rename is atomic, and replaces the
+  // file `to` if it exists. Sync the file `from` before it is renamed. The default implementations
+  // throw Exception.
   virtual void rename(const std::string& from, const std::string& to);
   virtual void remove_durably(const std::string& name);
 };
@@ -352,11 +356,11 @@ class Directory : public Abstract_Directory {
   void sync(const Descriptor& opened) const;
 
   std::string path_;
-  std::string path_prefix_;                      // of all names in messages
-  std::string entry_prefix_;                     // of all names in the directory
+  std::string path_prefix_;                      // prefix of all names in messages
+  std::string entry_prefix_;                     // prefix of all names in the directory
   std::string absolute_path_;                    // for require_not_replaced; empty if unknown
-  std::shared_ptr<const Descriptor> directory_;  // null: it did not exist
-  const File* owner_ = nullptr;                  // not null: the files beside this one
+  std::shared_ptr<const Descriptor> directory_;  // null if it did not exist
+  const File* owner_ = nullptr;                  // not null: these are the files beside owner_
 };
 
 }  // namespace joedb::inline v1

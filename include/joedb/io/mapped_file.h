@@ -22,9 +22,10 @@ namespace joedb::inline v1 {
 // which the disk has no room would kill the process. The object hides these zeros, and truncates
 // them when it is destroyed. After a crash the zeros remain; the next writer truncates them.
 //
-// A file is mapped only on file systems where that is safe: ext4, XFS, overlayfs and tmpfs, so not
-// on a network. On other file systems, and after the first failure to preallocate, the object works
-// like a plain File without preallocation, and its writes throw the same errors as those of File.
+// A file is mapped only on file systems where mapping is safe: ext4, XFS, overlayfs and tmpfs.
+// Network file systems are not among them. On other file systems, and after the first failure to
+// preallocate, the object works like a plain File without preallocation, and its writes throw the
+// same errors as those of File.
 //
 // Thread safety is that of File.
 //
@@ -32,9 +33,9 @@ namespace joedb::inline v1 {
 template <class Base>
 class Mapped : public Base {
  public:
-  // `base` are the arguments of the constructor of Base: for File a name and a mode. `step` is 1 to
-  // 2^30 bytes. Throws the exceptions of the constructor of Base, and Exception for a step out of
-  // range or a mode that is not exclusive (read_existing, shared_write).
+  // `base` is passed to the constructor of Base: for File, a name and a mode. `step` must be in 1 …
+  // 2^30 bytes. Throws the exceptions of the constructor of Base, and Exception if the step is out
+  // of range or the mode is not exclusive (read_existing, shared_write).
   template <class... Arguments>
   explicit Mapped(Offset step, Arguments&&... base)
       : Base(std::forward<Arguments>(base)...), step_(step), size_(Base::get_size()) {
@@ -58,7 +59,7 @@ class Mapped : public Base {
 
   // Excludes the preallocated zeros.
   Offset get_size() const override { return size_; }
-  bool has_slow_growth() const override { return false; }  // it is already preallocated
+  bool has_slow_growth() const override { return false; }  // this object preallocates already
 
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
     const Offset rest = std::max<Offset>(size_ - offset, 0);
@@ -78,7 +79,8 @@ class Mapped : public Base {
     size_ = std::max(size_, end);
   }
 
-  // Bytes in the map are overwritten with zeros, so that the map can be kept.
+  // If the removed bytes are in the map, overwrites them with zeros instead, so that the map can
+  // stay.
   bool truncate(Offset size) override {
     this->require_own_process();
     if (size >= map_start_ && size < size_ && size_ <= map_end_) {
@@ -94,7 +96,8 @@ class Mapped : public Base {
  private:
   static constexpr Offset max_step = Offset{1} << 30;
 
-  // After a failure, the part that was written counts: the writer will cut it off.
+  // After a failure, sets size_ to the end of the part that was written, because the writer will
+  // truncate this part.
   void write(const char* data, std::size_t size, Offset offset) {
     try {
       Base::pwrite(data, size, offset);
@@ -105,9 +108,9 @@ class Mapped : public Base {
     }
   }
 
-  // Maps [offset, end), which is past the end of the file. Returns false if the disk is full or the
-  // file cannot be mapped; the caller then writes without the map, and this write throws the error,
-  // if there is one.
+  // Maps [offset, end), where offset is at or past the end of the content. Returns false if the
+  // disk is full or the file cannot be mapped. The caller then writes without the map; if the disk
+  // is full, that write throws the error.
   bool map_from(Offset offset, Offset end) {
     unmap();
     if (!is_mappable_) return false;
@@ -128,7 +131,8 @@ class Mapped : public Base {
     return true;
   }
 
-  // Writes the zeros: if blocks were only reserved, the next sync would cost more.
+  // Writes zeros instead of only reserving blocks: with reserved blocks, the next sync would take
+  // longer.
   void grow_to(Offset end) {
     const std::vector<char> zeros(std::size_t{1} << 18);
     while (allocated_ < end) {

@@ -11,9 +11,10 @@
 
 namespace joedb::inline v1 {
 
-// A file in memory, which is lost with the object. Locks and syncs do nothing: writers and readers
-// of the same object must be in the same thread, except that another thread may call sync. The mode
-// is only the value of get_mode(): reads and writes do not depend on it.
+// A file in memory. Its content is lost when the object is destroyed. Locks and syncs do nothing:
+// writers and readers of the same object must be in the same thread, except that another thread may
+// call sync. The mode is only the value that get_mode() returns; reads and writes do not depend on
+// it.
 //
 //     joedb::Memory_File file;
 //     city::Writable_Database db(file);
@@ -24,8 +25,8 @@ class Memory_File : public Abstract_File {
   // Makes an empty file named "memory".
   explicit Memory_File(Open_Mode mode = Open_Mode::create_new);
 
-  // The content. It may be assigned before a journal is opened on the file. While a journal is
-  // open, the bytes are complete only after its flush() or a checkpoint.
+  // The content of the file. A program may assign it before a journal is opened on the file. While
+  // a journal is open, the content is complete only after a flush() of the journal or a checkpoint.
   std::vector<char>& get_data() { return data_; }
   const std::vector<char>& get_data() const { return data_; }
 
@@ -45,9 +46,9 @@ class Memory_File : public Abstract_File {
   std::vector<char> data_;
 };
 
-// A read-only file (mode read_existing) whose bytes are in memory of the caller, such as a database
-// that is compiled into the program. The bytes are not copied; they must outlive this object and
-// not change. Several threads may read.
+// A read-only file (mode read_existing) whose bytes are in memory that the caller owns, such as a
+// database that is compiled into the program. The bytes are not copied. They must outlive this
+// object, and must not change. Several threads may read.
 class Readonly_Memory_File : public Readonly_File {
  public:
   Readonly_Memory_File(const void* data, std::size_t size);
@@ -64,8 +65,8 @@ class Readonly_Memory_File : public Readonly_File {
   const Offset start_ = 0;
 };
 
-// A Memory_File for servers: one thread may write while other threads read. get_data() is not
-// locked.
+// A Memory_File for servers: one thread may write while other threads read. get_data() does not
+// lock the mutex.
 class Locked_Memory_File final : public Memory_File {
  public:
   using Memory_File::Memory_File;
@@ -91,15 +92,15 @@ class Locked_Memory_File final : public Memory_File {
   mutable Mutex mutex_;
 };
 
-// A file in a C++ stream buffer, such as a std::stringbuf or std::filebuf. Its name in messages is
-// "stream".
+// A file whose content is in a C++ stream buffer, such as a std::stringbuf or std::filebuf. Its
+// name in messages is "stream".
 //
 // Locks do nothing. A sync calls pubsync(), which passes the bytes to the operating system: a hard
 // checkpoint survives a killed process, but not a power cut. The file cannot be truncated, so a
 // writer cannot roll back flushed entries.
 //
-// Only one thread at a time may use the file, even for syncs, because reading and writing share one
-// position. Group commit is therefore not supported.
+// Only one thread at a time may use the file, even for syncs, because all functions share the
+// position of the stream buffer. Group commit is therefore not supported.
 class Stream_File : public Abstract_File {
  public:
   // The stream buffer must outlive the file, and be seekable. A std::stringbuf must be open for

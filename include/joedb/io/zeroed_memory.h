@@ -35,37 +35,38 @@ class Zeroed_Memory {
   char* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  // Grows the block to `size` bytes; does nothing if it is at least as large already. The content
-  // may move. If this throws std::bad_alloc, nothing has changed. `will_be_filled`: most of the
-  // block is about to be written.
+  // Grows the block to `size` bytes; does nothing if the block is at least as large already. The
+  // content may move. If this throws std::bad_alloc, nothing has changed. `will_be_filled` says
+  // that most of the block is about to be written.
   void grow(std::size_t size, bool will_be_filled = false);
 
   // Fills an empty block with [offset, offset + size) of `file`; `offset` is a multiple of 4096.
   // The part is mapped if it has at least 64 KiB and the file can be mapped (File::map_privately);
-  // otherwise it is read. A mapped block reserves address space for 16 times its size (twice its
-  // size if RLIMIT_AS is set), at least `reserved`, or only for its size if there is not enough
-  // address space. The bytes of the file must not change from then on; the file may be closed.
-  // Changes of the block do not reach the file. Throws Io_Error, std::bad_alloc, and
+  // otherwise it is read. A mapped block reserves address space: 16 times its size (twice its size
+  // if RLIMIT_AS is set), but at least `reserved` bytes. If there is not enough address space, it
+  // reserves only its size. The bytes of the file must not change from then on; the file may be
+  // closed. Changes to the block do not reach the file. Throws Io_Error, std::bad_alloc, and
   // Corruption_Error if the file ends before offset + size; then the block is empty.
   void begin_with(const Abstract_File& file, Offset offset, std::size_t size,
                   std::size_t reserved = 0);
   // True if a part of the block is a map of a file.
   bool is_mapped() const { return guard_ != nullptr; }
 
-  // Appends the first `used` bytes, rounded down to whole pages, to `file`, and maps them from the
-  // file (shared): later changes also reach the file, and the system can reclaim the pages when it
-  // needs memory. A later call moves only bytes that were not moved before, and does nothing if
-  // they are less than 64 KiB. `file` must belong to this process alone; forked processes share the
-  // block. The content may move; bytes past `used` may be nonzero before the call, and are not
-  // preserved. If this throws Io_Error or std::bad_alloc, nothing has changed.
+  // Appends the first `used` bytes, rounded down to whole pages, to `file`, and maps these bytes
+  // from the file (shared): later changes also reach the file, and the system can reclaim the pages
+  // when it needs memory. A later call spills only bytes that were not spilled before, and does
+  // nothing if there are fewer than 64 KiB of them. No other process may use `file`. Processes that
+  // are forked later share the block. The content may move in memory. Bytes past `used` may be
+  // nonzero before the call, and are not preserved. If this throws Io_Error or std::bad_alloc,
+  // nothing has changed.
   void spill(File& file, std::size_t used);
 
   // Reserves address space for an empty block, so that it can grow to `size` bytes without moving.
   // Returns false, without a change, if there is not enough address space.
   bool reserve(std::size_t size);
-  // Returns a size to reserve for a block that must not move and has at least `least` bytes: 64 GiB
-  // or 2 * `least`, whichever is greater; 2 * `least` if the address space of the process is
-  // limited (RLIMIT_AS).
+  // Returns the number of bytes to reserve for a block that must not move and will have at least
+  // `least` bytes: the greater of 64 GiB and 2 * `least`, or 2 * `least` if the address space of
+  // the process is limited (RLIMIT_AS).
   static std::size_t generous(std::size_t least);
   // Number of bytes up to which the block grows without moving; 0 if every growth may move it.
   std::size_t reserved() const { return reserved_; }
@@ -76,10 +77,10 @@ class Zeroed_Memory {
   // True if the mapped file was truncated (or became unreadable) under the mapping; the lost range
   // reads as zeros.
   bool was_cut() const;
-  // Number of times that a map of the process was cut, or was found to be damaged.
+  // Number of times that any map of this process was cut, or was found to be damaged.
   static std::uint64_t cut_count();
-  // Call this after copying the content of `other`, including its lost ranges, to this block:
-  // copies was_cut().
+  // Copies the state was_cut() from `other`. Call this after copying the content of `other` to this
+  // block, because lost ranges were copied, too.
   void copy_cut_state(const Zeroed_Memory& other) { was_cut_ = was_cut_ || other.was_cut(); }
 
   // Announces that `size` bytes of the block are about to be written. Requests huge pages if `size`
@@ -94,11 +95,11 @@ class Zeroed_Memory {
 
   char* data_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t reserved_ = 0;  // bytes of address space from data_ on; 0: none was reserved
+  std::size_t reserved_ = 0;  // bytes of address space from data_ on; 0 if none was reserved
   std::size_t usable_ = 0;    // writable bytes of the reserved space
   std::size_t spilled_ = 0;   // bytes at the beginning that were spilled
   Guarded_Map* guard_ = nullptr;
-  bool was_cut_ = false;  // true if it was cut before it moved
+  bool was_cut_ = false;  // true if the block was cut before it moved
 };
 
 }  // namespace joedb::inline v1

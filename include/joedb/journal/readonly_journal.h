@@ -20,12 +20,12 @@ namespace joedb::inline v1 {
 
 // ---- options ------------------------------------------------------------------------------------
 
-// Which part of a file is read, and what a writer does with the rest.
+// Determines which part of a file is read, and how a writer handles the bytes after this part.
 enum class Recovery {
   // Reads up to the checkpoint. A writer refuses a file with bytes after the checkpoint.
   none,
-  // Reads everything up to the end of the file, or up to the zeros that a preallocating writer has
-  // left.
+  // Reads the whole file, except zeros that a preallocating writer has left at its end. A writer
+  // adopts these bytes.
   ignore_header,
   // Reads up to the checkpoint. A writer truncates the file there.
   overwrite,
@@ -53,17 +53,17 @@ struct Checkpoints {
   Offset checkpoint = journal_start;
   Offset hard_checkpoint = journal_start;
 
-  // The slot of the next checkpoint, soft or hard.
+  // The slot to which the next checkpoint is written, soft or hard.
   int next_slot() const { return 1 - hard_index; }
 
-  // Updates the checkpoints from the words of the header. They never go back. A word beyond
-  // `file_size` does not count; without a size (a device) every word does.
+  // Updates the checkpoints from the words of the header. The checkpoints never move back. A word
+  // greater than `file_size` is ignored; if `file_size` is nullopt (a device), no word is ignored.
   void read(const Checkpoint_Words& words, std::optional<Offset> file_size);
 
   friend bool operator==(const Checkpoints&, const Checkpoints&) = default;
 };
 
-// How a journal is opened for writing. A recovery mode alone converts to options.
+// How a journal is opened for writing. A recovery mode converts implicitly to options.
 //
 //     joedb::Journal_Options options;
 //     options.preallocation = 1 << 20;
@@ -72,54 +72,55 @@ struct Journal_Options {
   Journal_Options() = default;
   Journal_Options(Recovery mode) : recovery(mode) {}
 
-  // How bytes after the checkpoint are handled. Default: Recovery::keep for a client
-  // (replica/client.h) of a shared file or with a connection, so that a process that is killed in a
-  // transaction stops neither the other processes nor its own next start; Recovery::none otherwise.
+  // How bytes after the checkpoint are handled. The default for a client (replica/client.h) that
+  // has a shared file or a connection is Recovery::keep: if a process is killed during a
+  // transaction, neither the other processes nor its own next start are stopped. Otherwise the
+  // default is Recovery::none.
   std::optional<Recovery> recovery;
 
   // The level that checkpoint() writes.
   Checkpoint_Level default_level = Checkpoint_Level::soft;
 
-  // Seals hard checkpoints of less than 4 MiB (docs/file_format.md), which takes one sync instead
-  // of two. joedb 10 does not recognize a sealed checkpoint before the sync has returned and the
-  // seal is replaced.
+  // If true, hard checkpoints of less than 4 MiB are sealed (docs/file_format.md), which takes one
+  // sync instead of two. joedb 10 does not recognize a sealed checkpoint until the sync has
+  // returned and the seal has been replaced.
   bool has_seals = true;
 
-  // If another program has left a transaction without an end, the first append ends it with one
-  // Valid_Data, so that the new entries do not become part of it (history/changes.h). Default: true
-  // for clients and generated code, unless the schema option unmarked_transactions asks for the
-  // bytes of joedb 10; false otherwise.
+  // If true, and another program has left a transaction without an end, the first append ends this
+  // transaction with a Valid_Data entry: so the new entries do not become part of it
+  // (history/changes.h). The default is true for clients and generated code, unless the schema
+  // option unmarked_transactions requests the bytes of joedb 10; otherwise false.
   std::optional<bool> ends_transactions;
 
-  // Writes integrity entries (format/header.h, Integrity::sparse) to a new journal, so that damaged
-  // bytes are found when they are read. A journal is new if it has no such entries and at most
-  // integrity_step bytes when something is appended. If a journal has integrity entries already,
-  // more are written to it in any case. Default: the value of ends_transactions.
+  // If true, integrity entries (format/header.h, Integrity::sparse) are written to a new journal,
+  // so that damaged bytes are detected when they are read. A journal is new if it has no such
+  // entries and at most integrity_step bytes at the first append. If a journal already has
+  // integrity entries, more are written in any case. The default is the value of ends_transactions.
   std::optional<bool> has_integrity;
 
-  // Returns options that turn off ends_transactions and has_integrity, for copies and for files
-  // that have only one writer.
+  // Returns options that turn off ends_transactions and, by its default, has_integrity. For copies,
+  // and for files that have only one writer.
   static Journal_Options without_marks() {
     Journal_Options options;
     options.ends_transactions = false;
     return options;
   }
 
-  // Step in bytes by which the file is preallocated with zeros: a sync then has no new size to
-  // write. 0 turns this off. Default: a file that is opened alone and grows slowly
-  // (Abstract_File::has_slow_growth) is preallocated from the fourth hard checkpoint on, in steps
-  // of half its size, but at least 4 KiB and at most 1 MiB. The zeros are truncated when the
-  // journal is closed, or, after a crash, by the next writer before its first write, whatever its
-  // recovery mode. If the disk has no room for zeros, the file is no longer preallocated. Opening
-  // throws Exception if the step is negative or above max_preallocation, and if it is not 0 and the
-  // file is shared or has no size.
+  // Step in bytes by which the file is preallocated with zeros, so that a sync need not write a new
+  // file size. 0 turns preallocation off. By default, a file that is not shared and for which
+  // Abstract_File::has_slow_growth() is true is preallocated from the fourth hard checkpoint on, in
+  // steps of half its size, but at least 4 KiB and at most 1 MiB. The zeros are truncated when the
+  // journal is closed. After a crash, the next writer truncates them before its first write, in
+  // every recovery mode. If the disk has no room for zeros, the file is no longer preallocated.
+  // Opening throws Exception if the step is negative or greater than max_preallocation, or if it is
+  // not 0 and the file is shared or has no size.
   std::optional<Offset> preallocation;
   static constexpr Offset max_preallocation = Preallocator::max_step;
 };
 
-// Thrown if a file that is opened for writing has bytes past its checkpoint: a process was killed,
-// or ended, during a transaction. The file has not been changed. Journal_Options::recovery selects
-// how to treat these bytes.
+// Thrown if a file that is opened for writing has bytes past its checkpoint, because a process was
+// killed, or ended, during a transaction. The file has not been changed. Journal_Options::recovery
+// selects how these bytes are handled.
 class Unfinished_Transaction : public Exception {
  public:
   Unfinished_Transaction(std::string_view file, Offset checkpoint_position, Offset file_size);
@@ -139,9 +140,9 @@ class Hidden_Checkpoint : public Corruption_Error {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// Reads the header of a journal and chooses the checkpoint that counts, after comparing seals
-// (kernel/format/seal.h) and integrity entries (format/header.h) with the bytes that they cover.
-// Each reader and each writer of a journal has one.
+// Reads the header of a journal and chooses the checkpoint that counts. For this choice, it
+// compares seals (kernel/format/seal.h) and integrity entries (format/header.h) with the bytes that
+// they cover. Each reader and each writer of a journal has a Checkpoint_Reader.
 //
 // Not thread-safe. Other processes may write the file meanwhile.
 class Checkpoint_Reader {
@@ -157,27 +158,28 @@ class Checkpoint_Reader {
   // bytes than the file has, or if an integrity entry does not match the bytes that it covers.
   void open(Recovery recovery, bool is_writer);
 
-  // For readers, which hold the head lock: looks for a newer checkpoint. Returns the number of
+  // For readers, which must hold the head lock: looks for a newer checkpoint. Returns the number of
   // bytes by which the checkpoint has advanced. If this throws, the previous checkpoint still
   // counts.
   Offset pull();
 
-  // For writers, which hold the tail lock, or have read stable words while they held the head lock:
-  // takes the checkpoints from words that were just read, then reads the size of the file and
-  // returns the size. If this throws, the previous checkpoint still counts.
+  // For writers: takes the checkpoints from words that were just read. Returns the file size, which
+  // it reads after that. Requires the tail lock, unless the words are stable and were read while
+  // the head lock was held. If this throws, the previous checkpoint still counts.
   Offset update(const Checkpoint_Words& words);
 
   const Checkpoints& checkpoints() const { return checkpoints_; }
   Offset checkpoint() const { return checkpoints_.checkpoint; }
   Offset hard_checkpoint() const { return checkpoints_.hard_checkpoint; }
 
-  // Called after a writer has written checkpoints to the header: sets the same checkpoints in
-  // memory.
+  // Sets the checkpoints in memory. Called after a writer has written the same checkpoints to the
+  // header.
   void set(const Checkpoints& checkpoints) { checkpoints_ = checkpoints; }
 
   // Returns the words of the header as they are in the file.
   Checkpoint_Words read_words() const;
-  // Returns words that were in the file at one instant, although a writer may be storing others.
+  // Returns words that were all in the file at the same time, even if a writer is storing others
+  // meanwhile.
   Checkpoint_Words read_stable_words() const { return stable(read_words()); }
   // Replaces each seal that matches the bytes that it covers by the position of its slot.
   // `file_size` may be unknown_size.
@@ -187,15 +189,15 @@ class Checkpoint_Reader {
   // Returns the seal for `position` that covers the bytes [start, position) of the file.
   std::int64_t seal_of(Offset start, Offset position) const;
 
-  // For writers, which hold the tail lock: throws Hidden_Checkpoint if there was a checkpoint after
-  // the current one, up to `file_size`.
+  // For writers, which must hold the tail lock: throws Hidden_Checkpoint if a flipped bit of the
+  // header hides a checkpoint after the current checkpoint, up to `file_size`.
   void require_no_hidden_checkpoint(Offset file_size) const {
     require_no_hidden_checkpoint(read_words(), file_size);
   }
 
-  // End of the bytes that were compared with the integrity entries that cover them. open() and
-  // pull() compare if an entry of the kind each_checkpoint precedes the checkpoint; otherwise
-  // replay compares (File_Decoder_Input).
+  // End of the bytes that were compared with the integrity entries that cover them. If an entry of
+  // the kind each_checkpoint precedes the checkpoint, open() and pull() compare; otherwise replay
+  // compares (File_Decoder_Input).
   Offset covered() const { return covered_; }
   void set_covered(Offset end) { covered_ = end; }
   void set_covered(Offset end, Integrity kind) {
@@ -203,9 +205,9 @@ class Checkpoint_Reader {
     kind_ = kind;
     has_unchecked_entries_ = false;
   }
-  // Notes an integrity entry that is not compared with the bytes that it covers
-  // (Recovery::ignore_header). If the entry does not match these bytes, readers refuse the journal
-  // until a later entry covers everything.
+  // Called for an integrity entry that is not compared with the bytes that it covers
+  // (Recovery::ignore_header). If the entry does not match these bytes, readers will refuse the
+  // journal until a later integrity entry covers everything.
   void note_unchecked_entry(Integrity kind) {
     kind_ = kind;
     has_unchecked_entries_ = true;
@@ -216,8 +218,8 @@ class Checkpoint_Reader {
     return covered_ > journal_start || has_unchecked_entries_ ? std::optional(kind_) : std::nullopt;
   }
   bool checks_integrity() const { return checks_integrity_; }
-  // True if an integrity entry may cover the bytes from `start` on: the bytes before `start` are
-  // covered already, or replay was resumed at or after `start`.
+  // True if `start` may be the beginning of the bytes that an integrity entry covers: all bytes
+  // before `start` are covered already, or replay was resumed at or after `start`.
   bool may_begin_at(Offset start) const { return start <= std::max(covered_, resumed_at_); }
   // Called when replay starts at `position`, because the state at this position was taken from
   // elsewhere, such as a snapshot. `covered` is the end of the bytes that integrity entries cover;
@@ -226,11 +228,11 @@ class Checkpoint_Reader {
   // True if integrity entries cover everything before the checkpoint.
   bool is_covered() const { return covered_ == checkpoint() && covered_ > journal_start; }
 
-  // Throws the error again, with a text that names the file. With `names_hard`, the text also names
-  // the hard checkpoint if it is before the current checkpoint, and joedb_verify otherwise.
+  // Throws the error again, with a text that names the file. If `names_hard`, the text also names
+  // the hard checkpoint, or, if the hard checkpoint is not before the current checkpoint,
+  // joedb_verify.
   [[noreturn]] void fail_in_file(const Corruption_Error& error, bool names_hard) const;
-  // The same for an error that replay has found when it compared the integrity entry that ends at
-  // `end`.
+  // The same for an error that replay found when it compared the integrity entry ending at `end`.
   [[noreturn]] void fail_in_replay(const Corruption_Error& error, Offset end) const;
 
  private:
@@ -258,11 +260,12 @@ class Checkpoint_Reader {
   Offset resumed_at_ = journal_start;
 };
 
-// Reads the bytes of a file in blocks as they are decoded. `file` must outlive this object.
+// The input of a decoder that reads a file, block by block. `file` must outlive this object.
 //
-// With a verifier, this class compares the bytes with the integrity entries that follow
-// Checkpoint_Reader::covered(). Skipped bytes are not compared, unless they are in memory already:
-// blobs of 64 KiB or more, and vectors of 64 KiB or more that the handler does not read.
+// If there is a verifier, compares the bytes with the integrity entries after
+// Checkpoint_Reader::covered(). Bytes that are skipped are not compared, unless they are in memory
+// already. Blobs of 64 KiB or more are skipped, and so are vectors of 64 KiB or more that the
+// handler does not read.
 class File_Decoder_Input final : public Decoder_Input {
  public:
   explicit File_Decoder_Input(const Abstract_File& file, Checkpoint_Reader* verifier = nullptr)
@@ -270,8 +273,8 @@ class File_Decoder_Input final : public Decoder_Input {
   void start(Offset offset, Offset limit);
 
   // Called when all entries before the checkpoint were decoded. Throws Corruption_Error if the last
-  // bytes are an integrity entry that was not decoded: a damaged length of an earlier entry has
-  // caused it to be skipped.
+  // bytes are an integrity entry that was not decoded: it was then skipped, because the length of
+  // an earlier entry is damaged.
   void require_last_entry();
 
  private:
@@ -290,7 +293,7 @@ class File_Decoder_Input final : public Decoder_Input {
   Offset buffer_end_ = 0;
 
   Checkpoint_Reader* verifier_;
-  Integrity_Hasher hasher_;  // not running if no hash is wanted, or if some bytes were skipped
+  Integrity_Hasher hasher_;  // not running if no hash is needed, or if bytes were skipped
   Offset read_again_ = 0;    // number of bytes read a second time
 };
 
@@ -305,7 +308,7 @@ struct Replay_Place {
   Offset covered = 0;
 };
 
-// Decodes the entries of a journal in order, and remembers its position.
+// Decodes the entries of a journal in order, and keeps the position that it has reached.
 //
 // Not thread-safe.
 class Replay {
@@ -330,9 +333,9 @@ class Replay {
   void set_transaction_end(Offset position) { transaction_end_ = position; }
 
   // Calls handler(entry) for each entry that starts before `end`. No entry may extend past `limit`.
-  // Throws Corruption_Error if an entry is invalid, or if the handler throws Data_Error; passes on
-  // other exceptions of the handler. Earlier entries have been handled then, and later runs throw
-  // Exception until rewind().
+  // Throws Corruption_Error if an entry is invalid, or if the handler throws Data_Error; other
+  // exceptions of the handler pass through. After any of these exceptions, earlier entries have
+  // been handled, and further runs throw Exception until rewind().
   template <class Handler>
   void run(Handler& handler, Offset limit, Offset end);
 
@@ -342,8 +345,8 @@ class Replay {
   Replay_Place place() const {
     return {position(), context_, transaction_end_, std::min(header_.covered(), position())};
   }
-  // Makes the next run start at `place`. For a handler whose state at this place comes from
-  // elsewhere, such as a snapshot.
+  // Makes the next run start at `place`. For a handler that already has the state at this place,
+  // for example from a snapshot.
   void resume(const Replay_Place& place);
   // Makes the next run start at the first entry.
   void rewind() { resume({}); }
@@ -369,7 +372,7 @@ void Replay::run(Handler& handler, Offset limit, Offset end) {
   try {
     decode_entries(input_, context_, handler, end,
                    [this](Offset position) { transaction_end_ = position; });
-    is_broken_ = false;  // after an Io_Error of the next line, the next run tries again
+    is_broken_ = false;  // if the next line throws Io_Error, the next run tries again
     input_.require_last_entry();
   } catch (const Data_Error& error) {
     is_broken_ = true;
@@ -383,18 +386,18 @@ void Replay::run(Handler& handler, Offset limit, Offset end) {
 // Reads the entries of a journal, up to its checkpoint.
 //
 // Replay compares the bytes with the integrity entries among them (format/header.h), except for
-// large blobs, which it does not read. If an entry of the kind each_checkpoint precedes the
-// checkpoint, all bytes are compared when the journal is opened, and new bytes are compared when
-// they are pulled. If an entry of this kind precedes the last hard checkpoint, a soft checkpoint
-// that no entry of this kind precedes is an error. With Recovery::ignore_header nothing is
-// compared.
+// large blobs, which it does not read. If an entry of the kind each_checkpoint directly precedes
+// the checkpoint, all bytes are compared when the journal is opened, and new bytes are compared
+// when they are pulled. If such an entry directly precedes the last hard checkpoint, each soft
+// checkpoint must directly follow one, too; otherwise, opening fails. With Recovery::ignore_header,
+// nothing is compared.
 //
 // Not thread-safe. Other processes may write the file meanwhile.
 class Readonly_Journal {
  public:
   // `file` must outlive the journal. Throws Corruption_Error, with the offset, if the file does not
   // begin with a header of joedb file format 5, or if the header claims more bytes than the file
-  // has. Without checks_integrity, integrity entries are ignored.
+  // has. If checks_integrity is false, integrity entries are ignored.
   explicit Readonly_Journal(Abstract_File& file, Recovery recovery = Recovery::none,
                             bool checks_integrity = true);
 
@@ -417,14 +420,14 @@ class Readonly_Journal {
   // Calls handler(entry) for each entry from the replay position to the checkpoint, or to the first
   // entry at or after `until`. A handler is an overload set for the structs of format/entry.h.
   // Throws Corruption_Error if an entry is invalid, or if the handler throws Data_Error. Earlier
-  // entries have been handled then, and later replays throw Exception until rewind().
+  // entries have been handled then, and further replays throw Exception until rewind().
   template <class Handler>
   void replay(Handler&& handler, Offset until = std::numeric_limits<Offset>::max()) {
     replay_.run(handler, get_checkpoint(), std::min(until, get_checkpoint()));
   }
 
-  // The place where the next replay starts. resume() sets this place, for a program that has taken
-  // the state at this place from a snapshot.
+  // The place where the next replay starts. A program that has the state at another place, for
+  // example from a snapshot, calls resume() with that place.
   Replay_Place get_replay_place() const { return replay_.place(); }
   void resume(const Replay_Place& place) { replay_.resume(place); }
 
@@ -437,12 +440,12 @@ class Readonly_Journal {
   Replay replay_;
 };
 
-// Writes the bytes after the checkpoint of `file`, which a writer would truncate, to the beginning
-// of `tail`. `recovery` determines the checkpoint. Returns the number of bytes.
+// Copies the bytes after the checkpoint of `file`, which a writer would truncate, to the beginning
+// of `tail`. `recovery` determines the checkpoint. Returns the number of bytes copied.
 Offset save_tail(Abstract_File& file, Recovery recovery, Abstract_File& tail);
 
-// A moment in the history of a journal: the entries before the moment make one past state. Made by
-// at() or at_time(), for example to open a Readonly_Database.
+// A moment in the history of a journal: the entries before the moment determine a past state. at()
+// and at_time() make a Moment, for example to open a Readonly_Database.
 struct Moment {
   enum class Kind { position, time };
   Kind kind;
@@ -453,7 +456,7 @@ struct Moment {
 // entries.
 inline Moment at(Offset checkpoint) { return {Moment::Kind::position, checkpoint}; }
 
-// The moment of the last time stamp at or before `seconds` (since 1970, UTC).
+// The moment of the last time stamp at or before `seconds`, counted from 1970-01-01 00:00 UTC.
 inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, seconds}; }
 
 // Returns the position of a moment, for Readonly_Journal::replay. For a time, reads the journal

@@ -25,20 +25,20 @@ namespace joedb::inline v1 {
 
 // ---- parts --------------------------------------------------------------------------------------
 
-// The parts of Writable_Journal. Each has one task, and none depends on Writable_Journal.
+// The parts of Writable_Journal. Each part has one task, and no part depends on Writable_Journal.
 
-// Collects bytes for the end of a file in memory, and writes them when the buffer is full or
-// flushed. position() is the offset of the next byte, and flushed() is the end of the bytes that
-// are in the file.
+// Appends bytes to a file through a buffer in memory. The buffer is written to the file when it is
+// full or flushed. position() is the offset of the next byte to append; flushed() is the end of the
+// bytes that were written to the file.
 //
 // Functions that write throw Io_Error. The bytes then stay in the buffer, and `out` is marked as
-// failed, so that nothing more is written. The class does not depend on entries or checkpoints.
+// failed, so that nothing more is written. The class knows nothing about entries and checkpoints.
 //
 // Not thread-safe.
 class Append_Buffer {
  public:
-  // Appended bytes are written to `out`. `file` is the same file; this object reads from `file`,
-  // and writes preallocated zeros to it. Both must outlive this object.
+  // `out` must forward to `file`. Appended bytes are written to `out`; preallocated zeros are
+  // written to `file`, and bytes are read from `file`. Both must outlive this object.
   Append_Buffer(Abstract_File& file, Fail_Stop_File& out);
   Append_Buffer(const Append_Buffer&) = delete;
   Append_Buffer& operator=(const Append_Buffer&) = delete;
@@ -49,8 +49,8 @@ class Append_Buffer {
   // The bytes [flushed(), position()).
   std::string_view unwritten() const { return {body(), used_}; }
 
-  // Returns memory for `size` more bytes. They become part of the buffer when use_to() is called.
-  // If there is no room, the buffer is flushed, and may be enlarged.
+  // Returns memory for `size` more bytes, which become part of the buffer when use_to() is called.
+  // If the buffer has no room for them, it is flushed, and enlarged if necessary.
   char* reserve(std::size_t size) {
     if (memory_.size() - prefix_size - used_ < size) [[unlikely]]
       make_room(size);
@@ -80,15 +80,15 @@ class Append_Buffer {
   // the file cannot be truncated.
   void truncate(Offset position);
 
-  // Starts a hash at `start`. The bytes of a write of 16 KiB or more are hashed on their way to the
-  // file; the bytes of smaller writes are read back when the hash is needed. Requires flushed() <=
-  // start <= position().
+  // Starts a hash of the bytes from `start` on. The bytes of a write of 16 KiB or more are hashed
+  // when they are written; the bytes of smaller writes are read from the file when hash_since() is
+  // called. Requires flushed() <= start <= position().
   void start_hash(Offset start);
   // Returns integrity_hash of [start, position()), or nullopt if no hash was started at `start`.
   // Throws Io_Error.
   std::optional<std::uint64_t> hash_since(Offset start);
 
-  // Preallocates the file in steps of `step` bytes, filled with zeros (Preallocator). Throws
+  // From now on, preallocates the file with zeros, in steps of `step` bytes (Preallocator). Throws
   // Exception if the step is out of range.
   void preallocate(Offset step) { preallocator_.set_step(step); }
   // 0 if the file is not preallocated, or is no longer preallocated because the disk had no room
@@ -96,8 +96,8 @@ class Append_Buffer {
   Offset preallocation_step() const { return preallocator_.step(); }
   // True if preallocated zeros follow the bytes in the file.
   bool has_zeros_ahead() const { return preallocator_.end() > flushed_; }
-  // Called before bytes up to `end` are written to the file without this buffer: preallocates the
-  // file for these bytes.
+  // Preallocates the file for bytes up to `end`. Called before these bytes are written to the file
+  // without this buffer.
   void preallocate_to(Offset end);
 
   // Returns the last integrity_entry_size bytes before position(), which must not be less than
@@ -116,8 +116,8 @@ class Append_Buffer {
   Abstract_File& file_;
   Fail_Stop_File& out_;
   Preallocator preallocator_;
-  // memory_ begins with the last prefix_size bytes before flushed_, valid if has_prefix_. The
-  // unwritten bytes follow.
+  // memory_ begins with the last prefix_size bytes before flushed_, which are valid only if
+  // has_prefix_. The unwritten bytes follow.
   static constexpr std::size_t prefix_size = integrity_entry_size;
   std::vector<char> memory_;
   bool has_prefix_ = false;
@@ -131,12 +131,12 @@ class Append_Buffer {
 // Writes the checkpoint words of a journal's header. No other code writes these words. Invariants 1
 // to 9 of the words are listed in checkpoint_writer.cc.
 //
-// All functions require the tail lock of the file, and that the entries before a checkpoint have
-// been written to the file. If a function throws, the previous checkpoint still counts, in the file
-// and in memory.
+// All functions require that the caller holds the tail lock of the file, and that the entries
+// before a checkpoint have been written to the file. If a function throws, the previous checkpoint
+// still counts, in the file and in memory.
 //
-// Not thread-safe. The caller does the last sync of a hard checkpoint (Sync_Group), and may let
-// other threads append during this sync.
+// Not thread-safe. The last sync of a hard checkpoint is left to the caller (Sync_Group), which may
+// let other threads append during this sync.
 class Checkpoint_Writer {
  public:
   // `out` is the file that `header` reads. Both must outlive this object. `has_seals` is
@@ -153,10 +153,10 @@ class Checkpoint_Writer {
   // Called after Checkpoint_Reader::open has read the header of an existing file.
   void open();
   // Reads the words of the header again, because other processes may have changed them. Returns the
-  // size of the file.
+  // file size.
   Offset update() { return update(header_.read_words()); }
-  // The same for words that were just read. With Checkpoint_Reader::read_stable_words(), the tail
-  // lock is not needed.
+  // The same for words that were just read. Does not require the tail lock if they were read by
+  // Checkpoint_Reader::read_stable_words().
   Offset update(const Checkpoint_Words& words);
   // Notes that all bytes of the file from `position` on were written through `out`.
   void set_written_from(Offset position) { written_from_ = position; }
@@ -168,23 +168,23 @@ class Checkpoint_Writer {
   void write_soft(Offset position);
 
   // Writes a hard checkpoint except for its last sync. `position` must be past the last hard
-  // checkpoint. `entries` are the last bytes before `position`, as many as are in memory. Returns
-  // true if the checkpoint is sealed.
+  // checkpoint. `entries` must be the bytes before `position` that are in memory. Returns true if
+  // the checkpoint is sealed.
   bool begin_hard(Offset position, std::string_view entries);
-  // Called after the last sync of a hard checkpoint: the checkpoint counts in memory from here on.
+  // Called after the last sync of a hard checkpoint: makes it the current checkpoint in memory.
   void finish_hard(Offset position);
   // Called after finish_hard() if the checkpoint is sealed: replaces the seal by the position. If
   // this fails, `out` is marked as failed, and the next writer replaces the seal (replace_seal).
   void replace_own_seal() noexcept;
 
-  // Writes a hard checkpoint without its last sync: if the power fails before the system has
-  // written both words, the previous checkpoint counts.
+  // Writes a hard checkpoint without its last sync. If the power fails before the system has
+  // written both words to the disk, the previous checkpoint counts.
   void write_half(Offset position);
 
-  // Makes the last hard checkpoint durable if another process has written this checkpoint, or if it
-  // is a half checkpoint.
+  // Makes the last hard checkpoint durable, unless it is known to be durable: another process may
+  // have written it, or it may be a half checkpoint.
   void sync_hard();
-  // Syncs the file, and with it the last hard checkpoint.
+  // Syncs the file. This also makes the last hard checkpoint durable.
   void sync();
   // True if a hard checkpoint at or after `position` is durable.
   bool is_durable(Offset position) const {
@@ -193,18 +193,18 @@ class Checkpoint_Writer {
 
   // ---- recovery
 
-  // Replaces a seal that a writer has left because it died before it could replace the seal itself.
+  // Replaces the seal left by a writer that died before it could replace the seal itself.
   void replace_seal();
   // Writes a hard checkpoint at the first entry if the header has none.
   void create_hard_slot();
   // Invalidates the words that claim more than `file_size` bytes.
   void invalidate_words_beyond(Offset file_size);
-  // Writes the last checkpoint to the spare words, too, before the file is closed or unlocked.
+  // Copies the last checkpoint to the spare words. Called before the file is closed or unlocked.
   void fill_spare_words();
 
  private:
   bool is_hard_durable() const { return synced_hard_checkpoint_ == header_.hard_checkpoint(); }
-  // True if the header is on disk, or was written by this object.
+  // True if the header is known to be on disk, or was written by this object.
   bool is_header_proven() const { return durable_end_ > 0 || written_from_ == 0; }
   bool is_header_behind(const Checkpoint_Words& words) const;
   void write_word(int slot, int copy, std::int64_t word);
@@ -222,7 +222,7 @@ class Checkpoint_Writer {
   const bool has_seals_;
   bool is_filled_ = false;  // this object has written the last hard checkpoint to both slots
   Offset synced_hard_checkpoint_ = journal_start;  // the last hard checkpoint known to be on disk
-  Offset own_hard_checkpoint_ = journal_start;     // the last one written by this object
+  Offset own_hard_checkpoint_ = journal_start;  // the last hard checkpoint written by this object
   // Bytes of the file before durable_end_ are known to be on disk. Bytes from written_from_ on were
   // written by this object. Bytes in between may never reach the disk, even if a sync succeeds
   // (rewrite_unproven_entries).
@@ -236,24 +236,26 @@ class Checkpoint_Writer {
 // Not thread-safe.
 class Integrity_Writer {
  public:
-  // `header` keeps the end of the covered bytes. All arguments must outlive this object.
+  // header.covered() is the end of the bytes that integrity entries cover. All arguments must
+  // outlive this object.
   Integrity_Writer(const Abstract_File& file, Append_Buffer& buffer, Checkpoint_Reader& header)
       : file_(file), buffer_(buffer), header_(header) {}
 
-  // The kind of the integrity entries that are written; nullopt if none are written.
+  // The kind of integrity entries that this object appends; nullopt if it appends none.
   std::optional<Integrity> kind() const { return kind_; }
   bool is_enabled() const { return kind_.has_value(); }
   void enable(Integrity kind) { kind_ = kind; }
 
-  // Called before the first append: starts the hash of the next entry if all bytes so far are
-  // covered.
+  // Called before the first append: if integrity entries cover all bytes so far, starts the hash of
+  // the next entry.
   void begin() {
     if (is_enabled() && !has_uncovered_bytes()) buffer_.start_hash(buffer_.position());
   }
 
-  // True if bytes were appended that no entry covers.
+  // True if no integrity entry covers the last bytes.
   bool has_uncovered_bytes() const { return buffer_.position() != header_.covered(); }
-  // True if this checkpoint needs an entry. Requires has_uncovered_bytes().
+  // True if an integrity entry is needed before a checkpoint of this level. Requires
+  // has_uncovered_bytes().
   bool is_due(Checkpoint_Level level) const {
     assert(has_uncovered_bytes());
     return kind_ == Integrity::each_checkpoint || level != Checkpoint_Level::soft ||
@@ -263,7 +265,7 @@ class Integrity_Writer {
   // Appends an entry that covers the uncovered bytes. Requires is_enabled(). Throws Io_Error.
   void append_entry();
 
-  // True if the last bytes belong to a text, but readers would mistake them for an integrity entry.
+  // True if readers would mistake the last bytes, which belong to a text, for an integrity entry.
   // Throws Io_Error.
   bool ends_like_entry();
 
@@ -279,12 +281,12 @@ class Integrity_Writer {
   Offset covered_at_checkpoint_ = journal_start;
 };
 
-// Group commit: the sync that makes a hard checkpoint durable. The words of the checkpoint are
-// already in the file; one thread syncs while other threads append, or wait for the end of the
-// sync.
+// Group commit: shares the sync that makes a hard checkpoint durable. When the words of the
+// checkpoint are in the file, one thread syncs the file; meanwhile, other threads append, or wait
+// for the end of the sync.
 //
-// All functions except sync() and wait() are called with the program's lock, which is held during
-// all uses of the journal. sync() and wait() are called without this lock.
+// The program has a lock that it holds whenever it uses the journal. All functions except sync()
+// and wait() are called while this lock is held; sync() and wait() are called without it.
 class Sync_Group {
  public:
   // A hard checkpoint that is in the file, but may not be durable yet.
@@ -298,7 +300,8 @@ class Sync_Group {
 
   // True if finish() has a checkpoint to return.
   bool is_pending() const { return pending_.has_value(); }
-  // The next sync() will make this checkpoint durable. Requires that no checkpoint is pending.
+  // Makes `checkpoint` the pending checkpoint, which the next sync() will make durable. Requires
+  // that no checkpoint is pending.
   void begin(Checkpoint checkpoint);
   // Number of the most recent sync; pass it to wait().
   std::uint64_t number() const { return number_; }
@@ -306,13 +309,14 @@ class Sync_Group {
   // Syncs the file, and wakes the waiting threads. Called once after each begin(). If the sync
   // fails, finish() throws its error.
   void sync() noexcept;
-  // Returns after the sync with this number, whether it has succeeded or failed.
+  // Waits until the sync with this number has succeeded or failed.
   void wait(std::uint64_t number);
-  // True if the most recent sync has not returned.
+  // True if the most recent sync has not ended yet.
   bool is_syncing();
 
-  // Waits for the sync, and returns the checkpoint that is now durable, or nullopt if no checkpoint
-  // is pending. Throws the error of the sync, once; no checkpoint is pending then.
+  // Waits until the sync ends, and returns the checkpoint that is now durable; returns nullopt if
+  // no checkpoint was pending. If the sync has failed, throws its error, and no checkpoint is
+  // pending then.
   std::optional<Checkpoint> finish();
 
  private:
@@ -326,15 +330,16 @@ class Sync_Group {
   std::exception_ptr error_ JOEDB_GUARDED_BY(mutex_);
 };
 
-// Brings a file into the state that a writer needs: handles a header that is missing or torn, and
-// bytes after the checkpoint (the tail) left by a writer that died before it could checkpoint them.
+// Brings a file into the state that a writer needs. Handles a missing or incomplete header, and
+// bytes after the checkpoint (the tail), left by a writer that died before it wrote their
+// checkpoint.
 //
 // All functions require the tail lock of the file. Not thread-safe.
 class Journal_Recovery {
  public:
   // The arguments are the parts of the journal of `file`; all must outlive this object. Throws
-  // Exception if the file is read-only, or if a writer or a file of this kind cannot use this
-  // recovery mode.
+  // Exception if the file is read-only, or if this recovery mode is not possible for a writer, or
+  // for a file of this kind.
   Journal_Recovery(Abstract_File& file, Fail_Stop_File& out, Checkpoint_Reader& header,
                    Checkpoint_Writer& checkpoints, Append_Buffer& buffer,
                    Integrity_Writer& integrity, Recovery mode);
@@ -342,47 +347,47 @@ class Journal_Recovery {
   Journal_Recovery(const Journal_Recovery&) = delete;
   Journal_Recovery& operator=(const Journal_Recovery&) = delete;
 
-  // Reads the header, or writes a header to an empty file; writes nothing else. Requires the head
-  // lock, too. Throws what Checkpoint_Reader::open throws, and Unfinished_Transaction if there is a
-  // tail and the mode does not say what to do with it.
+  // Reads the header. If the file is empty, writes a header; otherwise writes nothing. Requires the
+  // head lock, too. Throws the exceptions of Checkpoint_Reader::open, and Unfinished_Transaction if
+  // there is a tail and the mode is Recovery::none.
   void open();
-  // True if the file has a size. Without a size, bytes that are written may not be readable
+  // True if the file has a size. If it has none, written bytes may not be readable
   // (Upgradable_File).
   bool has_file_size() const { return has_file_size_; }
 
-  // True if nothing is left to do for finish().
+  // True if finish() has nothing to do.
   bool is_finished() const { return is_finished_; }
-  // Handles the tail as the mode says, and invalidates words that claim missing bytes. Throws
+  // Handles the tail according to the mode, and invalidates words that claim missing bytes. Throws
   // Io_Error; the last checkpoint still counts then.
   void finish();
   Recovery mode() const { return mode_; }
-  // Called when other processes may have written the file, which now has `size` bytes: finish()
-  // then handles a new tail. Throws Corruption_Error if a flipped bit of the header hides a
-  // checkpoint.
+  // Called when other processes may have written the file, which now has `size` bytes. If there is
+  // a new tail, finish() will handle it. Throws Corruption_Error if a flipped bit of the header
+  // hides a checkpoint.
   void reopen(Offset size);
 
   // Name of the file with the saved tail (Recovery::keep); empty if none was saved.
   const std::string& saved_tail() const { return saved_tail_; }
 
-  // True if the tail was adopted (Recovery::ignore_header) and no checkpoint in the file includes
-  // it yet.
+  // True if the tail was adopted (Recovery::ignore_header), and no checkpoint in the file is past
+  // the tail yet.
   bool has_adopted_tail() const { return header_checkpoint_.has_value(); }
   void forget_adopted_tail() { header_checkpoint_.reset(); }
   // Throws Exception if another process may have removed the adopted tail. Does nothing if no tail
   // was adopted.
   void require_adopted_tail();
 
-  // Reads the checkpoints of the file again. Returns true if another process has written where the
-  // buffer would be flushed. Throws Io_Error.
+  // Reads the checkpoints of the file again. Returns true if another process has written at or
+  // after the place where the buffer would be flushed. Throws Io_Error.
   bool has_tail_been_overtaken();
-  // Removes the bytes after the checkpoint that were written before a write or sync failed. With
-  // integrity entries, first overwrites these bytes with zeros and syncs; if this fails, the bytes
-  // stay. Requires that the tail lock has not been released since the failure.
+  // Called after a failed write or sync: removes the bytes after the checkpoint. If they may
+  // contain an integrity entry, first overwrites them with zeros and syncs; if this fails, the
+  // bytes stay. Requires that the tail lock has been held since the failure.
   void cut_after_failure() noexcept;
 
-  // True with Recovery::hard until the first write: this object holds the presence lock
-  // exclusively, so no other process has the file open. While it does, a second attempt to open the
-  // file waits, even in this process.
+  // True with Recovery::hard until the first write: this object then holds the presence lock
+  // exclusively, so no other process has the file open. While it holds this lock, every other
+  // attempt to open the file waits, even in this process.
   bool has_file_alone() const { return is_alone_; }
 
  private:
@@ -408,10 +413,11 @@ class Journal_Recovery {
   Append_Buffer& buffer_;
   Integrity_Writer& integrity_;
   Recovery mode_;
-  bool is_alone_ = false;  // Recovery::hard: no other process has the file open
+  bool is_alone_ = false;  // the presence lock is held exclusively
   bool is_finished_ = true;
   bool has_file_size_ = true;
-  std::optional<Offset> header_checkpoint_;  // checkpoint of the header, if a tail was adopted
+  std::optional<Offset>
+      header_checkpoint_;  // checkpoint in the header; nullopt if no tail was adopted
   std::string saved_tail_;
 };
 
@@ -422,46 +428,46 @@ class Journal_Recovery {
 // append → Append_Buffer → (full, or flush) file → Checkpoint_Writer → Sync_Group.
 //
 // An entry is appended whole or not at all: it is encoded in memory completely before it becomes
-// part of the journal. Entries too large for the buffer (vectors, blobs) go to the file in pieces;
-// only a failed write can leave an incomplete entry. Entries are not checked against tables:
-// Writable_Database checks them.
+// part of the journal. Entries that are too large for the buffer (vectors, blobs) are written to
+// the file in pieces; only a failed write can leave an incomplete entry. Writable_Journal does not
+// check entries against tables; Writable_Database does.
 //
 // Functions that write throw Io_Error if the file cannot be written, and Disk_Full if there is no
 // room. After a failed write or sync this object writes nothing more: every function that writes
 // throws Write_Disabled, and the checkpoint does not advance. Reading is still possible. Functions
 // that write throw Exception if the journal has not been replayed, if a shared file is not locked
-// (lock_pull), and while a blob is appended in pieces. In a child process they throw
+// (lock_pull), or while a blob is appended in pieces. In a child process they throw
 // Inherited_Object (io/file.h), and the destructor does nothing.
 //
 // lock_pull and hard checkpoints throw File_Replaced if another program has removed, replaced,
 // truncated or restored the file.
 //
-// Not thread-safe, except as wait() says.
+// Not thread-safe, except that threads may share syncs: see hard_checkpoint_async().
 class Writable_Journal {
  public:
-  // Opens the journal of `file`, which must outlive this object; an empty file gets a header.
-  // Throws what Readonly_Journal throws; Unfinished_Transaction if bytes follow the checkpoint and
-  // options.recovery does not say what to do with them; Exception for Recovery::hard if other
-  // processes have the file open, and for a preallocation that is not possible. Before recover(),
-  // writes nothing except the header of an empty file. The journal must be replayed up to its
-  // checkpoint before anything is appended.
+  // Opens the journal of `file`, which must outlive this object. Writes a header to an empty file;
+  // otherwise writes nothing before recover(). The journal must be replayed up to its checkpoint
+  // before anything is appended. Throws the exceptions of Readonly_Journal; Unfinished_Transaction
+  // if bytes follow the checkpoint and the recovery mode is none; Exception if the preallocation is
+  // not possible, or if the mode is Recovery::hard and other processes have the file open.
   explicit Writable_Journal(Abstract_File& file, const Journal_Options& options = {});
 
   // If entries follow the checkpoint, warns with Destructor_Logger, and writes these entries to the
-  // file, but no checkpoint. Otherwise, if integrity entries are in use and the file is not shared,
-  // appends an integrity entry for the bytes that none covers yet, with a soft checkpoint.
-  // Truncates preallocated zeros. Errors are passed to Destructor_Logger, too.
+  // file without a checkpoint. Otherwise, if integrity entries do not cover the last bytes of a
+  // journal that has such entries, and the file is not shared, appends an integrity entry and a
+  // soft checkpoint. Truncates preallocated zeros. Errors go to Destructor_Logger, too.
   ~Writable_Journal();
 
   Writable_Journal(const Writable_Journal&) = delete;
   Writable_Journal& operator=(const Writable_Journal&) = delete;
 
-  // Handles the bytes after the checkpoint as options.recovery says, and invalidates header words
-  // that claim bytes that the file does not have. Each function that writes to the file calls
-  // recover() first; opening and replaying do not, so a file that cannot be read does not change.
-  // If a file is opened only to be recovered, call recover() after everything else that may fail.
-  // Requires the lock of a shared file. Tells Recovery_Logger what it removes. Throws Io_Error,
-  // with the ways out if the bytes cannot be saved; the last checkpoint still counts then.
+  // Handles the bytes after the checkpoint according to options.recovery, and invalidates header
+  // words that claim bytes that the file does not have. Each function that writes to the file calls
+  // recover() first. Opening and replaying do not, so a file that cannot be read does not change. A
+  // program that opens a file only to recover it should call recover() after everything else that
+  // may fail. A shared file must be locked. Recovery_Logger receives a note about removed bytes.
+  // Throws Io_Error; the last checkpoint still counts then. If the bytes cannot be saved, the text
+  // of the error says what the user can do.
   void recover();
   // Name of the file in which the bytes after the checkpoint were saved (Recovery::keep); empty if
   // none were saved.
@@ -470,18 +476,19 @@ class Writable_Journal {
   Abstract_File& get_file() const { return file_; }
   bool is_shared() const { return file_.is_shared(); }
 
-  // See Readonly_Journal. lock_pull() reads the checkpoints that other processes have written.
+  // See Readonly_Journal. pull() and lock_pull() read the checkpoints that other processes have
+  // written.
   Offset get_checkpoint() const { return header_.checkpoint(); }
   Offset get_hard_checkpoint() const { return header_.hard_checkpoint(); }
   const Checkpoints& get_checkpoints() const { return header_.checkpoints(); }
-  // Kind of the integrity entries that this object appends, or, if it appends none, of the last
+  // Kind of the integrity entries that this object appends. If it appends none, kind of the last
   // integrity entry found so far; nullopt if none was found.
   std::optional<Integrity> get_integrity() const {
     return has_integrity() ? integrity_.kind() : header_.integrity();
   }
   // True if integrity entries are known to cover everything before the checkpoint.
   bool is_covered() const { return header_.is_covered(); }
-  // True with Recovery::hard until the first write. While it is true, a second attempt to open the
+  // True with Recovery::hard until the first write. Until then, every other attempt to open the
   // file waits, even in this process.
   bool has_file_alone() const { return recovery_.has_file_alone(); }
   Offset get_replay_position() const { return replay_.position(); }
@@ -515,9 +522,9 @@ class Writable_Journal {
     if constexpr ((is_transaction_end<Entries> || ...)) replay_.set_transaction_end(get_position());
   }
 
-  // Throws the exceptions that append() throws before it appends anything: if the journal has not
-  // been replayed, is shared and not locked, or has failed. Appends the Valid_Data that the first
-  // append() would begin with.
+  // Throws the exceptions that append() would throw before it appends anything: if the journal has
+  // not been replayed, if its file is shared and not locked, or if a write or sync has failed. If
+  // the first append() would begin with a Valid_Data entry, appends this entry.
   void require_ready() {
     if (!is_ready_ || process_.is_inherited()) get_ready();
   }
@@ -535,23 +542,25 @@ class Writable_Journal {
   template <Field_Value T, class Get>
   void append_vector(Table_Id table, Record_Id record, Field_Id field, std::int64_t size, Get get);
 
-  // Appends the bytes and returns their position and size. Throws Data_Error for 24 bytes that
-  // resemble an integrity entry (format/header.h).
+  // Appends the bytes and returns their position and size. Throws Data_Error if the blob has 24
+  // bytes and resembles an integrity entry (format/header.h).
   Blob append_blob(std::string_view bytes);
-  // The same in pieces: read(data, n), with n at most 65536, must fill [data, data + n), and is
-  // called until there are `size` bytes. Throws Exception unless `size` is in 0 … 2^61 - 1. If
+  // The same in pieces: calls read(data, n) until there are `size` bytes. Each call must fill
+  // [data, data + n); n is at most 65536. Throws Exception unless `size` is in 0 … 2^61 - 1. If
   // read() throws, nothing has been appended. read() may read this journal and its blobs; functions
-  // that write throw when read() calls them.
+  // that write throw if read() calls them.
   template <class Read>
   Blob append_blob(std::int64_t size, Read&& read);
-  // Returns the first max_size bytes of a blob (-1: all). Flushes the buffer if the blob is in it.
-  // Throws Corruption_Error if the file ends before the blob does.
+  // Returns the first max_size bytes of a blob, or all bytes if max_size is -1. If a part of the
+  // blob is still in the buffer, first flushes the buffer. Throws Corruption_Error if the file ends
+  // before the blob does.
   std::string read_blob(Blob blob, std::int64_t max_size = -1);
 
-  // Appends [get_position(), end) of another journal that begins with the same bytes as this
-  // journal. This journal need not have been replayed. Throws Corruption_Error if integrity entries
-  // show that the bytes are damaged. If copy_from() throws, nothing has been appended. The bytes
-  // are not decoded: call replay_copied(), and call rollback() if replay_copied() throws.
+  // Appends the bytes [get_position(), end) of another journal that begins with the same bytes as
+  // this journal. This journal need not have been replayed. Throws Corruption_Error if integrity
+  // entries show that the bytes are damaged. If copy_from() throws, nothing has been appended. The
+  // bytes are not decoded: call replay_copied() before a checkpoint, and call rollback() if
+  // replay_copied() throws.
   void copy_from(const Abstract_File& source, Offset end);
   // Replays the bytes that copy_from() has appended, to validate them before they are checkpointed.
   template <class Handler>
@@ -559,13 +568,13 @@ class Writable_Journal {
     replay_.run(handler, buffer_.flushed(), buffer_.flushed());
   }
 
-  // Appends the integrity entry or empty comment that the next checkpoint of this level would
-  // append, also if only other processes have appended entries. If nothing else is appended, the
-  // next checkpoint of this level will be at get_position().
+  // Appends the integrity entry or empty comment that must precede the next checkpoint of this
+  // level. Does so even if only other processes have appended entries. If nothing else is appended
+  // then, the next checkpoint of this level will be at get_position().
   void prepare_checkpoint(Checkpoint_Level level);
-  // Reads the bytes [offset, offset + size) into `data`, including appended bytes that are not in
-  // the file yet. Throws Io_Error, and Exception if `offset` is negative or if the range extends
-  // past get_position().
+  // Reads the bytes [offset, offset + size) into `data`. They may include appended bytes that are
+  // not in the file yet. Throws Io_Error, and Exception if `offset` is negative or if the range
+  // extends past get_position().
   void read(char* data, std::size_t size, Offset offset) const;
 
   // Writes the buffer to the file. Readers see the entries only after the next checkpoint. If
@@ -579,51 +588,52 @@ class Writable_Journal {
   // throws, the previous checkpoint still counts.
   void soft_checkpoint();
   void hard_checkpoint();
-  // Syncs the file if the last hard checkpoint is not known to be on disk: another process wrote
-  // this checkpoint, or it is a half checkpoint. Takes the lock of a shared file if the lock is not
-  // held. Throws Io_Error.
+  // Syncs the file if the last hard checkpoint is not known to be on disk, because another process
+  // wrote this checkpoint, or because it is a half checkpoint. If the file is shared and not
+  // locked, holds its lock meanwhile. Throws Io_Error.
   void sync_hard_checkpoint();
 
   // Group commit: several threads, or several clients of one thread, share a sync. A thread that
   // needs a hard checkpoint calls hard_checkpoint_async(), which returns a position, and later
   // waits until this position is durable.
   //
-  //     std::unique_lock lock(mutex);       // the program's, held during all uses of the journal
-  //     journal.append(…);
-  //     const joedb::Offset position = journal.hard_checkpoint_async();
-  //     journal.wait(position, lock);       // other threads may append meanwhile
+  //     std::unique_lock lock(mutex); // held during all uses of the journal journal.append(…);
+  //     const joedb::Offset position = journal.hard_checkpoint_async(); journal.wait(position,
+  //     lock); // other threads may append meanwhile
   //
-  // hard_checkpoint_async() only returns the position after the appended entries. wait() returns
-  // when this position is durable: the first waiting thread makes a hard checkpoint of everything
-  // appended so far, and releases `lock` during the sync. `lock` is locked again when wait()
-  // returns or throws. During the sync, other threads may append, flush and wait, one at a time
-  // under the same lock; functions that write a checkpoint or drop entries wait for the end of the
+  // hard_checkpoint_async() does nothing but return get_position(). wait() returns when the entries
+  // before this position are durable. The first waiting thread makes a hard checkpoint of
+  // everything appended so far, and releases `lock` during the sync. `lock` is locked again when
+  // wait() returns or throws. During the sync, other threads may append, flush and wait, if they
+  // hold the same lock; functions that write a checkpoint or drop entries wait for the end of the
   // sync. wait() throws the error of a failed sync, and Exception if the position was rolled back.
-  // In a shared file, the transaction must not end before wait() returns.
+  // If the file is shared, it must not be unlocked before wait() returns.
   Offset hard_checkpoint_async() const { return get_position(); }
   template <class Lock>
   void wait(Offset position, Lock& lock);
-  // The same for a single thread, without a lock.
+  // The same for a program with a single thread, which needs no lock.
   void wait(Offset position);
 
-  // Writes integrity entries (format/header.h) from here on, before the checkpoints that `kind`
-  // names. The first entry covers all bytes so far, and is written at once, with a hard checkpoint.
-  // If a journal already has integrity entries, more are written without this call. None are
-  // written for bytes that are copied from another journal (copy_from). With
-  // Integrity::each_checkpoint, the entries also detect bytes that a power cut has damaged although
-  // the soft checkpoint after them has survived. All writers of a shared file should write
-  // integrity entries. Does nothing if this journal writes them already.
+  // From here on, writes integrity entries (format/header.h) before the checkpoints that `kind`
+  // specifies. The first entry covers all bytes so far, and is written at once, with a hard
+  // checkpoint. Does nothing if this journal writes such entries already: if a journal has
+  // integrity entries, more are written without this call. No entries are written for bytes that
+  // are copied from another journal (copy_from). Entries of the kind each_checkpoint also detect
+  // that a power cut has damaged bytes before a soft checkpoint that has survived. All writers of a
+  // shared file should write integrity entries.
   void enable_integrity(Integrity kind = Integrity::each_checkpoint);
-  // True if this object writes integrity entries; known from the first append on.
+  // True if this object writes integrity entries. Before the first append, this may not be known,
+  // and the result is false.
   bool has_integrity() const { return integrity_.is_enabled(); }
-  // Declares that this journal is a copy, and that other processes write other copies. A checkpoint
-  // then appends no integrity entry, because the other copies would not have these bytes. Only
-  // prepare_checkpoint() appends them, before entries are pushed to the other copies.
+  // Declares that this journal is a copy of a journal that other processes write. A checkpoint then
+  // appends no integrity entry, because the other copies would not contain it. Only
+  // prepare_checkpoint() appends integrity entries, before the new entries are pushed to the other
+  // copies.
   void set_copy() { is_copy_ = true; }
 
-  // Older names of these functions. checkpoint_half_commit() is a hard checkpoint without its last
-  // sync: the entries are on disk, but if the power fails before the system has written both copies
-  // of the position, the previous checkpoint counts.
+  // Older names of the checkpoint functions. checkpoint_half_commit() is a hard checkpoint without
+  // its last sync: the entries are on disk, but if the power fails before the system has written
+  // both copies of the position to the disk, the previous checkpoint counts.
   void checkpoint_full_commit() { hard_checkpoint(); }
   void checkpoint_half_commit();
   void checkpoint_no_commit() { soft_checkpoint(); }
@@ -633,7 +643,7 @@ class Writable_Journal {
   // Flushes and syncs, without a checkpoint.
   void commit();
 
-  // From here on, nothing can be appended until the journal is replayed again from its start.
+  // Forbids appending until the journal is replayed again from its start.
   void require_replay();
 
   // Drops everything after the checkpoint, in memory and in the file. If anything was dropped, the
@@ -642,15 +652,15 @@ class Writable_Journal {
   // stay in the file.
   void rollback();
 
-  // Returns a place at or after the checkpoint that rollback_to() can return to. The place is valid
-  // until the next checkpoint, or until bytes before the place are rolled back.
+  // Returns the current place, to which rollback_to() can return. The place is valid until the next
+  // checkpoint, or until bytes before the place are rolled back.
   Replay_Place savepoint() const {
     return {get_position(), replay_.place().context, replay_.transaction_end(), 0};
   }
   // Drops everything after the savepoint, in memory and in the file; the next entry is appended at
   // the savepoint. The caller must already have undone the effect of the dropped entries on tables.
-  // Throws Exception while a blob is appended in pieces or if a checkpoint follows the savepoint,
-  // and Write_Disabled after a failed write or sync, or if the file cannot be truncated; flushed
+  // Throws Exception if a checkpoint follows the savepoint, or while a blob is appended in pieces.
+  // Throws Write_Disabled after a failed write or sync, or if the file cannot be truncated; flushed
   // bytes then stay in the file.
   void rollback_to(const Replay_Place& savepoint);
 
@@ -658,9 +668,10 @@ class Writable_Journal {
   // checkpoint.
   void rewind();
 
-  // Reads the checkpoints that other processes have written to a shared file, without the write
-  // lock: waits for no transaction. The new entries must be replayed. Throws what lock_pull()
-  // throws; the previous checkpoint then stays valid.
+  // Reads the checkpoints that other processes have written to a shared file. Does not take the
+  // write lock, and so does not wait for transactions, unless a tail was adopted
+  // (Recovery::ignore_header). The new entries must be replayed. Throws the exceptions of
+  // lock_pull(); the previous checkpoint then stays valid.
   void pull();
   // The same, then calls replay(), which must replay the new entries. Returns the number of new
   // bytes.
@@ -671,15 +682,16 @@ class Writable_Journal {
     replay();
     return get_checkpoint() - old;
   }
-  // Takes the write lock of a shared file if it is free; returns false if it is not. The next call
-  // is lock_pull(), which then does not wait, or unlock(). Throws Io_Error.
+  // Takes the write lock of a shared file if the lock is free; otherwise returns false. After
+  // success, the next call must be lock_pull(), which then does not wait, or unlock(). Throws
+  // Io_Error.
   bool try_lock();
-  // Shared files: waits for the write lock, takes it, and reads the checkpoints. Bytes that a dead
-  // writer has left after the checkpoint are removed before anything is written (recover()); with
-  // Recovery::keep, they are first saved in a file beside this file. The new entries must be
-  // replayed before anything is appended. A file that is not shared is locked while it is open, so
-  // nothing is read. Throws Io_Error, Lock_Timeout, Exception if entries follow the checkpoint, and
-  // Corruption_Error if the header is damaged; the lock is not held then.
+  // For a shared file: waits for the write lock, takes it, and reads the checkpoints. The new
+  // entries must be replayed before anything is appended. If a dead writer has left bytes after the
+  // checkpoint, recover() removes them before anything is written; with Recovery::keep, it first
+  // saves them in a file beside this file. A file that is not shared is locked as long as it is
+  // open, so nothing is read. Throws Io_Error, Lock_Timeout, Exception if entries follow the
+  // checkpoint, and Corruption_Error if the header is damaged; the lock is not held then.
   void lock_pull();
   // The same, then calls replay(), which must replay the new entries. If replay() throws, the lock
   // is not held. Returns the number of new bytes.
@@ -696,9 +708,9 @@ class Writable_Journal {
     }
     return get_checkpoint() - old;
   }
-  // Waits for a running sync, and releases the write lock. After a failed write, first removes the
-  // bytes that were written after the checkpoint. With integrity entries, first copies a new
-  // checkpoint to the spare words of the header. Does nothing if the lock is not held.
+  // Waits for a running sync, and releases the write lock. Before that, if a write or sync has
+  // failed, removes the bytes after the checkpoint; otherwise, if integrity entries are in use,
+  // copies a new checkpoint to the spare words of the header. Does nothing if the lock is not held.
   void unlock() noexcept;
 
  private:
@@ -758,15 +770,15 @@ class Writable_Journal {
   Integrity_Writer integrity_;
   Journal_Recovery recovery_;
   std::atomic<bool> is_ready_ = false;  // replayed and locked
-  bool has_appended_ = false;           // something, or was about to, since the file was locked
-  bool is_locked_ = false;              // shared files only
-  bool is_tail_locked_ = false;         // by try_lock()
+  bool has_appended_ = false;    // appended something, or was about to, since the file was locked
+  bool is_locked_ = false;       // shared files only
+  bool is_tail_locked_ = false;  // by try_lock()
   bool is_in_blob_ = false;
   const bool ends_transactions_;
   const bool wants_integrity_;
   bool is_copy_ = false;
   bool is_preallocation_automatic_ = false;
-  int hard_checkpoints_ = 0;  // their number, while preallocation is automatic
+  int hard_checkpoints_ = 0;  // counted while preallocation is automatic
   const Checkpoint_Level default_level_;
   bool has_new_checkpoint_ = false;  // since the file was locked
 };
@@ -832,7 +844,7 @@ Blob Writable_Journal::append_blob(std::int64_t size, Read&& read) {
   if (size < 0 || size > static_cast<std::int64_t>(max_compact))
     throw Exception("a blob cannot have " + std::to_string(size) + " bytes");
   require_ready();
-  // Puts earlier blobs in the file: read() may read them, but cannot flush meanwhile.
+  // Writes earlier blobs to the file: read() may read them, but cannot flush the buffer.
   flush();
   const auto append = [&] {
     cover_around_blob(size);
@@ -882,8 +894,8 @@ class Journal_Owner {
   Journal_Owner& operator=(const Journal_Owner&) = delete;
 
   const Writable_Journal& get_journal() const { return journal_; }
-  // Handles the bytes after the checkpoint as the recovery mode says, as the first change would
-  // (Writable_Journal::recover).
+  // Handles the bytes after the checkpoint according to the recovery mode. Otherwise the first
+  // change does so. See Writable_Journal::recover.
   void recover() { journal_.recover(); }
 
   // See Writable_Journal::append_blob and read_blob.
@@ -917,10 +929,9 @@ class Journal_Owner {
   Writable_Journal journal_;
 };
 
-// A journal that is written without tables in memory, for comments, blobs, and bytes of another
-// copy. Its functions are those of Writable_Database, but entries are not checked against tables:
-// an entry that is invalid for the tables makes the journal unreadable for every program that has
-// tables.
+// A journal without tables in memory, for programs that only write comments or blobs, or bytes of
+// another copy. The functions have the names of those of Writable_Database. Entries are not checked
+// against tables: after an invalid entry, no program that has tables can read the journal.
 //
 // Functions that write throw Io_Error if the file cannot be written, Write_Disabled after a failed
 // write or sync, and Exception if a shared file is not locked. An entry is appended whole or not at
@@ -964,13 +975,14 @@ class Bare_Journal : public Journal_Owner {
   Offset lock_pull() {
     return journal_.lock_pull([this] { replay(); });
   }
-  // Reads these entries without the lock, and returns their number of bytes.
+  // Reads the entries that other processes have written, without the lock. Returns the number of
+  // bytes of these entries.
   Offset pull() {
     return journal_.pull([this] { replay(); });
   }
-  // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal.
-  // Requires that no bytes follow the checkpoint. If the bytes are not whole valid entries, throws
-  // Corruption_Error, and nothing has changed.
+  // Appends the bytes [checkpoint, end) of another journal that begins with the same bytes as this
+  // journal. Requires that no bytes follow the checkpoint. If the appended bytes are not whole
+  // valid entries, throws Corruption_Error, and nothing has changed.
   void append_from(const Abstract_File& source, Offset end) {
     journal_.copy_from(source, end);
     try {
@@ -987,7 +999,8 @@ class Bare_Journal : public Journal_Owner {
   }
 
  private:
-  // Called before anything is appended: short forms depend on the entries before them.
+  // Called before anything is appended, because the short forms of entries depend on earlier
+  // entries.
   void replay() { journal_.replay(Ignore_Entries()); }
 };
 

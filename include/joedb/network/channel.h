@@ -15,15 +15,15 @@
 
 namespace joedb::inline v1 {
 
-// How long a channel waits for the other side.
+// Determines how long a channel waits for the other side.
 struct Patience {
-  // The other side must have sent or taken something by the end of this time. What arrives then
-  // prolongs the time by 1 s for each 4 KiB, never past `time` from that moment. So a short reply
-  // has a deadline, however slowly its bytes arrive, and a long one needs progress. max(): no
-  // limit.
+  // The other side must send or accept bytes before this time is over. Bytes that arrive prolong
+  // the wait by 1 s for each 4 KiB, but never beyond `time` from then on. So a short reply has a
+  // fixed deadline, however slowly its bytes arrive, and a long reply must make progress. max()
+  // means no limit.
   System::Duration time = System::Duration::max();
-  // Called about every 20 ms while the channel waits. If it throws, the wait ends with this
-  // exception. Empty: not called.
+  // If not empty, called about every 20 ms while the channel waits. If it throws, the wait ends
+  // with this exception.
   std::function<void()> look = {};
 };
 
@@ -43,18 +43,18 @@ class Channel {
   // Writes all of data[0, size). Blocks while the other side is not ready to receive.
   virtual void write(const char* data, std::size_t size) = 0;
 
-  // Limits the waits from now on. After the time, the functions above throw Connection_Lost; the
-  // channel cannot be used any more then, nor after an exception of Patience::look. The channels of
-  // this library begin without a limit. This implementation does nothing: a channel of another kind
-  // that does not override it waits without a limit.
+  // Limits further waits. If a wait takes longer, the functions above throw Connection_Lost. After
+  // that, or after an exception of Patience::look, the channel cannot be used any more. Channels of
+  // this library have no limit at first. The default implementation does nothing: a derived class
+  // that does not override this function waits without a limit.
   virtual void set_patience(const Patience& patience);
 };
 
 // A channel over a unix-domain socket.
 class Local_Channel final : public Channel {
  public:
-  // Connects to the socket at `path`. Throws Connection_Lost if this fails. A server that is alive
-  // accepts at once: waits for at most 10 seconds, or less if `patience` is shorter.
+  // Connects to the socket at `path`. Throws Connection_Lost if this fails. Waits for at most 10
+  // seconds, or less if `patience` is shorter, because a running server accepts at once.
   explicit Local_Channel(const std::string& path, const Patience& patience = {});
   ~Local_Channel() override;
   std::size_t read_some(char* data, std::size_t size) override;
@@ -81,29 +81,30 @@ class Connector {
 
   // Options for connections that are opened after they are set.
   struct Settings {
-    // A request is sent when the connection has been idle for this long: some networks drop idle
-    // connections, and a server may take the lock from a silent client. 0: no keep-alive.
+    // When the connection has been idle for this time, a request is sent, because some networks
+    // drop idle connections, and a server may take the lock from a silent client. 0 turns this off.
     std::chrono::milliseconds keep_alive{0};
-    // True if the hello asks for extensions of the protocol of joedb 10
-    // (docs/reference/protocol.md). A server of joedb 10 ignores the request.
+    // If true, the hello requests the extensions of the protocol of joedb 10
+    // (docs/reference/protocol.md). A server of joedb 10 ignores this request.
     bool has_extensions = true;
 
-    // How long the server may take to answer a request (Patience::time), besides the time that the
-    // request asks it to wait, and 1 s for each MiB that it has to hash or to write. The connection
-    // is lost then. To connect, it has 10 seconds at most. max(): no limit.
+    // How long the server may take to answer a request (Patience::time), in addition to the time
+    // for which the request asks it to wait, and to 1 s for each MiB that the server has to hash or
+    // write. After that, the connection is lost. Connecting may take at most 10 seconds. max()
+    // means no limit.
     System::Duration answer_time = std::chrono::seconds(30);
-    // How long to wait for the server's lock while another client has it. Then Lock_Timeout is
-    // thrown, and the connection is lost. max(): no limit.
+    // How long to wait for the lock of the server while another client holds it. After that,
+    // Lock_Timeout is thrown, and the connection is lost. max() means no limit.
     System::Duration lock_time = std::chrono::seconds(60);
-    // How long Robust_Connection tries again after a connection is lost, before it throws
-    // Connection_Lost. 0: it does not try again; max(): it tries for ever, as a service should.
+    // How long Robust_Connection tries to reconnect before it throws Connection_Lost. With 0, it
+    // does not try; with max(), it tries for ever, as a service should.
     System::Duration retry_time = std::chrono::seconds(60);
-    // Called once for each request for which Robust_Connection begins to try again. `reason` names
-    // the server, and says how the connection was lost.
+    // Called when Robust_Connection begins to repeat a request, once for each request. `reason`
+    // names the server, and says how the connection was lost.
     std::function<void(const std::string& reason)> on_retry = {};
     // Called about every 20 ms while a request waits for the server, in the thread of the request,
-    // for example to look for a signal. If it throws, the request ends with this exception, and the
-    // connection is lost: a Robust_Connection connects again for the next request.
+    // for example to check for a signal. If it throws, the request ends with this exception, and
+    // the connection is lost; a Robust_Connection reconnects for the next request.
     std::function<void()> look = {};
   };
   void set_keep_alive_interval(std::chrono::milliseconds value) { settings_.keep_alive = value; }
@@ -115,7 +116,7 @@ class Connector {
   Settings& settings() { return settings_; }
 
  protected:
-  // Returns the patience for making a channel.
+  // Returns the patience while a channel is being opened.
   Patience patience() const { return {settings_.answer_time, settings_.look}; }
 
  private:
@@ -157,31 +158,33 @@ class Channel_Reader {
 struct Tcp_Address {
   std::string host;
   std::string port = "5619";
-  std::string database = "-";  // its name; "-": the only database of the server
+  std::string database = "-";  // its name; "-" means the only database of the server
   bool has_tls = true;
 
-  // Parses joedb://HOST[:PORT][/DATABASE], or joedb+tcp:// for a server on this machine, without
-  // TLS. An IPv6 address is in [ ]. Throws Exception if `url` is not such an address.
+  // Parses joedb://HOST[:PORT][/DATABASE], or joedb+tcp://…, which means without TLS, for a server
+  // on this machine. An IPv6 address must be in [ ]. Throws Exception if `url` is not such an
+  // address.
   static Tcp_Address parse(std::string_view url);
   std::string url() const;
 };
 
-// The files by which client and server authenticate each other.
+// The files with which client and server authenticate each other.
 struct Tls_Identity {
-  // Certificates of the authorities that may sign the server's certificate, as PEM. Empty: the
-  // authorities that this machine trusts. The server's certificate must be for the host of the
-  // address.
+  // Certificates (PEM) of the authorities that may sign the server's certificate. If empty, these
+  // are the authorities that this machine trusts. The server's certificate must be for the host of
+  // the address.
   std::string authority_file = {};
-  // Either a file whose only line is NAME:TOKEN, and that other users cannot read. Without TLS, the
-  // token is sent to this machine only,
+  // The client authenticates itself either by a token or by a certificate. `token_file` has a
+  // single line NAME:TOKEN, and must not be readable by other users. Without TLS, the token is sent
+  // only to this machine.
   std::string token_file = {};
-  // or a certificate and its key, as PEM. Other users cannot read the key, either.
+  // A certificate and its key (PEM). The key must not be readable by other users.
   std::string certificate_file = {};
   std::string key_file = {};
 };
 
-// Opens channels over TCP, with TLS 1.3 if the address has_tls. The system probes a connection that
-// has been idle for a minute, and drops it after another minute without an answer.
+// Opens channels over TCP, with TLS 1.3 if the address has_tls. The operating system probes a
+// connection that has been idle for a minute, and drops it after another minute without an answer.
 class Tcp_Connector final : public Connector {
  public:
   explicit Tcp_Connector(Tcp_Address address, Tls_Identity identity = {});
@@ -189,9 +192,9 @@ class Tcp_Connector final : public Connector {
 
   // Throws Connection_Lost if the server cannot be reached, Disconnection if either side rejects
   // the other, and Exception if a file cannot be used, or if a token would be sent to another
-  // machine without TLS. Connection, handshake and first answer have 10 seconds together, or
-  // Settings::answer_time if that is shorter; finding the host's address takes the time of the
-  // system.
+  // machine without TLS. Connecting, handshake and first answer together may take 10 seconds, or
+  // Settings::answer_time if that is shorter. The lookup of the host name is limited only by the
+  // operating system.
   std::unique_ptr<Channel> new_channel() override;
   std::string name() const override { return address_.url(); }
 
@@ -200,23 +203,23 @@ class Tcp_Connector final : public Connector {
   const Tls_Identity identity_;
 };
 
-// The address of a server's unix-domain socket on another machine, and how to log in there.
+// The address of the unix-domain socket of a server on another machine, and how to log in there.
 struct Ssh_Address {
   std::string host;                   // name, or a Host of ~/.ssh/config
-  std::string user = {};              // empty: from ~/.ssh/config, or that of this process
-  int port = 0;                       // 0: from ~/.ssh/config, or 22
-  std::string path = {};              // of the socket
-  std::string known_hosts_file = {};  // empty: ~/.ssh/known_hosts and the system's file
-  std::string identity_file = {};     // a private key; empty: the keys of ~/.ssh and of the agent
+  std::string user = {};              // if empty: from ~/.ssh/config, or the user of this process
+  int port = 0;                       // if 0: from ~/.ssh/config, or 22
+  std::string path = {};              // path of the socket
+  std::string known_hosts_file = {};  // if empty: ~/.ssh/known_hosts and the system's file
+  std::string identity_file = {};     // a private key; if empty: the keys of ~/.ssh and the agent
 };
 
-// Opens channels through an SSH server to a joedb_server on the same machine, which needs no port
-// and no certificate of its own. Part of the library joedb_ssh, which is built if libssh is
-// available.
+// Opens channels through an SSH server to a joedb_server on the machine of the SSH server. The
+// joedb_server then needs no port and no certificate. Part of the library joedb_ssh, which is built
+// if libssh is available.
 //
-// The host must be known, and the user must be able to log in with a key: no password is asked for.
-// The system probes a connection that has been idle for a minute, and drops it after another minute
-// without an answer.
+// The host must be known, and the user must be able to log in with a key, because no password is
+// requested. The operating system probes a connection that has been idle for a minute, and drops it
+// after another minute without an answer.
 class Ssh_Connector final : public Connector {
  public:
   explicit Ssh_Connector(Ssh_Address address) : address_(std::move(address)) {}

@@ -22,18 +22,20 @@ class Request_Runner;
 
 namespace joedb::inline v1::rpc {
 
-// Default limit on the size of a message in bytes: its file up to the checkpoint, prolog included.
+// Default limit on the size of a message in bytes: the size of its file up to the checkpoint,
+// including the prolog.
 inline constexpr Offset default_message_limit = Offset{1} << 26;
 
 // Describes a procedure. Client and server compare a hash of all signatures.
 struct Signature {
   std::string name;
-  std::string prolog;  // the file of an empty message
+  std::string prolog;  // the bytes of the file of an empty message
 };
 
-// Appends the bytes that a client has sent to an empty message, runs the procedure, and returns the
-// bytes that the procedure has appended. Throws the exceptions of the procedure, and Exception if
-// `received` is not a sequence of whole, valid entries.
+// Makes a message by appending `received`, the bytes that a client has sent, to an empty message.
+// Runs the procedure, and returns the bytes that the procedure has appended to the message. Throws
+// the exceptions of the procedure, and Exception if `received` is not a sequence of whole, valid
+// entries.
 using Procedure = std::function<std::string(std::string_view received)>;
 
 // Called by generated code. Message is a Memory_Database.
@@ -62,9 +64,10 @@ Procedure make_procedure(F f) {
 
 // ---- client -------------------------------------------------------------------------------------
 
-// Thrown if the procedure failed on the server. what() is the text of its exception, cut to 8183
-// bytes; control characters other than ends of lines, and bytes that are not UTF-8, are written as
-// a backslash and three octal digits. The message is unchanged, and the client can still be used.
+// Thrown if the procedure has failed on the server. what() is the text of the exception of the
+// procedure, truncated to 8183 bytes; control characters other than ends of lines, and bytes that
+// are not UTF-8, are written as a backslash and three octal digits. The message is unchanged, and
+// the client can still be used.
 class Error : public Exception {
  public:
   using Exception::Exception;
@@ -72,17 +75,15 @@ class Error : public Exception {
 
 // Base class of the generated Client, which has a function for each procedure.
 //
-//     joedb::Local_Channel channel("bank.sock");
-//     bank::rpc::Client client(channel);
-//     bank::rpc::deposit::Memory_Database message;
-//     message.set_amount(100);
-//     client.put(message);  // the server has changed it
+//     joedb::Local_Channel channel("bank.sock"); bank::rpc::Client client(channel);
+//     bank::rpc::deposit::Memory_Database message; message.set_amount(100); client.put(message); //
+//     the server has changed the message
 //
-// A call throws Error if the procedure fails; Exception if the message is larger than the limit;
-// Corruption_Error if the bytes that the server appended are not valid entries: the message is then
-// unchanged. If the channel is lost, this call and all later calls throw Connection_Lost, and it is
-// unknown whether the procedure has run. If the server violates the protocol, this call and all
-// later calls throw Disconnection.
+// A call throws Error if the procedure fails, Exception if the message is larger than the limit,
+// and Corruption_Error if the server has appended bytes that are not valid entries; the message is
+// unchanged then. If the channel is lost, this call and all later calls throw Connection_Lost, and
+// it is unknown whether the procedure has run. If the server violates the protocol, this call and
+// all later calls throw Disconnection.
 //
 // Thread-safe if each thread uses its own message; calls run one at a time.
 class Client {
@@ -135,20 +136,20 @@ class Client {
 // Limits that a server sets for its clients.
 struct Limits {
   Offset message_size = default_message_limit;  // bytes, prolog included
-  // Sessions open at the same time. Of more, the oldest that has not sent its hello makes room, or
-  // the new one is closed.
+  // Maximum number of open sessions. If there is one session more, the oldest session that has not
+  // sent its hello is closed; if there is no such session, the new session is closed.
   std::size_t sessions = 1000;
-  // Time for a client to send its hello.
+  // Time within which a client must send its hello.
   std::chrono::milliseconds hello_time = std::chrono::seconds(10);
   // A session that neither receives nor sends bytes for this long is closed, unless a procedure is
-  // running for it. 0: never.
+  // running for it. 0 means never.
   std::chrono::milliseconds idle_time = std::chrono::hours(1);
-  // Bytes of all messages and answers in memory. If there are more, the session is closed whose
-  // message or answer has been incomplete for the longest time.
+  // Maximum number of bytes of all messages and answers in memory. If there are more, the session
+  // whose message or answer has been incomplete for the longest time is closed.
   Offset total_size = Offset{1} << 30;
 };
 
-// Serves procedures at a unix-domain socket that only the user of the process may open.
+// Serves procedures at a unix-domain socket to which only the user of this process may connect.
 //
 //     bank::rpc::Service service(client);
 //     bank::rpc::Procedures procedures(service);
@@ -157,14 +158,15 @@ struct Limits {
 //     server.join();
 //
 // `threads` threads (at least 1) run the procedures; with more than one, the service must be
-// thread-safe. The calls of one session run in order. An exception that a procedure throws is sent
-// to its client as text, and the session continues.
+// thread-safe. The calls of one session run in order. If a procedure throws an exception, its text
+// is sent to the client, and the session continues.
 //
-// Log levels: 0 logs start and stop of the server; 1 adds sessions, and the reasons why they end; 2
-// adds calls and their errors. Only the constructor and one thread of the server call the logger.
+// Log levels: 0 logs the start and stop of the server; 1 adds sessions, and the reasons why they
+// end; 2 adds calls and their errors. Only the constructor and one thread of the server call the
+// logger.
 class Server {
  public:
-  // Starts serving. `log` must outlive the server. Replaces a socket that a killed server has left.
+  // Starts the server. `log` must outlive the server. Replaces a socket left by a killed server.
   // Throws Exception if another server listens at `path`, if `path` exists and is not a socket, or
   // if the numbers of signatures and procedures differ.
   Server(Logger& log, int log_level, int threads, const std::string& path,
@@ -177,8 +179,7 @@ class Server {
   // Waits for SIGINT, SIGTERM or stop(). Only one thread may call this.
   void join();
   // Closes all connections. Running procedures finish, but their answers are dropped. Queued calls
-  // are dropped by the destructor; until then they may still run. May be called by any thread, and
-  // by a procedure.
+  // may still run until the destructor drops them. May be called by any thread, and by a procedure.
   void stop();
 
  private:

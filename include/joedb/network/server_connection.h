@@ -19,7 +19,8 @@ namespace joedb::inline v1 {
 
 class Request_Runner;
 
-// A connection to joedb_server, or to the server of joedb 10, by version 19 of the server protocol.
+// A connection to joedb_server, or to the server of joedb 10, with version 19 of the server
+// protocol.
 //
 //     joedb::Local_Channel channel("city.joedb.sock");
 //     joedb::Server_Connection connection(channel);
@@ -35,9 +36,9 @@ class Server_Connection final : public Connection {
  public:
   using Settings = Connector::Settings;
   // Performs the handshake. `channel` and `log` must outlive the connection. Throws
-  // Connection_Lost, and Disconnection if the other side does not speak the protocol. All requests
-  // wait for Settings::answer_time at most, and then throw Connection_Lost, except that the lock
-  // is waited for up to Settings::lock_time, and Lock_Timeout is thrown then.
+  // Connection_Lost, and Disconnection if the other side does not speak the protocol. A request
+  // waits for Settings::answer_time at most, and then throws Connection_Lost. A request for the
+  // lock waits for Settings::lock_time at most, and then throws Lock_Timeout.
   explicit Server_Connection(Channel& channel, Logger& log = Logger::none(),
                              const Settings& settings = {});
   // Tells the server that the session ends, unless the connection is lost.
@@ -45,15 +46,15 @@ class Server_Connection final : public Connection {
 
   bool can_push() const override { return can_push_; }
   bool can_wait() const override { return true; }
-  // False with a server of joedb 10, or without extensions.
+  // False if the server is of joedb 10, or if extensions were not requested.
   bool can_push_without_lock() const override { return has_extensions_; }
   Offset get_checkpoint() const override { return checkpoint_; }
   std::int64_t get_session_id() const { return session_; }
   // True if the channel is lost. Any thread may call this.
   bool is_lost() const;
 
-  // Compares a hash with the hash of the server's copy: the hash of all bytes (`full`), or, from 4
-  // MiB on, of 256 blocks (`fast`). Compares [41, end), whatever `start` is.
+  // Compares hashes of the two copies. With `full`, all bytes are hashed; with `fast`, only 256
+  // blocks if there are 4 MiB or more. Always compares [41, end), and ignores `start`.
   void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
   void pull(const Pull& pull, const Receive& receive) override;
   void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
@@ -86,20 +87,22 @@ class Server_Connection final : public Connection {
   bool can_push_ = false;
   bool has_extensions_ = false;
   bool is_locked_ = false;
-  const std::unique_ptr<Request_Runner> requests_;  // only they use channel_ and input_
+  const std::unique_ptr<Request_Runner> requests_;  // only this object uses channel_ and input_
 };
 
 // A Server_Connection that reconnects when the channel is lost, and repeats the interrupted
-// request, with randomized exponential backoff from 0.1 s to 10 s, and a log line each time. When
-// Connector::Settings::retry_time is over since a connection was lost that had worked for a second,
-// or since the first try, it throws Connection_Lost, whose text names the server, the time and the
-// last reason: 60 s by default, and at most Settings::answer_time more for the last try. The
-// request can be repeated then; a push may have arrived. Only Connection_Lost is retried: a request
-// that the server refuses (Disconnection) would be refused again.
+// request, with randomized exponential backoff from 0.1 s to 10 s, and a log line for each try.
+// After Connector::Settings::retry_time (by default 60 s), it throws Connection_Lost, whose text
+// names the server, the time and the last reason. The time counts from the loss of a connection
+// that had worked for a second, or else from the first try; the last try may take
+// Settings::answer_time more. After Connection_Lost, the request can be repeated; a push may have
+// arrived. Requests that the server refuses (Disconnection) are not repeated, because they would be
+// refused again.
 //
-// After a reconnection, this class compares the copies again, with the same Content_Check. The lock
-// is lost with the channel: the next push takes the lock again, and throws Conflict if another
-// client has pushed since. A push that has arrived is not repeated if only its reply was lost.
+// After a reconnection, this class compares the copies again, with the same Content_Check. If the
+// lock was held, it is lost with the channel: the next push takes the lock again, and throws
+// Conflict if another client has pushed since. If a push has arrived and only its reply was lost,
+// the push is not repeated.
 class Robust_Connection final : public Connection {
  public:
   // `connector`, `log` and `system` must outlive the connection. Connects, without retries: throws
@@ -120,7 +123,7 @@ class Robust_Connection final : public Connection {
             After_Push after) override;
   void unlock() noexcept override;
 
-  // As in Server_Connection, with reconnection.
+  // Like the functions of Server_Connection, but reconnect.
   void pull_checkpoint(const Pull& pull);
   std::size_t read(char* data, std::size_t size, Offset offset);
 
@@ -141,7 +144,7 @@ class Robust_Connection final : public Connection {
   Offset checkpoint_ = 0;
   bool can_push_ = false;
 
-  // Local file to compare after a reconnection; null if none.
+  // Local file to compare after a reconnection; null if there is none.
   const Abstract_File* local_ = nullptr;
   Offset local_checkpoint_ = 0;
   Offset compared_ = 0;  // end of the bytes compared over this connection
@@ -158,32 +161,34 @@ class Robust_Connection final : public Connection {
 //     joedb::Server_File file(connector);
 //     city::Client client(file, file);
 //
-// The same object must be the file and the connection of one client. Not thread-safe.
+// The same object must be both the file and the connection of a client. Not thread-safe.
 class Server_File final : public Abstract_File, public Connection {
  public:
-  // `connector`, `log` and `system` must outlive the file. Throws as Robust_Connection does.
+  // `connector`, `log` and `system` must outlive the file. Throws the exceptions of
+  // Robust_Connection.
   explicit Server_File(Connector& connector, Logger& log = Logger::none(),
                        System& system = System::real());
 
-  // ---- the file. Its mode is shared_write. File locks are no-ops: the server has the lock.
+  // ---- the file. Its mode is shared_write. File locks do nothing, because the lock is on the
+  // server.
   Offset get_size() const override;
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  // Writes to memory. Throws Exception if this would change bytes that the server has.
+  // Writes to memory. Throws Exception if bytes that the server has would change.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
   void sync() override {}
   void datasync() override {}
-  // Throws Exception if this would remove bytes that the server has.
+  // Throws Exception if bytes that the server has would be removed.
   bool truncate(Offset size) override;
   void shared_lock(Offset, Offset) override {}
   void exclusive_lock(Offset, Offset) override {}
   void unlock(Offset, Offset) noexcept override {}
 
-  // ---- the connection. compare() is a no-op: there is no second copy.
+  // ---- the connection. compare() does nothing, because there is no second copy.
   bool can_push() const override { return connection_.can_push(); }
   bool can_wait() const override { return true; }
   Offset get_checkpoint() const override { return connection_.get_checkpoint(); }
   void compare(const Abstract_File& local, Offset start, Offset end, Content_Check check) override;
-  // Throws Exception if bytes were written and not pushed. The `source` of `receive` is this file.
+  // Throws Exception if written bytes have not been pushed. The `source` of `receive` is this file.
   void pull(const Pull& pull, const Receive& receive) override;
   void push(const Abstract_File& local, Offset end, Checkpoint_Level level,
             After_Push after) override;

@@ -23,11 +23,11 @@ namespace joedb::inline v1 {
 // ---- clients ------------------------------------------------------------------------------------
 
 // Clients for programs without a compiled schema. The clients of generated code work in the same
-// way. The contract for pulling, pushing and failures is in client.h. Not thread-safe: each thread
-// must open the file itself, and have its own client.
+// way. client.h documents pulling, pushing and failures. Not thread-safe: each thread must open the
+// file itself, and have its own client.
 
-// Holds the store that the client works on. A base class, so that the store is constructed before
-// the client.
+// Holds the store on which the client works. It is a base class, so that the store is constructed
+// before the client.
 template <class Store>
 class Client_Store {
  protected:
@@ -41,7 +41,7 @@ class Client_Store {
                                     Journal_Options options) {
     const bool is_alone = !file.is_shared() && &connection == &Connection::dummy;
     if (!options.recovery && !is_alone) options.recovery = Recovery::keep;
-    // For a compiled schema, its options decide.
+    // With a compiled schema, the options of the schema determine this.
     if constexpr (!requires { Store::program_schema(); })
       if (!options.ends_transactions) options.ends_transactions = true;
     return options;
@@ -49,9 +49,9 @@ class Client_Store {
 };
 
 // A client with tables. `file` and `connection` must outlive the client. Without a connection,
-// several processes can share the file itself (Open_Mode::shared_write). The constructor throws
-// what Writable_Database throws, and Content_Mismatch if file and connection have diverged. Nothing
-// is pulled from the connection before pull() or a transaction.
+// several processes can share the file itself (Open_Mode::shared_write). The constructor throws the
+// exceptions of Writable_Database, and Content_Mismatch if file and connection have diverged.
+// Nothing is pulled from the connection before pull() or a transaction.
 class Writable_Database_Client : private Client_Store<Writable_Database>, public Client {
  public:
   explicit Writable_Database_Client(Abstract_File& file, Connection& connection = Connection::dummy,
@@ -61,21 +61,22 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
     settings().end = Transaction_Settings::End::valid_data;
   }
 
-  // The type of the function that transaction() calls, for Group_Client.
+  // The type of the function that transaction() calls. For Group_Client.
   using Transaction_Function = std::function<void(const Database&, Writable_Database&)>;
 
-  // The tables as of the last pull or transaction. A failed transaction changes the addresses of
+  // The tables after the last pull or transaction. A failed transaction changes the addresses of
   // the tables.
   const Database& get_database() const { return store_.get_database(); }
 
   // Calls f(const Database&, Writable_Database&) in a transaction (Client::transaction), and
-  // returns its result. If f throws, everything it has written is rolled back, in memory and in the
-  // file, except entries before a checkpoint that f has written itself.
+  // returns its result. If f throws, everything that it has written is rolled back, in memory and
+  // in the file, except entries before a checkpoint that f itself has written.
   template <class F>
   auto transaction(F&& f) {
     return Client::transaction([&] { return f(get_database(), store_); });
   }
-  // The same, with a comment that gives the reason, and a time stamp at the end (Client::explain).
+  // The same, but the journal gets a comment with the reason, and a time stamp at the end of the
+  // transaction (Client::explain).
   template <class F>
   auto transaction(std::string_view why, F&& f) {
     return transaction([&](auto&&... content) {
@@ -95,7 +96,8 @@ class Writable_Database_Client : private Client_Store<Writable_Database>, public
 };
 
 // A client without tables: for blobs, comments, and programs that read entries themselves. The
-// constructor throws what Bare_Journal throws, and Content_Mismatch.
+// constructor throws the exceptions of Bare_Journal, and Content_Mismatch if file and connection
+// have diverged.
 class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Client {
  public:
   explicit Writable_Journal_Client(Abstract_File& file, Connection& connection = Connection::dummy,
@@ -109,12 +111,13 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
 
   using Transaction_Function = std::function<void(Writable_Journal&)>;
 
-  // Calls f(Writable_Journal&) in a transaction, under the same conditions.
+  // Calls f(Writable_Journal&) in a transaction, like the function of Writable_Database_Client.
   template <class F>
   auto transaction(F&& f) {
     return Client::transaction([&] { return f(store_.get_journal()); });
   }
-  // The same, with a comment that gives the reason, and a time stamp at the end (Client::explain).
+  // The same, but the journal gets a comment with the reason, and a time stamp at the end of the
+  // transaction (Client::explain).
   template <class F>
   auto transaction(std::string_view why, F&& f) {
     return transaction([&](auto&&... content) {
@@ -134,10 +137,10 @@ class Writable_Journal_Client : private Client_Store<Bare_Journal>, public Clien
 };
 
 // A transaction (Client_Lock) that gives access to the tables and the journal. The client must
-// outlive it. The result of get_database() may be used only until the transaction ends.
+// outlive this object. The result of get_database() may be used only until the transaction ends.
 class Writable_Database_Client_Lock : public Client_Lock {
  public:
-  // Throws what Client_Lock throws.
+  // Throws the exceptions of Client_Lock.
   explicit Writable_Database_Client_Lock(Writable_Database_Client& client)
       : Client_Lock(client), database_(client.store_) {}
   Writable_Database& get_database() const { return database_; }
@@ -157,34 +160,35 @@ class Writable_Journal_Client_Lock : public Client_Lock {
   Writable_Journal& journal_;
 };
 
-// Follows a file that others write, without tables. Takes the head lock only briefly, and never the
-// lock of a transaction.
+// Follows a file that other processes write, without tables. Takes the head lock only briefly, and
+// never takes the lock of a transaction.
 class Readonly_Client {
  public:
-  // `file` must outlive the client. Throws what Readonly_Journal throws.
+  // `file` must outlive the client. Throws the exceptions of Readonly_Journal.
   explicit Readonly_Client(Abstract_File& file) : journal_(file) {}
   // Reads a newer checkpoint, if there is one. Returns the number of bytes by which the checkpoint
-  // has advanced. Throws what Readonly_Journal::pull throws; the previous checkpoint then stays
-  // valid.
+  // has advanced. Throws the exceptions of Readonly_Journal::pull; the previous checkpoint then
+  // stays valid.
   Offset pull() { return journal_.pull(); }
-  // For replaying the new entries.
+  // The journal, which is used to replay the new entries.
   Readonly_Journal& get_journal() { return journal_; }
 
  private:
   Readonly_Journal journal_;
 };
 
-// Follows a file that others write, with tables.
+// Follows a file that other processes write, with tables.
 class Readonly_Database_Client {
  public:
-  // `file` must outlive the client. Throws what Readonly_Journal and load (table/load.h) throw.
+  // `file` must outlive the client. Throws the exceptions of Readonly_Journal and load
+  // (table/load.h).
   explicit Readonly_Database_Client(Abstract_File& file) : journal_(file) {
     load(database_, journal_);
   }
   const Database& get_database() const { return database_; }
-  // Replays what others have written since the last pull. Returns the number of bytes. Throws
-  // Corruption_Error if an entry is invalid: the tables then have the entries before it, and every
-  // later pull throws, too.
+  // Replays the entries that other processes have written since the last pull. Returns the number
+  // of their bytes. Throws Corruption_Error if an entry is invalid: the tables then have the
+  // entries before this entry, and every later pull throws, too.
   Offset pull() {
     const Offset size = journal_.pull();
     load(database_, journal_);
@@ -196,12 +200,12 @@ class Readonly_Database_Client {
   Database database_;
 };
 
-// The base of the clients that joedbc generates. The contract for pulling, pushing and failures is
-// in client.h. Not thread-safe: each thread must open the file itself.
+// The base classes of the clients that joedbc generates. client.h documents pulling, pushing and
+// failures. Not thread-safe: each thread must open the file itself.
 
-// A generated Writable_Database as a client sees it (Local_Copy). Its schema is upgraded in the
-// first transaction, after the first pull, so that the copies of two programs with the same new
-// schema do not diverge.
+// A generated Writable_Database with the functions that a client needs (Local_Copy). Its schema is
+// upgraded in the first transaction, after the first pull. So if two programs have the same new
+// schema, their copies do not diverge.
 template <class Writer>
 class Client_Database : public Writer {
  public:
@@ -227,10 +231,10 @@ class Client_Database : public Writer {
 template <class Writer>
 class Typed_Client : private Client_Store<Client_Database<Writer>>, public Client {
  public:
-  // Both must outlive the client. Runs a transaction that upgrades the schema to that of the
-  // program. A client that cannot write pulls instead, and throws Out_Of_Date if the schema is
-  // older than that of the program. Throws Schema_Mismatch if the schema is incompatible, and the
-  // exceptions of opening, pulling and pushing.
+  // `file` and `connection` must outlive the client. Runs a transaction that upgrades the schema to
+  // the schema of the program. A client that cannot write pulls instead, and throws Out_Of_Date if
+  // the schema is older than the schema of the program. Throws Schema_Mismatch if the schema is
+  // incompatible, and the exceptions of opening, pulling and pushing.
   explicit Typed_Client(Abstract_File& file, Connection& connection = Connection::dummy,
                         Content_Check check = Content_Check::fast,
                         const Journal_Options& options = {})
@@ -248,16 +252,16 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
     }
   }
 
-  // The type of the function that transaction() calls, for Group_Client.
+  // The type of the function that transaction() calls. For Group_Client.
   using Transaction_Function = std::function<void(Writer&)>;
 
-  // The tables as of the last pull or transaction. The reference stays valid.
+  // The tables after the last pull or transaction. The reference stays valid.
   const typename Writer::Database_Type& get_database() const { return this->store_; }
 
   // Takes the write lock, pulls, calls f(Writable_Database&), pushes and writes a checkpoint.
-  // Returns the result of f. If f throws, everything it has written is rolled back, in memory and
-  // in the file. This takes as long as opening the file, and invalidates addresses, iterators and
-  // strings of the database.
+  // Returns the result of f. If f throws, everything that it has written is rolled back, in memory
+  // and in the file. The rollback takes as long as opening the file, and invalidates addresses,
+  // iterators and strings of the database.
   template <class F>
   auto transaction(F&& f) {
     constexpr bool takes_reference = std::is_invocable_v<F&, Writer&>;
@@ -265,14 +269,14 @@ class Typed_Client : private Client_Store<Client_Database<Writer>>, public Clien
     if constexpr (takes_reference)
       return Client::transaction([&] { return f(static_cast<Writer&>(this->store_)); });
   }
-  // The same if no other process is writing the file now; otherwise returns at once, without
-  // calling f: false, or an empty std::optional of the result of f (Client::try_transaction).
+  // The same as transaction(f) if no other process is writing the file now. Otherwise, returns
+  // false or an empty std::optional at once, without calling f (Client::try_transaction).
   template <class F>
   auto try_transaction(F&& f) {
     return Client::try_transaction([&] { return f(static_cast<Writer&>(this->store_)); });
   }
-  // The same, with a comment that gives the reason, which `joedb log` shows, and a time stamp at
-  // the end.
+  // The same as transaction(f), but the journal gets a comment with the reason, which `joedb log`
+  // shows, and a time stamp at the end of the transaction.
   template <class F>
   auto transaction(std::string_view why, F&& f) {
     return transaction([&](Writer& database) {
@@ -305,11 +309,11 @@ class Typed_File_Client : private File_Holder<File>, public Client_Type {
 };
 
 // Base of the generated Client_Lock: a transaction that the program ends explicitly. The client
-// must outlive it.
+// must outlive this object.
 template <class Client_Type>
 class Typed_Client_Lock : public Client_Lock {
  public:
-  // Throws what Client_Lock throws.
+  // Throws the exceptions of Client_Lock.
   explicit Typed_Client_Lock(Client_Type& client) : Client_Lock(client), client_(client) {}
   // The generated Writable_Database. It must not be written to after the end of the transaction.
   auto& get_database() const { return client_.writer(); }
@@ -318,12 +322,12 @@ class Typed_Client_Lock : public Client_Lock {
   Client_Type& client_;
 };
 
-// Base of the generated Readonly_Client: follows a file that others write.
+// Base of the generated Readonly_Client, which follows a file that other processes write.
 template <class Reader>
 class Typed_Readonly_Client {
  public:
-  // `file` must outlive the client. Throws what Readonly_Database throws, for example Out_Of_Date
-  // if the schema of the file is older than that of the program.
+  // `file` must outlive the client. Throws the exceptions of Readonly_Database, for example
+  // Out_Of_Date if the schema of the file is older than the schema of the program.
   explicit Typed_Readonly_Client(Abstract_File& file) : journal_(file) {
     for (const Index_Definition& index : Reader::program_schema().indexes)
       content_.add_index(index);
@@ -336,9 +340,10 @@ class Typed_Readonly_Client {
 
   const Reader& get_database() const { return database_; }
 
-  // Reads what others have written. Returns the number of bytes. Invalidates strings of the
-  // database. Throws Exception if the schema was changed. Throws Corruption_Error if an entry is
-  // invalid: the tables then have the entries before it, and every later pull throws, too.
+  // Reads the entries that other processes have written. Returns the number of their bytes.
+  // Invalidates strings of the database. Throws Exception if the schema was changed. Throws
+  // Corruption_Error if an entry is invalid: the tables then have the entries before this entry,
+  // and every later pull throws, too.
   Offset pull() {
     const Offset size = journal_.pull();
     load(content_, journal_);
@@ -362,13 +367,13 @@ class Typed_Readonly_Client {
 
 // ---- group client -------------------------------------------------------------------------------
 
-// Combines calls that wait at the same time into batches. One of the waiting threads runs a batch
-// while the others wait for it.
+// Combines calls of several threads into batches. One of the waiting threads runs a batch; the
+// other threads wait for it.
 class Call_Batches {
  public:
   // A call of a waiting thread.
   struct Call {
-    std::exception_ptr error;  // null: success
+    std::exception_ptr error;  // null if the call has succeeded
     bool is_done = false;
   };
   // Runs all calls of a batch, and sets their errors. Must not throw.
@@ -376,8 +381,8 @@ class Call_Batches {
 
   explicit Call_Batches(System& system) : system_(system) {}
 
-  // Returns after run() has run a batch with this call. Throws Exception if this thread is running
-  // a batch.
+  // Returns when a batch that contains this call has been run. Throws Exception if this thread is
+  // running a batch.
   void wait_for(Call& call, const Run& run);
 
  private:
@@ -385,25 +390,25 @@ class Call_Batches {
 
   System& system_;
   std::mutex mutex_;
-  Condition arrived_;  // a call has arrived, for the thread that starts a batch
+  Condition arrived_;  // notifies the thread that starts a batch that a call has arrived
   Condition ended_;    // a batch has ended
   std::vector<Call*> waiting_;
   std::thread::id runner_;            // thread that runs a batch; default: none
   std::size_t expected_ = 0;          // number of calls expected in the next batch
-  System::Duration last_duration_{};  // of the last batch
+  System::Duration last_duration_{};  // duration of the last batch
 };
 
-// Runs transactions of several threads on one client. Transactions that wait at the same time
-// become one transaction of the client: one checkpoint, one push and one sync for all of them. So
-// the rate of transactions over a slow connection is multiplied by up to the number of threads.
+// Runs transactions of several threads on one client. Transactions that wait at the same time are
+// combined into one transaction of the client, with one checkpoint, one push and one sync. With n
+// threads, the rate of transactions over a slow connection is up to n times as high.
 //
 //     city::Client client(file, connection);
 //     joedb::Group_Client group(client);
 //     // in each thread:
 //     group.transaction([](city::Writable_Database& db) { db.new_city("Oslo"); });
 //
-// Observer functions (history/typed_history.h) are called between two batches, by one of the
-// threads: they must not write.
+// Functions that observe changes (history/typed_history.h) are called between two batches, by one
+// of the threads. They must not write.
 //
 // Thread-safe. Nothing else may use the client at the same time.
 template <class Client_Type>
@@ -417,17 +422,17 @@ class Group_Client {
   };
 
  public:
-  // Both must outlive this.
+  // `client` and `system` must outlive this object.
   explicit Group_Client(Client_Type& client, System& system = System::real())
       : client_(client), batches_(system) {}
 
-  // Calls f() as the transaction() of the client does, in this thread or another one, before or
-  // after those of other threads, and returns a copy of its result. When this returns, the whole
-  // batch is committed.
+  // Calls f() like the transaction() of the client, but possibly in another thread, and in any
+  // order with the functions of other threads. Returns a copy of the result of f(). When this
+  // returns, the whole batch is committed.
   //
   // If f throws, nothing that it has written is kept, and this throws the same exception. The other
   // functions of the batch are then called again, after a rollback that takes as long as opening
-  // the file. So f may be called several times: its effects outside the database must be
+  // the file. So f may be called several times, and its effects outside the database must be
   // repeatable. If the checkpoint or the push fails, this throws in all threads of the batch.
   template <class F>
   auto transaction(F&& f) {
@@ -441,8 +446,8 @@ class Group_Client {
     }
   }
 
-  // Calls f() while no transaction runs, to read the tables or to pull. Returns a copy of its
-  // result.
+  // Calls f() when no transaction is running, for example to read the tables or to pull. Returns a
+  // copy of the result of f().
   template <class F>
   auto exclusively(F&& f) {
     using Result = std::decay_t<decltype(f())>;
@@ -494,8 +499,8 @@ class Group_Client {
     }
   }
 
-  // Runs the transactions that have not failed yet. Returns false if one of them has thrown: then
-  // all of them were rolled back.
+  // Runs the transactions that have not failed yet. Returns false if one of them has thrown; all of
+  // them were rolled back then.
   bool run_transactions(const std::vector<Call_Batches::Call*>& batch) noexcept {
     Transaction* failed = nullptr;
     std::exception_ptr error;
@@ -517,7 +522,7 @@ class Group_Client {
       });
       return true;
     } catch (...) {
-      // The client may have called the functions again, and failed with another error.
+      // The error may be another: the client may have called the functions again, and then failed.
       if (failed != nullptr && std::current_exception() == error) {
         failed->error = error;
         return false;

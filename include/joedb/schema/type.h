@@ -17,8 +17,8 @@ namespace joedb::inline v1 {
 // A record number in a table, or a count of records.
 using index_t = std::ptrdiff_t;
 
-// The id of a table, or of a field within its table: 1 … 65535, in order of creation. 0, the value
-// of a default-constructed id, is null. Ids are never reused after a drop.
+// The id of a table, or of a field in its table: 1 … 65535, in order of creation. A
+// default-constructed id is null and has the value 0. Ids are never reused after a drop.
 template <class Tag>
 class Small_Id {
  public:
@@ -43,8 +43,9 @@ using Field_Id = Small_Id<struct Field_Tag>;
 
 // A row number in a table, counted from 0. A default-constructed id is null and has the value -1.
 //
-// Ids of records are 0 or more, but any value can be stored. Only -1 is null; other negative
-// values, such as the end of a list of records, are not. Null is less than any record.
+// Ids of records are 0 or greater, but a Record_Id can hold any value. Only -1 is null; other
+// negative values, such as the end of a list of records, are not null. Null is less than the id of
+// any record.
 //
 // The id is stored as value + 1, as in the file, so that null is all zero bytes: a newly allocated
 // column of references needs no initialisation.
@@ -76,7 +77,7 @@ class Record_Id {
 // The types of fields, by their codes in the file. Other codes are invalid.
 enum class Type_Code : std::uint8_t {
   none = 0,  // not the type of a field; marks a dropped field
-  // At most 4294967295 bytes, of any values, zeros included.
+  // At most 4294967295 bytes, which may have any values, including zero.
   string = 1,
   int32 = 2,
   int64 = 3,
@@ -100,9 +101,9 @@ struct Type {
   friend bool operator==(const Type&, const Type&) = default;
 };
 
-// The code of the field type whose values, as stored in journal entries, have type T; none if T is
-// not such a type: code_of<std::int32_t> == Type_Code::int32. Strings are std::string_views,
-// references are Record_Ids.
+// The code of the field type whose values have type T in journal entries: for example,
+// code_of<std::int32_t> == Type_Code::int32. Strings are std::string_views, and references are
+// Record_Ids. The code is none if T is not the type of such values.
 template <class T>
 inline constexpr Type_Code code_of = Type_Code::none;
 template <>
@@ -131,9 +132,9 @@ template <class T>
 concept Field_Value = code_of<T>
 != Type_Code::none;
 
-// True if values of type T have the same sizeof(T) bytes in the file and in memory: numbers
-// (little-endian) and booleans (one byte, 0 or 1). The other types have a compact form of variable
-// length.
+// True if values of type T have the same sizeof(T) bytes in the file and in memory. This is so for
+// numbers (little-endian) and booleans (one byte, 0 or 1). The other types have a compact form of
+// variable length in the file.
 template <class T>
 inline constexpr bool has_fixed_size = std::is_arithmetic_v<T>;
 
@@ -168,12 +169,12 @@ decltype(auto) visit_type(Type_Code code, F&& f) {
   std::abort();
 }
 
-// Returns the name of a type in the user's syntax: "string", "int32", …; "references" for a
-// reference, which is followed by a table; "none". The text is static. Requires an enumerator.
+// Returns the name of a type in the syntax of joedbi: "string", "int32", …. The name of a reference
+// is "references", without the name of the table; the name of `none` is "none". The text is static.
+// Requires an enumerator.
 std::string_view type_name(Type_Code code);
 
-// Returns the type of a name, the inverse of type_name for the ten types; none for any other name,
-// including "none".
+// Returns the type with this name (type_name); none if no type of a field has this name.
 Type_Code type_named(std::string_view name);
 
 // True if `name` is valid for a table or field: one or more ASCII letters, digits and underscores,

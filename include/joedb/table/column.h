@@ -19,15 +19,15 @@
 
 namespace joedb::inline v1 {
 
-// std::filesystem::path, without its header, which is slow to compile.
+// True for std::filesystem::path, whose header is not included because it is slow to compile.
 template <class T>
 concept File_Path = std::constructible_from<T, std::string> && requires(const T& path) {
   path.lexically_normal();
   path.root_directory();
 };
 
-// A std::string_view that converts to std::string: `std::string s = text;` makes a copy. The
-// characters must outlive the view, and need not be followed by a zero byte.
+// A std::string_view that converts implicitly to std::string: `std::string s = text;` makes a copy.
+// The characters must outlive the view. They need not be followed by a zero byte.
 class Text_View : public std::string_view {
  public:
   constexpr Text_View() = default;
@@ -40,7 +40,7 @@ class Text_View : public std::string_view {
     return Path(str());
   }
 
-  // Returns a view of the characters [start, start + count), or to the end. Throws
+  // Returns a view of the characters [start, start + count), but not past the end. Throws
   // std::out_of_range if start > size().
   constexpr Text_View substr(std::size_t start = 0, std::size_t count = npos) const {
     return Text_View(std::string_view::substr(start, count));
@@ -56,15 +56,16 @@ class Text_View : public std::string_view {
   friend std::string operator+(Text_View a, Text_View b) { return a.str().append(b); }
 };
 
-// A string in a column: a view followed by a zero byte. It is valid until any table of the database
-// changes; after that it may show other bytes, or freed memory. To keep the text, copy it:
-// `std::string name = db.get_name(id);`, or `const std::string& name = db.get_name(id);`.
+// A string in a column: a view of characters that are followed by a zero byte. The view is valid
+// until any table of the database changes; after that, it may refer to other bytes, or to freed
+// memory. To keep the text, copy it: `std::string name = db.get_name(id);`, or `const std::string&
+// name = db.get_name(id);`.
 class String : public Text_View {
  public:
   constexpr String() : Text_View("") {}
   // The byte at data[size] must be 0.
   constexpr String(const char* data, std::size_t size) : Text_View({data, size}) {}
-  // Implicit, so that `is_known ? db.get_name(id) : "unknown"` is a String.
+  // This conversion is implicit, so that `is_known ? db.get_name(id) : "unknown"` is a String.
   constexpr String(const char* text) : Text_View(std::string_view(text)) {}
   String(std::nullptr_t) = delete;
 
@@ -83,9 +84,9 @@ namespace joedb::inline v1 {
 
 // ---- record ids ---------------------------------------------------------------------------------
 
-// The snapshot of one object: numbers, texts, and sections, which are blocks of bytes that are used
-// in place when they are read. Items are read in the order in which they were written, so that save
-// and restore of an object are the same list of calls.
+// The snapshot of an object is a sequence of items: numbers, texts, and sections. A section is a
+// block of bytes that is used in place when it is read. Items are read in the order in which they
+// were written, so the functions save and restore of an object make the same list of calls.
 
 // Writes the items of an object. Functions throw Io_Error.
 class Section_Writer {
@@ -94,8 +95,8 @@ class Section_Writer {
 
   virtual void number(std::int64_t value) = 0;
   virtual void text(std::string_view value) = 0;
-  // Begins a section, which ends where the next item begins. The bytes of the section follow, in
-  // any number of calls of append.
+  // Begins a section, which ends where the next item begins. The bytes of the section are written
+  // by any number of calls of append.
   virtual void begin_section() = 0;
   virtual void append(const void* bytes, std::size_t size) = 0;
 
@@ -106,8 +107,8 @@ class Section_Writer {
 };
 
 // Reads the items of an object. A snapshot file may have been forged: the caller must check all
-// numbers, texts and sizes. Functions throw Corruption_Error if the next item is of another kind,
-// or there is none.
+// numbers, texts and sizes. Functions throw Corruption_Error if there is no next item, or if it is
+// of another kind.
 class Section_Reader {
  public:
   virtual ~Section_Reader() = default;
@@ -121,26 +122,27 @@ class Section_Reader {
   virtual void section(Zeroed_Memory& memory, std::size_t size, std::size_t reserved = 0) = 0;
 };
 
-// The ids of the rows of a table: which ids are in use, the order of their insertion, and the id of
-// the next new row. Ids are 0 … size() - 1; ids that are not in use are free.
+// The ids of the rows of a table: stores which ids are in use, the order in which they were
+// inserted, and the id of the next new row. Ids are 0 … size() - 1; ids that are not in use are
+// free.
 //
-// A table is dense while its ids are exactly 0 … size - 1, inserted in this order: then nothing
-// needs to be stored. The first hole (a deletion, or an insertion beyond the size) turns it into
-// linked lists, permanently: iteration follows the order of insertion, and a new row takes the id
-// that was freed or skipped last.
+// A table is dense as long as its ids are exactly 0 … size - 1, inserted in this order; then
+// nothing needs to be stored. The first hole (a deletion, or an insertion beyond the size)
+// permanently changes the representation to linked lists: iteration follows the order of insertion,
+// and a new row takes the id that was freed or skipped last.
 //
-// A link of zero bytes describes the usual case: an id below the size of the dense part is in use,
-// an id above it is free, and the neighbours of both in the list are their numeric neighbours. So
-// neither leaving the dense state nor skipping millions of ids costs time or memory.
+// A link whose bytes are zero describes the usual case: an id less than the size of the dense part
+// is in use, any other id is free, and the neighbours of an id in its list are its numeric
+// neighbours. So neither leaving the dense state nor skipping millions of ids costs time or memory.
 //
 // All functions take constant time, except are_free, are_used and insertions of vectors. Arguments
-// are not checked. The caller reserves memory: after reserve_lists(n), insertions and deletions
-// that keep size() <= n cannot throw. In a dense table, appending needs no memory.
+// are not checked. The caller must reserve memory: after reserve_lists(n), insertions and deletions
+// cannot throw as long as size() <= n. In a dense table, appending needs no memory.
 //
 // Not thread-safe. Several threads may call const functions while none changes the object.
 class Record_Ids {
  public:
-  // The result of first, last, next and previous if there is no record. It differs from a null
+  // The result of first, last, next and previous if there is no such record. It differs from a null
   // Record_Id, which is -1.
   static constexpr index_t no_id = -2;
 
@@ -154,15 +156,16 @@ class Record_Ids {
     return static_cast<std::size_t>(id) < static_cast<std::size_t>(size_) &&
            (is_dense_ || is_used_in_list(id));
   }
-  // True if none (are_free) or all (are_used) of [id, id + n) are in use. are_free requires that id
-  // is not negative. Both functions take time linear in n if the table is not dense.
+  // are_free: true if no id in [id, id + n) is in use; requires id >= 0. are_used: true if all
+  // these ids are in use. Both functions take time linear in n if the table is not dense.
   bool are_free(index_t id, index_t n) const;
   bool are_used(index_t id, index_t n) const;
 
-  // The ends of the list of used ids, in insertion order; no_id if there are none.
+  // The first and the last used id, in insertion order; no_id if no id is in use.
   index_t first() const { return is_dense_ ? (size_ > 0 ? 0 : no_id) : first_used_; }
   index_t last() const { return is_dense_ ? (size_ > 0 ? size_ - 1 : no_id) : last_used_; }
-  // The neighbours of an id, which must be in use; no_id at the ends of the list.
+  // The next and the previous used id, in insertion order; no_id if there is none. `id` must be in
+  // use.
   index_t next(index_t id) const {
     if (is_dense_) return id + 1 < size_ ? id + 1 : no_id;
     return moved(id, 1, links()[id].next);
@@ -172,15 +175,16 @@ class Record_Ids {
     return moved(id, -1, links()[id].previous);
   }
 
-  // Returns the id for a new row: the id that was freed or skipped last, else size().
+  // Returns the id for a new row: the free id that was freed or skipped last, or size() if no id is
+  // free.
   index_t next_free() const { return is_dense_ || first_free_ == no_id ? size_ : first_free_; }
 
   // Allocates memory for lists of at most `size` ids. If this throws std::bad_alloc, nothing has
   // changed.
   void reserve_lists(index_t size);
 
-  // Insert an id, or ids [id, id + n). Require are_free(id, n), with n = 1 for insert. Ids from
-  // size() up to `id` become free.
+  // Insert an id, or the ids [id, id + n). Require are_free(id, n), with n = 1 for insert. If id >
+  // size(), the ids from size() to id - 1 become free.
   void insert(index_t id) {
     if (is_dense_ && id == size_) {
       ++size_;
@@ -196,10 +200,10 @@ class Record_Ids {
 
   // ---- loops that erase
   //
-  // A loop holds an id, and the value of erasures() when it reached that id. The next step of the
-  // loop goes to the neighbour of that record, even if the record has been erased since then, and
-  // even if its id was reused. These functions throw Exception if the neighbour is no longer known:
-  // after more than 128 erasures, if the record may be one of the erased records.
+  // A loop holds an id, and the value of erasures() when it reached this id. The next step of the
+  // loop goes to the neighbour of this record, even if the record has been erased since, and even
+  // if its id was reused. If there were more than 128 erasures since, and the record may be one of
+  // the erased records, its neighbour is no longer known, and these functions throw Exception.
 
   std::uint64_t erasures() const { return erasures_; }
   index_t next(index_t id, std::uint64_t erasures) const {
@@ -208,18 +212,20 @@ class Record_Ids {
   index_t previous(index_t id, std::uint64_t erasures) const {
     return erasures == erasures_ ? previous(id) : neighbour_since(id, erasures, false);
   }
-  // Call this before an iterator steps back to the record before its own record (from no_id: to the
-  // last record). Throws Exception if the record before it was erased since `erasures`: a
-  // std::reverse_iterator, whose base is the record after the one it visits, would skip a record.
+  // Call this before an iterator at record `id` steps back to the previous record (or to the last
+  // record if `id` is no_id). Throws Exception if the previous record was erased since `erasures`:
+  // a std::reverse_iterator, whose base is the record after the visited record, would skip a
+  // record.
   void require_previous(index_t id, std::uint64_t erasures) const {
     if (erasures != erasures_) require_neighbour(id, erasures);
   }
-  // True if the id was erased since `erasures` and is in use again. Throws Exception as described
+  // True if the id was erased since `erasures`, and is in use again. Throws Exception as described
   // above.
   bool was_replaced_since(index_t id, std::uint64_t erasures) const {
     return erasures != erasures_ && is_used(id) && was_erased_since(id, erasures);
   }
-  // Takes the erasure log of `other`, which has the same ids: its loops continue on this object.
+  // Takes the erasure log of `other`, which must have the same ids. Loops over `other` can then
+  // continue with this object.
   void take_loops(Record_Ids& other) {
     erasures_ = other.erasures_;
     last_reuse_ = other.last_reuse_;
@@ -228,9 +234,9 @@ class Record_Ids {
 
   // ---- undoing
   //
-  // Undo changes in reverse order. Afterwards, ids and the order of both lists are as before, but a
-  // table that is no longer dense does not become dense again. `before` is the result of before_…,
-  // called before the change.
+  // These functions undo changes, which must be undone in reverse order. Afterwards, the ids and
+  // the order of both lists are as before the change, but a table that is no longer dense does not
+  // become dense again. `before` is the result of before_…, called before the change.
 
   struct Before {
     index_t size;
@@ -249,7 +255,7 @@ class Record_Ids {
   // ---- snapshots (snapshot/sections.h)
 
   void save(Section_Writer& out) const;
-  // Requires a new object, or an object with the same ids. Throws Corruption_Error for inconsistent
+  // Requires that this object is new, or has the same ids. Throws Corruption_Error for inconsistent
   // numbers. Does not read the links: if they are damaged, the order of the records is wrong, but
   // no id is outside 0 … size() - 1.
   void restore(Section_Reader& in);
@@ -261,15 +267,15 @@ class Record_Ids {
  private:
   // All zeros describe the usual state.
   struct Link {
-    index_t next;      // distance from the usual next id to the next id in the list
-    index_t previous;  // the same for the previous id, in the other direction
-    // 1: free in the dense part, or used after it. Not a bool, because a snapshot may have any
-    // value.
+    index_t next;      // next id in the list, minus the usual next id
+    index_t previous;  // the usual previous id, minus the previous id in the list
+    // 1 for a free id in the dense part, and for a used id after the dense part; otherwise 0. Not a
+    // bool, because in a snapshot it may have any value.
     std::uint8_t is_unusual;
   };
 
-  // Returns the id that is `distance` beyond the neighbour of `id` in this direction; no_id if
-  // there is no such id.
+  // Returns the id `distance` steps beyond the numeric neighbour of `id` in this direction; no_id
+  // if there is no such id.
   index_t moved(index_t id, index_t direction, index_t distance) const {
     const auto unsigned_of = [](index_t i) { return static_cast<std::uint64_t>(i); };
     const std::uint64_t to = unsigned_of(id) + unsigned_of(direction) * (1 + unsigned_of(distance));
@@ -280,9 +286,10 @@ class Record_Ids {
   bool is_used_in_list(index_t id) const {
     return (links()[id].is_unusual != 0) != (id < dense_size_);
   }
-  // Distance to the usual next id: 1 if used, -1 if free.
+  // Distance to the usual next id: 1 for a used id, -1 for a free id.
   static index_t step(bool is_used) { return is_used ? 1 : -1; }
-  // An erasure, with the neighbours that the id had before it, and has again after undo_erase().
+  // An erasure, with the neighbours that the id had before the erasure, and has again after
+  // undo_erase().
   struct Erased {
     index_t id, previous, next;
     bool is_undone;
@@ -295,8 +302,8 @@ class Record_Ids {
   [[gnu::cold]] index_t neighbour_since(index_t id, std::uint64_t erasures, bool is_next) const;
   [[gnu::cold]] void require_neighbour(index_t id, std::uint64_t erasures) const;
   [[gnu::cold]] bool was_erased_since(index_t id, std::uint64_t erasures) const;
-  // True if the log has all erasures since `erasures`. If it does not, throws Exception if the
-  // record may be one of the erased records.
+  // True if the log has all erasures since `erasures`. If it does not have all, throws Exception if
+  // the record may be one of the erased records, and otherwise returns false.
   bool are_remembered(index_t id, std::uint64_t erasures) const;
 
   index_t next_in_list(index_t id) const;
@@ -314,7 +321,7 @@ class Record_Ids {
   index_t size_ = 0;
   index_t used_count_ = 0;
   bool is_dense_ = true;
-  // The lists, if not dense. The list of free ids starts with the next id to use.
+  // The links of both lists, if the table is not dense. The first free id is the next id to use.
   Zeroed_Memory links_;
   index_t dense_size_ = 0;  // size_ when the table became lists
   index_t first_used_ = no_id;
@@ -335,16 +342,16 @@ struct Column_Memory {
   Zeroed_Memory texts;
 };
 
-// The values of one field of a table: one contiguous array, with the value of record id at index
-// id, also for records that are not in use.
+// The values of one field of a table, in one contiguous array. The value of record i is at index i,
+// even if the record is not in use.
 //
-// A column has room for `capacity` rows; the table grows its columns together. Room that was never
-// written holds the default value of the type, which is all zero bytes: 0, false, the empty string,
-// the null reference, the null blob.
+// A column has room for `capacity` rows; the table grows all its columns together. Elements that
+// were never written hold the default value of the type, whose bytes are all zero: 0, false, the
+// empty string, the null reference, the null blob.
 //
-// Indexes into the array are not checked: they must be less than the capacity. A change of a value
-// here is not logged and does not update indexes; changes go through Writable_Database or generated
-// code. Not thread-safe; several threads may read while none writes.
+// Indexes into the array are not checked: they must be less than the capacity. A value that is
+// changed here is not logged, and indexes are not updated: use Writable_Database or generated code
+// to change values. Not thread-safe; several threads may read while none writes.
 class Column_Base {
  public:
   explicit Column_Base(Type type) : type_(type) {}
@@ -358,14 +365,14 @@ class Column_Base {
   // True if the field is part of the key of an index.
   bool is_indexed() const { return is_indexed_; }
   void set_indexed() { is_indexed_ = is_followed_ = true; }
-  // True if the field is indexed or its table is observed: a change then takes more than setting
+  // True if the field is part of an index or its table is observed: then it is not enough to set
   // the value.
   bool is_followed() const { return is_followed_; }
   void set_observed(bool value) { is_followed_ = value || is_indexed_; }
 
   // Makes room for `capacity` rows, which must not be fewer than now. Addresses of values change.
-  // If this throws std::bad_alloc, nothing has changed. `will_be_filled`: most of the rows are
-  // about to be set, so that huge pages pay off.
+  // If this throws std::bad_alloc, nothing has changed. `will_be_filled` says that most of the rows
+  // are about to be set, so that huge pages pay off.
   virtual void grow(std::size_t capacity, bool will_be_filled) = 0;
 
   // Sets the default value.
@@ -375,10 +382,10 @@ class Column_Base {
 
   // Saves the values of rows 0 … rows - 1.
   virtual void save(Section_Writer& out, std::size_t rows) const = 0;
-  // Requires a new column, or a column with the same values. Afterwards the column has room for
+  // Requires that the column is new, or has the same values. Afterwards the column has room for
   // these rows. If this throws Corruption_Error, the column has not changed. Does not read the
-  // values: in a damaged snapshot, a text with an invalid place is empty, and no memory outside the
-  // column is accessed.
+  // values: if the place of a text is damaged, the text is empty, and no memory outside the column
+  // is accessed.
   virtual void restore(Section_Reader& in, std::size_t rows) = 0;
   // Moves the values of rows 0 … rows - 1 to a temporary file (Zeroed_Memory::spill).
   virtual void spill(File& file, std::size_t rows) = 0;
@@ -388,9 +395,10 @@ class Column_Base {
 
   // ---- values that stay as they are while the column changes (arrow/arrow.h)
 
-  // Returns the memory of the column, which continues with a copy of rows 0 … rows - 1, followed by
-  // default values. Addresses that were taken before stay readable, and their values do not change,
-  // as long as the result exists. If this throws std::bad_alloc, nothing has changed.
+  // Returns the memory of the column. The column gets new memory with a copy of rows 0 … rows - 1,
+  // followed by default values. As long as the result exists, addresses of values that were taken
+  // before stay readable, and these values do not change. If this throws std::bad_alloc, nothing
+  // has changed.
   [[nodiscard]] Column_Memory detach(std::size_t rows) { return replace(copy(rows)); }
   // Returns the memory of the column; afterwards only the destructor may be called.
   [[nodiscard]] Column_Memory release() noexcept { return replace({}); }
@@ -412,10 +420,11 @@ class Column final : public Column_Base {
  public:
   using Column_Base::Column_Base;
 
-  // Allocates memory for one value, so that the next set cannot fail. Only strings need memory.
+  // Allocates memory for one value, so that the next set cannot fail. Does nothing, because only
+  // strings need memory.
   void prepare(T) {}
 
-  // Compares with 0, because a snapshot may have bytes that are not a valid bool.
+  // Compares bools with 0, because in a snapshot a byte may be neither 0 nor 1.
   T get(index_t id) const {
     if constexpr (std::is_same_v<T, bool>)
       return memory_.data()[id] != 0;
@@ -464,13 +473,13 @@ class Column final : public Column_Base {
   Zeroed_Memory memory_;
 };
 
-// The place of the text of a row: in these 16 bytes if it has at most 11, else in the texts of the
-// column. A zero byte follows the text in both cases.
+// The place of the text of a row. A text of at most 11 bytes is in this handle; a longer text is in
+// the texts of the column. In both cases, a zero byte follows the text.
 struct alignas(8) String_Handle {
   static constexpr std::size_t max_inline_size = 11;
 
   std::uint32_t size;
-  // The text and a zero byte; or, at bytes + 4, the offset of both in the texts of the column.
+  // The text and a zero byte; or, at bytes + 4, the offset of the text in the texts of the column.
   char bytes[max_inline_size + 1];
 
   bool is_inline() const { return size <= max_inline_size; }
@@ -481,9 +490,9 @@ static_assert(sizeof(String_Handle) == 16);
 
 // A column of strings. Texts of more than 11 bytes are stored one after the other in a block of
 // memory, to which new texts are appended. When the block moves, its old memory stays readable
-// until the column grows, because a new value may be a text of this column. The block is compacted
-// when more than half of its bytes are garbage (from replaced texts), and the garbage exceeds both
-// 64 KiB and the size of the handles.
+// until the column grows, because a new value may be a text of this column. Replaced texts leave
+// garbage in the block. The block is compacted when more than half of it is garbage, and the
+// garbage exceeds both 64 KiB and the size of the handles.
 template <>
 class Column<std::string_view> final : public Column_Base {
  public:
@@ -503,9 +512,9 @@ class Column<std::string_view> final : public Column_Base {
     return {texts_.data() + offset, h.size};
   }
 
-  // For readers of many texts: the handles of all rows, and the block that offsets refer to. In a
-  // damaged snapshot, an offset may have any value: check it, as get() does. Valid as long as the
-  // result of get().
+  // For readers of many texts: the handles of all rows, and the block to which their offsets refer.
+  // In a damaged snapshot, an offset may have any value: check it, as get() does. The result is
+  // valid as long as a result of get().
   const String_Handle* handles() const {
     return reinterpret_cast<const String_Handle*>(memory_.data());
   }
@@ -555,8 +564,8 @@ class Column<std::string_view> final : public Column_Base {
   Column_Memory replace(Column_Memory memory) noexcept override;
   String_Handle* handles() { return reinterpret_cast<String_Handle*>(memory_.data()); }
 
-  // Builds the handle in registers. If it were written to memory in pieces and copied from there as
-  // a whole, each copy would wait for the stores (store-forwarding stall).
+  // Builds the handle in registers. If it were written to memory in pieces and then copied as a
+  // whole, each copy would wait for the stores (store-forwarding stall).
   static void set_inline(String_Handle& h, std::string_view value) {
     const char* const text = value.data();
     const std::size_t size = value.size();
@@ -592,9 +601,9 @@ class Column<std::string_view> final : public Column_Base {
   std::size_t capacity_ = 0;
   Zeroed_Memory texts_;
   std::size_t used_ = 0;  // bytes of texts_ in use
-  // The first bytes of texts_, which come from a snapshot; they are never moved.
+  // Number of bytes at the beginning of texts_ that come from a snapshot; they are never moved.
   std::size_t mapped_ = 0;
-  // Bytes after mapped_ that no handle uses any more.
+  // Number of bytes after mapped_ that no handle uses any more.
   std::size_t garbage_ = 0;
   std::vector<Zeroed_Memory> earlier_texts_;  // previous blocks, still readable
 };

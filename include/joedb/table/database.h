@@ -18,35 +18,36 @@ namespace joedb::inline v1 {
 class Database;
 
 // Observes the changes of a Database (Database::set_observer). An observer is notified of each
-// change before the change is applied, and of the journal positions where a commit may end. The
+// change before the change is applied, and of each journal position where a commit may end. The
 // only implementation is Observers (history/typed_history.h).
 //
-// Changes of tables that it does not observe need not be reported. A reported update of a vector
-// may not happen, if writing it fails.
+// Changes of tables that the observer does not observe need not be reported. If writing an update
+// of a vector fails, the update was reported but does not happen.
 class Change_Observer {
  public:
   virtual ~Change_Observer() = default;
 
-  // Switches to this database. If the observer followed another database before, the changes
-  // reported since the last cut have not happened.
+  // From now on, the observer observes `database`. If it observed another database before, the
+  // changes reported since the last call of cut() have not happened.
   virtual void follow(Database& database) = 0;
   virtual bool observes(Table_Id table) const = 0;
 
   // Report a change of records [record, record + size). The records of an update need not be in
-  // use. All throw std::bad_alloc.
+  // use. These functions throw std::bad_alloc.
   virtual void note_insert(Table_Id table, Record_Id record, index_t size) = 0;
   virtual void note_delete(Table_Id table, Record_Id record, index_t size) = 0;
   virtual void note_update(Table_Id table, Field_Id field, Record_Id record, index_t size) = 0;
   // Reports that tables or fields are about to change. The observer stops observing.
   virtual void note_schema_change() noexcept = 0;
 
-  // Ends a batch: the changes reported since the last cut are before this position of the journal.
+  // Ends a batch: the changes reported since the last call of cut() are before this position of the
+  // journal.
   virtual void cut(Offset position) = 0;
-  // Reports a rollback: everything after `checkpoint` was dropped, and the followed database has
+  // Reports a rollback: everything after `checkpoint` was dropped, and the observed database has
   // the content of the journal up to `checkpoint`.
   virtual void roll_back(Offset checkpoint) = 0;
-  // Calls the functions of users for the changes before `checkpoint`, the position of the
-  // checkpoint. Throws the exceptions of these functions.
+  // Calls the functions of subscribers for the changes before `checkpoint`. Throws the exceptions
+  // of these functions.
   virtual void notify(Offset checkpoint) = 0;
 };
 
@@ -54,15 +55,15 @@ class Snapshot_File;
 class Snapshot_Source;
 class Snapshot_Writer;
 
-// The result of looking for a snapshot when a database was opened.
+// The result of the search for a snapshot when a database was opened.
 struct Snapshot_Report {
   // Offset up to which the content came from a snapshot; 0 if no snapshot was used.
   Offset position = 0;
   // Why snapshots were rejected; empty if no snapshot was rejected.
   std::string remark;
   // True if this database must not replace the snapshot, because other programs could not use the
-  // new snapshot: the snapshot has indexes that this database lacks, or ids were reused and this
-  // database belongs to a tool with --classic.
+  // new snapshot. This is so if the snapshot has indexes that this database lacks, or if ids were
+  // reused and this database belongs to a tool with the option --classic.
   bool is_for_others = false;
 };
 
@@ -76,15 +77,15 @@ inline constexpr bool is_schema_entry =
 
 // The content of a database in memory: the schema at run time, and a table engine for each table.
 //
-// A Database is a handler: a journal is replayed into it. Every entry has two steps. prepare(entry)
-// checks the entry and allocates the memory it needs. It throws Data_Error if the entry does not
-// match the content, and Exception or std::bad_alloc if memory is exhausted; the content has not
-// changed then. apply(entry) requires that prepare(entry) has returned, with no change in between.
-// It cannot fail, except that a schema entry may run out of memory. Calling the database with an
-// entry does both.
+// A Database is a handler, so a journal can be replayed into it. Every entry is applied in two
+// steps. prepare(entry) checks the entry, and allocates the memory that it needs. It throws
+// Data_Error if the entry does not match the content, and Exception or std::bad_alloc if memory is
+// exhausted; the content has not changed then. apply(entry) requires that prepare(entry) has
+// returned, and that nothing has changed since. It cannot fail, except that memory may be exhausted
+// for a schema entry. operator() does both steps.
 //
-// The database has no journal. A program that writes uses Writable_Database, or generated code,
-// which log each entry between the two steps.
+// A Database has no journal. A program that writes uses Writable_Database or generated code, which
+// log each entry between the two steps.
 //
 // Not thread-safe. Several threads may call const functions while none changes the database.
 class Database {
@@ -102,11 +103,11 @@ class Database {
   Table* find_table(Table_Id table) {
     return const_cast<Table*>(static_cast<const Database*>(this)->find_table(table));
   }
-  // Returns the table that has this name now, after all renames; null if there is none.
+  // Returns the table whose current name this is; null if there is none.
   const Table* find_table(std::string_view name) const;
 
-  // Tables by id; table 1 is the first. A dropped table leaves a null pointer. The address of a
-  // table does not change until the table is dropped.
+  // The tables in the order of their ids: table 1 is at index 0. The pointer of a dropped table is
+  // null. The address of a table does not change until the table is dropped.
   const std::vector<std::unique_ptr<Table>>& tables() const { return tables_; }
 
   // The schema entries (is_schema_entry) so far, in order, encoded as in a file. Two databases with
@@ -117,8 +118,8 @@ class Database {
 
   // ---- indexes
 
-  // Adds an index. Call this before anything is replayed. The index is created together with its
-  // table. From then on, neither the table nor a field of the index can be dropped.
+  // Adds an index, which will be created together with its table. Call this before anything is
+  // replayed. Neither the table nor a field of the index can be dropped.
   void add_index(Index_Definition definition);
   // The indexes whose tables exist, in the order of their creation. Pointers are valid for the
   // lifetime of the database.
@@ -129,8 +130,8 @@ class Database {
 
   // ---- observers
 
-  // Sets the observer; null removes it. Without an observer, changes cost nothing extra. The
-  // observer must outlive the database or be removed. Call this again when the set of observed
+  // Sets the observer; null removes the observer. Without an observer, changes cost nothing extra.
+  // The observer must outlive the database or be removed. Call this again when the set of observed
   // tables changes.
   void set_observer(Change_Observer* observer);
   Change_Observer* observer() const { return observer_; }
@@ -145,28 +146,28 @@ class Database {
 
   // ---- limits
 
-  // Returns the record limit of a journal of `size` bytes: how many rows may exist without an entry
-  // of their own. Such rows are skipped ids and the records of vectors, in total, including deleted
-  // records. The limit is one row for each byte, but at least 16,777,216.
+  // Returns the record limit of a journal of `size` bytes: the maximum number of rows without an
+  // entry of their own, in all tables, including deleted rows. Such rows are skipped ids and the
+  // records of vectors. The limit is one row for each byte, but at least 16,777,216.
   static index_t free_rows_of_journal(Offset size);
   // Call this before a journal of this size is replayed. Insertions beyond its record limit throw
   // Data_Error, and indexes are not updated, until remove_limits().
   void limit_to_journal_of(Offset size);
-  // Call this after replaying. From then on, memory alone limits the length of a vector, because
-  // its values will be written; the limit for skipped ids remains. Brings all indexes up to date.
-  // Throws Unique_Violation for the first key that a unique index would hold twice. The tables and
-  // the other indexes are complete then, and the insertion of the missing records is tried again
-  // later (Index::insert_waiting).
+  // Call this after replaying. From then on, the length of a vector is limited only by memory,
+  // because its values will be written; the limit for skipped ids remains. Brings all indexes up to
+  // date. Throws Unique_Violation for the first key that a unique index would hold twice. The
+  // tables and the other indexes are complete then. Later, Index::insert_waiting tries again to
+  // insert the missing records.
   void remove_limits();
 
   // From now on, keeps dropped tables and fields in memory until the database is destroyed, so that
   // their addresses stay valid.
   void keep_dropped() { keeps_dropped_ = true; }
-  // Throws Data_Error if a journal that ends at `position` could not be read back, because the
-  // tables have more rows without entries of their own than the record limit allows.
+  // Throws Data_Error if the journal, ending at `position`, could not be read again, because the
+  // tables have more rows without entries of their own than its record limit allows.
   void require_readable_from(Offset position) const;
-  // Call this when the journal has grown to `position`: the record limit may grow with it. The
-  // limit never shrinks.
+  // Call this when the journal has grown to `position`. The record limit grows with the journal,
+  // and never shrinks.
   void note_journal_size(Offset position) {
     free_rows_ = std::max(free_rows_, free_rows_of_journal(position));
   }
@@ -175,7 +176,7 @@ class Database {
     const index_t left = std::max<index_t>(free_rows_ - rows_beyond_limit_, 0);
     return {left, may_write_ ? no_limit : left};
   }
-  // Counts the ids that are skipped when record `id` is inserted in a table of this size.
+  // Counts the ids that are skipped when record `id` is inserted in a table of size `size`.
   void note_insert(index_t id, index_t size) {
     if (id > size) [[unlikely]]
       rows_beyond_limit_ += id - size;
@@ -185,10 +186,10 @@ class Database {
 
   // Returns an empty database with the same index definitions, Deleted_Values and keep_dropped().
   Database make_new() const;
-  // True if no schema entry and no time stamp was replayed yet.
+  // True if neither a schema entry nor a time stamp was replayed yet.
   bool is_new() const { return schema_entries_.empty() && !timestamps_; }
   void save(Snapshot_Writer& out) const;
-  // Reads the definition that begins the group of an index.
+  // Reads the definition of an index, which precedes the items of the index.
   static Index_Definition read_definition(Section_Reader& in);
   // Throws Corruption_Error or Io_Error.
   static Deleted_Values read_deleted_values(const Snapshot_File& snapshot);
@@ -196,11 +197,11 @@ class Database {
   // Corruption_Error or Io_Error.
   bool suits(const Snapshot_File& snapshot) const;
   // Takes the content from a snapshot. The database must be new, or already have the content of the
-  // snapshot. In the second case, tables and columns keep their addresses, and their values are
-  // afterwards in the file. Throws Corruption_Error, with a message that names the mismatch, or
-  // Io_Error; a new database is unusable then.
+  // snapshot. In the second case, tables and columns keep their addresses, but their values are
+  // then mapped from the snapshot. Throws Io_Error, and Corruption_Error, with a message that names
+  // the mismatch; a new database is unusable then.
   void restore(std::shared_ptr<const Snapshot_File> snapshot);
-  // The snapshot that values came from; null if all values came from entries.
+  // The snapshot from which values came; null if all values came from entries.
   const std::shared_ptr<Snapshot_Source>& snapshot_source() const { return snapshot_source_; }
   // Frees memory: moves tables and indexes to an unnamed file in $TMPDIR or /var/tmp. From then on,
   // forked child processes share these tables and indexes. Invalidates the same addresses as
@@ -226,8 +227,8 @@ class Database {
 
   // ---- entries
 
-  // If prepare(entry) throws, nothing has changed. The exceptions of apply(entry) are passed on,
-  // too.
+  // Calls prepare(entry), then apply(entry), and throws their exceptions. If prepare(entry) throws,
+  // nothing has changed.
   template <class Entry>
   void operator()(const Entry& entry) {
     prepare(entry);
@@ -242,16 +243,17 @@ class Database {
     t.set(column, e.field, e.record, e.value);
   }
 
-  // Called by decode_entries: replays rows at the end of dense tables, and values in columns that
-  // belong to no index. Stops before the first other or invalid entry, and at `end`. A derived
-  // class with its own operator() for Insert or Update must hide this function, too.
+  // Called by decode_entries. Replays insertions at the end of dense tables, and updates of columns
+  // that belong to no index. Stops at `end`, or before the first entry that is invalid or of
+  // another kind. A derived class that has its own operator() for Insert or Update must also hide
+  // this function.
   void replay_batch(Decoder_Input& in, Context& context, Offset end);
 
-  // Each of these throws Data_Error for a table, field or record that does not exist; a field of
-  // another type; a name that is in use or not an identifier (schema/type.h); a 65536th table or
-  // field; dropping a table or field that an index needs; an id that is in use, negative, or beyond
-  // the record limit; a string of more than 4294967295 bytes; a key that a unique index already has
-  // (Unique_Violation).
+  // Each of these functions throws Data_Error if a table, field or record does not exist; if a
+  // field has another type; if a name is in use or not an identifier (schema/type.h); for the
+  // 65536th table or field; if an index needs a table or field that is to be dropped; if an id is
+  // in use, negative, or beyond the record limit; if a string has more than 4294967295 bytes; or if
+  // a unique index already has the key (Unique_Violation).
   void prepare(const Create_Table& e) const;
   void prepare(const Drop_Table& e) const;
   void prepare(const Rename_Table& e) const;
@@ -281,7 +283,7 @@ class Database {
   void prepare(const Valid_Data&) const {}
   void prepare(const Blob_Data&) const {}
 
-  // A new table or field gets the next id; ids of dropped ones are not reused.
+  // A new table or field gets the next id; the ids of dropped tables and fields are not reused.
   void apply(const Create_Table& e);
   void apply(const Drop_Table& e);
   void apply(const Rename_Table& e);
@@ -302,9 +304,9 @@ class Database {
     Table& t = table(e.table);
     t.set(t.template column<T>(e.field), e.field, e.record, e.value);
   }
-  // Reads e.values to the end. If the decoder throws Corruption_Error before that, the values read
-  // so far stay. Throws Unique_Violation if a unique index would hold a key twice; the column has
-  // its old values then.
+  // Reads all values of e.values. If the decoder throws Corruption_Error before the last value, the
+  // values read so far stay. Throws Unique_Violation if a unique index would hold a key twice; the
+  // column has its old values then.
   template <Field_Value T>
   void apply(const Update_Vector<T>& e) {
     Table& t = table(e.table);

@@ -20,8 +20,8 @@ class Index_Run;
 class Key_Coder;
 class Table;
 
-// Thrown if a row would have the same key as another row in a unique index. Loading a journal
-// throws this exception after the last entry, when the tables have been changed already
+// Thrown if a row would have the same key as another row in a unique index. When a journal is
+// loaded, this exception is thrown after the last entry; the tables have been changed already then
 // (table/load.h).
 class Unique_Violation : public Data_Error {
  public:
@@ -29,23 +29,24 @@ class Unique_Violation : public Data_Error {
                    Record_Id old_record)
       : Data_Error(what), index(index_name), record(new_record), other(old_record) {}
   const std::string index;
-  const Record_Id record;  // the row that would have the key
+  const Record_Id record;  // the row that would get the key
   const Record_Id other;   // the row that has the key
 };
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-// A value in the form that indexes compare. Numbers, booleans, references (null first) and blobs
-// (by their position) are one number with the same order; NaN is larger than all numbers, and 0
-// equals -0. Texts are ordered by their bytes; `number` holds the first eight.
+// A value in the form that indexes compare. Numbers, booleans, references and blobs are converted
+// to one number that has the same order. NaN is greater than all numbers, and 0 equals -0; the null
+// reference is first; blobs are ordered by position. Texts are ordered by their bytes; `number`
+// holds the first eight bytes.
 struct Key_Part {
   std::uint64_t number = 0;
   std::string_view text = {};
 };
 
-// The text of the result refers to the argument; it is not copied. T is a Field_Value. This is not
-// a constraint, because the symbol would then differ between g++ and clang 18 or newer, and a
-// program built by one compiler could not use a library built by the other.
+// Does not copy a text: the result refers to the argument. T must be a Field_Value. This is not a
+// constraint of the template, because the symbol would then differ between g++ and clang 18 or
+// newer, and a program built with one compiler could not use a library built with the other.
 template <class T>
 Key_Part key_part(T value);
 
@@ -71,24 +72,24 @@ struct Index_Definition {
 // The records of a table in the order of the values of some fields; records with equal values are
 // ordered by id.
 //
-// A record is inserted when a field that triggers insertion is updated, and stays until it is
-// deleted. So records without values are not in the index, and two such records do not violate a
-// unique index. In a unique index, only the field with the highest id triggers insertion; in other
-// indexes, every field does. Once a record is inserted, every update of a key field moves it at
-// once.
+// A record is inserted when a field that triggers insertion is updated, and stays in the index
+// until it is deleted. So records without values are not in the index, and two such records do not
+// violate a unique index. In a unique index, only the field with the highest id triggers insertion;
+// in other indexes, every field of the index does. After the insertion, every update of a key field
+// moves the record at once.
 //
 // An index consists of a run and a tree. The run is a sorted array of record ids, with 4 or 8 bytes
 // of each key. It is built after a journal is loaded, or comes from a snapshot, and takes 9 to 14
-// bytes a record. Records that are inserted later are in a B-tree; records erased from the run are
-// marked there. Run and tree compare through the columns when the stored part of a key is not
-// enough. So Table erases a record from its indexes before its values change, and inserts the
-// record again afterwards.
+// bytes a record. Records that are inserted later are in a B-tree; records that are erased from the
+// run are only marked. If the stored part of a key does not decide a comparison, the values in the
+// columns are compared. Therefore Table must erase a record from its indexes before the values of
+// the record change, and insert it again afterwards.
 class Index {
  public:
-  // The table must outlive the index. The table may lack fields of the index: until it has all of
-  // them, the index is empty, and only notes which records must be inserted later.
+  // The table must outlive the index. The table need not have all fields of the index yet: until it
+  // has them, the index is empty, and only records which records must be inserted later.
   Index(Index_Definition definition, const Table& table);
-  // Call it after fields were added to the table.
+  // Call this after fields were added to the table.
   void find_columns();
   bool is_complete() const { return !columns_.empty(); }
   ~Index();
@@ -96,7 +97,7 @@ class Index {
   Index& operator=(const Index&) = delete;
 
   const Index_Definition& definition() const { return definition_; }
-  // Number of records in the index, which may be fewer than the table has.
+  // Number of records in the index. The table may have more records.
   std::size_t size() const;
   bool contains(Record_Id record) const { return is_present(state(record.value())); }
 
@@ -104,18 +105,18 @@ class Index {
 
   // A position in the index: a record, or the end.
   //
-  // When the index changes, a cursor continues from the new place of its record; if the record was
-  // deleted, from the values that it had. So a loop that gives records larger keys visits them
-  // again. If the id of the deleted record was reused, its values are lost: next() and previous()
-  // then throw Exception. The index must outlive the cursor.
+  // When the index changes, a cursor continues from the new place of its record. If the record was
+  // deleted, the cursor continues from the key that the record had. So a loop that gives records
+  // larger keys visits them again. If the id of the deleted record was reused, its key is lost, and
+  // next() and previous() throw Exception. The index must outlive the cursor.
   class Cursor {
    public:
     Cursor() = default;
-    // Null at the end.
+    // Returns the record; null at the end of the index.
     Record_Id record() const { return record_; }
-    // Stays at the end.
+    // Moves to the next record. At the end, does nothing.
     void next();
-    // Stays at the beginning.
+    // Moves to the previous record. At the beginning, does nothing.
     void previous();
     // Like previous(), but returns false if there is no previous record.
     bool move_back();
@@ -135,17 +136,17 @@ class Index {
 
   Cursor begin() const;
   Cursor end() const;
-  // Return the first record with a key not less than `key` (lower_bound), or greater (upper_bound).
-  // If `key` has fewer values than the index has fields, only these are compared. All searches take
-  // logarithmic time.
+  // lower_bound returns the first record whose key is not less than `key`; upper_bound returns the
+  // first record whose key is greater. If `key` has fewer values than the index has fields, only
+  // these values are compared. All searches take logarithmic time.
   Cursor lower_bound(Key key) const;
   Cursor upper_bound(Key key) const;
-  // Returns a cursor at a record, or at the end if the record is not in the index. Requires that
-  // the table has the id.
+  // Returns a cursor at this record, or at the end if the record is not in the index. The id of the
+  // record must be less than the size of the table.
   Cursor at(Record_Id record) const;
-  // Returns the next record after `cursor` that has this key, in the order of ids; the end if there
-  // is none. The key has a value for each field. The record of the cursor had the key when the
-  // cursor was made; it may have another key by now.
+  // Returns the next record after `cursor` that has this key, in the order of ids, or the end if
+  // there is none. The key must have a value for each field. The record of the cursor must have had
+  // this key when the cursor was made; it may have another key now.
   Cursor next_with(Key key, const Cursor& cursor) const;
   // Returns the first record with this key, or null.
   Record_Id find(Key key) const;
@@ -154,29 +155,30 @@ class Index {
 
   bool has_field(Field_Id field) const;
 
-  // Throws Unique_Violation if a unique index would hold a key twice when `record` gets these
-  // values. Otherwise allocates the memory that insert() needs.
+  // Throws Unique_Violation if this is a unique index and would hold a key twice after `record` has
+  // got these values. Otherwise allocates the memory that insert() needs.
   void prepare(Record_Id record, std::span<const New_Value> values);
 
   // Allocates memory for the states of records with ids less than `size`.
   void reserve(index_t size);
 
-  // Erases the record from the index. Call it before values of the record change.
+  // Erases the record from the index. Call this before values of the record change.
   void erase(Record_Id record) {
     if (is_present(state(record.value()))) take_out(record.value());
   }
-  // Inserts the record, if it was in the index before erase(), or if `field` triggers insertion.
-  // Call it after `field` has changed. Cannot fail after prepare(); after require_unique_vector(),
-  // only for lack of memory.
+  // Inserts the record if it was in the index before erase(), or if `field` triggers insertion.
+  // Call this after `field` has changed. Cannot fail after prepare(). After
+  // require_unique_vector(), fails only if memory is exhausted.
   void insert(Record_Id record, Field_Id field) {
     const State old = state(record.value());
     if (old == State::waiting || (old == State::absent && triggers(field))) put_in(record.value());
   }
-  // For an update of `field` in records [first, first + size), except unused ones, between erase()
-  // and insert(): throws Unique_Violation if a unique index would hold a key twice.
+  // For an update of `field` in records [first, first + size). Called after erase() and before
+  // insert(). Throws Unique_Violation if a unique index would hold a key twice. Ignores records
+  // that are not in use.
   void require_unique_vector(index_t first, index_t size, Field_Id field) const;
-  // Inserts the record again after erase(), when its old values have been restored. If memory is
-  // exhausted, the record is not in the index until the next prepare() or insert_waiting().
+  // Inserts the record again if its old values were restored after erase(). If memory is exhausted,
+  // the record is not in the index until the next prepare() or insert_waiting().
   void insert_again(Record_Id record) noexcept;
 
   // Erases a record that is being deleted.
@@ -187,26 +189,27 @@ class Index {
 
   // ---- snapshots (table/record_ids.h)
 
-  // Writes run and tree as one run. Reads the keys of records in the tree, and all keys if the tree
-  // has many. Requires that the index is not deferred.
+  // Writes run and tree as one run. Reads the keys of the records in the tree; if the tree has many
+  // records, reads all keys. Requires that the index is not deferred.
   void save(Section_Writer& out) const;
-  // Requires an index without records, or with the same records, of a table that has its records.
-  // Takes constant time. If this throws Corruption_Error, Io_Error or std::bad_alloc, nothing has
-  // changed. Does not read the bytes of sections: if they are damaged, searches return wrong
-  // results, but only records in use, and no memory outside the index is accessed.
+  // Requires that the index is empty or has the same records, and that the table already has these
+  // records. Takes constant time. If this throws Corruption_Error, Io_Error or std::bad_alloc,
+  // nothing has changed. Does not read the bytes of sections: if they are damaged, searches may
+  // return wrong records, but these are in use, and no memory outside the index is accessed.
   void restore(Section_Reader& in);
-  // True if nearly all of the index is in a file.
+  // True if nearly all of the index is mapped from a file.
   bool is_on_disk() const;
   // True if the file of the snapshot was truncated under its mapping (Zeroed_Memory).
   bool was_cut() const;
 
   // ---- loading
 
-  // From now on, insert() only notes the record, and a key may occur twice…
+  // From now on, insert() only records that the record must be inserted, and does not detect
+  // duplicate keys. Ended by insert_waiting().
   void defer() { is_deferred_ = true; }
   bool is_deferred() const { return is_deferred_; }
-  // … until this inserts all of these records at once; if there are many, it builds a new run.
-  // Throws Unique_Violation at the first violation of a unique index; the next call, and prepare(),
+  // Inserts all waiting records at once; if they are many, builds a new run. Throws
+  // Unique_Violation for the first duplicate key in a unique index; the next call, and prepare(),
   // retry the records that were not inserted.
   void insert_waiting();
 
@@ -224,7 +227,7 @@ class Index {
     const Column_Base* column;
   };
 
-  // Checks the byte, because a snapshot may have any bytes.
+  // Checks the byte, because in a snapshot it may have any value.
   State state(index_t id) const {
     if (static_cast<std::size_t>(id) >= states_.size()) return State::absent;
     const auto byte = static_cast<std::uint8_t>(states_.data()[id]);
@@ -271,7 +274,7 @@ class Index {
   Field_Id highest_field_;
   bool is_deferred_ = true;
   bool was_cut_ = false;       // true if a replaced run was cut
-  bool has_unlisted_ = false;  // true if records wait that may not be in `waiting_`
+  bool has_unlisted_ = false;  // true if some waiting records may be missing in `waiting_`
   std::uint64_t changes_ = 0;
   Zeroed_Memory states_;  // one byte for each record
   std::vector<index_t> waiting_;

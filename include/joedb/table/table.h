@@ -19,23 +19,24 @@ namespace joedb::inline v1 {
 // A field of a table. A dropped field keeps its place and its last name.
 struct Field {
   std::string name;
-  std::unique_ptr<Column_Base> column;  // null once the field is dropped
+  std::unique_ptr<Column_Base> column;  // null if the field was dropped
 };
 
-// The initial values of a new record that reuses an id. `reset`: default values, as in every other
-// new record. `keep`: the values of the deleted record, as in the tools of joedb 10; only for tools
-// with --classic.
+// The initial values of a new record that reuses an id. reset: default values, as for every other
+// new record. keep: the values of the deleted record, as in the tools of joedb 10; only for tools
+// with the option --classic.
 enum class Deleted_Values { reset, keep };
 
 // A table: its fields, its record ids, and a column for each field.
 //
-// A change has two steps. prepare_… checks that the change is possible and allocates the memory it
-// needs. It throws Data_Error if the change is not possible, and Exception or std::bad_alloc if
-// memory is exhausted; no visible state has changed then. The second step makes the change, and
-// cannot fail; no other change may be made between the two steps. The entry is logged between them.
+// A change is made in two steps. The first step, prepare_…, checks that the change is possible, and
+// allocates the memory that it needs. It throws Data_Error if the change is not possible, and
+// Exception or std::bad_alloc if memory is exhausted; no visible state has changed then. The second
+// step makes the change, and cannot fail. Between the two steps, the entry is logged, and no other
+// change may be made.
 //
-// Users only read tables: the functions that change a table neither check their arguments nor log.
-// Changes go through Writable_Database or generated code.
+// Programs must only read tables, because functions that change a table neither check their
+// arguments nor log: use Writable_Database or generated code to change tables.
 //
 // Not thread-safe. Several threads may call const functions while none changes the table.
 class Table {
@@ -47,19 +48,19 @@ class Table {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  // Fields by id; field 1 is the first. Dropped fields keep their place.
+  // The fields in the order of their ids: field 1 is at index 0. Dropped fields keep their place.
   const std::vector<Field>& fields() const { return fields_; }
-  // Null if the field does not exist or was dropped.
+  // Returns null if the field does not exist or was dropped.
   const Field* find_field(Field_Id field) const;
   // Returns the null id if there is no such field. Takes time logarithmic in the number of fields.
   Field_Id find_field(std::string_view name) const;
 
   // These functions require that Database::prepare has checked names and fields. prepare_add_field
-  // makes a column with room for all rows; it throws Exception if memory is exhausted. add_field
-  // adds that column as the last field, and returns the new id.
+  // makes a column with room for all rows, and throws Exception if memory is exhausted. add_field
+  // adds this column as the last field, and returns the id of the field.
   void prepare_add_field(Type type);
   Field_Id add_field(std::string name);
-  // Returns the column. The caller must keep the column while its address is in use.
+  // Returns the column of the dropped field. The caller must keep it while its address is in use.
   std::unique_ptr<Column_Base> drop_field(Field_Id field);
   void rename_field(Field_Id field, std::string name);
 
@@ -81,7 +82,8 @@ class Table {
     }
     throw_bad_field(field, code_of<T>);
   }
-  // The same, but returns null instead of throwing, and also for a field that is part of an index.
+  // The same, but returns null instead of throwing. Also returns null if the field is part of an
+  // index.
   Column_Base* find_plain_column(Field_Id field, Type_Code type) const {
     const std::size_t index = field.value() - std::size_t{1};
     if (index >= field_count_) return nullptr;
@@ -96,16 +98,16 @@ class Table {
 
   // ---- indexes
 
-  // Fields of the definition may be added to the table later. Existing records are inserted in the
-  // index when they are updated.
+  // The table need not have all fields of the index yet. Existing records are inserted in the index
+  // when they are updated.
   Index& add_index(Index_Definition definition);
   const std::vector<std::unique_ptr<Index>>& indexes() const { return indexes_; }
-  // Returns an index that the field is part of; null if there is none.
+  // Returns an index of which the field is a part; null if there is none.
   const Index* find_index(Field_Id field) const;
 
-  // Prepares the indexes for a record that is about to get these values: allocates the memory they
-  // need. Throws Unique_Violation if a unique index would hold a key twice, and Exception while
-  // there is a Growth_Lock.
+  // Allocates the memory that the indexes need when a record gets these values. Throws
+  // Unique_Violation if a unique index would hold a key twice, and Exception while there is a
+  // Growth_Lock.
   void prepare_keys(Record_Id record, std::span<const New_Value> values);
 
   // Sets a value in `column`, the column of `field`, and moves the record in the indexes. Requires
@@ -116,8 +118,8 @@ class Table {
       return set_indexed(column, field, record, value);
     column.set(record.value(), value);
   }
-  // Inserts the record, which has a new value in `field`, in the indexes with this field. Requires
-  // that it is in none of them.
+  // Inserts the record, which has a new value in `field`, in the indexes that have this field.
+  // Requires that the record is in none of these indexes.
   void insert_into_indexes(Record_Id record, Field_Id field) {
     for (const auto& index : indexes_)
       if (index->has_field(field)) index->insert(record, field);
@@ -127,14 +129,15 @@ class Table {
 
   bool is_observed() const { return is_observed_; }
   void set_observed(bool value);
-  // True if the table has indexes or is observed: inserting a row then takes more than setting its
-  // values.
+  // True if the table has indexes or is observed: then it is not enough to set the values of a new
+  // row.
   bool is_followed() const { return is_followed_; }
 
   // ---- rows
 
-  // Limits on rows without an entry of their own, so that a few bytes of a hostile journal cannot
-  // exhaust memory: how many ids one insertion may skip, and how many records one vector may have.
+  // The number of ids that one insertion may skip, and of records that one vector may have. These
+  // limits on rows without an entry of their own prevent a few bytes of a hostile journal from
+  // exhausting memory.
   struct Budget {
     index_t skip;
     index_t vector;
@@ -151,22 +154,22 @@ class Table {
       prepare_unusual_insert(id, budget);
     }
   }
-  // True if the record is the next row of a dense table and needs no memory: prepare_insert would
-  // be a no-op.
+  // True if the record is the next row of a dense table, and needs no memory. Then prepare_insert
+  // would do nothing.
   bool has_room_for(Record_Id record) const {
     const index_t id = record.value();
     return records_.is_dense() && id == records_.size() && static_cast<std::size_t>(id) < capacity_;
   }
-  // `has_values`: all values of the record are about to be set. Otherwise a reused id gets the
-  // values that Deleted_Values says; other ids have default values.
+  // `has_values` says that all values of the record are about to be set. Otherwise, a record with a
+  // reused id gets the values that Deleted_Values determines; other records have default values.
   void insert(Record_Id record, bool has_values = false) {
     if (record.value() < records_.size() && !has_values) [[unlikely]]
       start_again(record, 1);
     records_.insert(record.value());
   }
 
-  // The same for records [record, record + size). Also throws Data_Error if one of them is in use,
-  // or if `size` is negative or above budget.vector.
+  // The same for records [record, record + size). Also throws Data_Error if one of these records is
+  // in use, or if `size` is negative or greater than budget.vector.
   void prepare_insert_vector(Record_Id record, index_t size, const Budget& budget);
   void insert_vector(Record_Id record, index_t size) {
     if (record.value() < records_.size()) start_again(record, size);
@@ -185,19 +188,19 @@ class Table {
   }
   // Throws Data_Error unless all of [record, record + size) are in use.
   void prepare_delete_vector(Record_Id record, index_t size);
-  // Deletes from the last to the first, so that new rows reuse the ids in ascending order. Values
-  // stay until an id is reused.
+  // Deletes the last record first, so that new rows reuse the ids in ascending order. The values of
+  // a record stay until its id is reused.
   void erase_vector(Record_Id record, index_t size);
 
   // ---- undoing (kernel/table/undo_log.h): the reverse order of the changes
 
-  // Returns a bit for each index, set if the index has the record. The highest bit covers all
-  // indexes from number 63 on.
+  // Returns a bit for each index, which is set if the index has the record. All indexes from number
+  // 63 on share the highest bit.
   std::uint64_t index_bits(Record_Id record) const;
-  // Call this after a value of the record was restored: inserts the record again in the indexes of
-  // `index_bits`, and not in the others. Throws std::bad_alloc.
+  // Inserts the record again in the indexes whose bits are set in `index_bits`. Call this after a
+  // value of the record was restored. Throws std::bad_alloc.
   void undo_keys(Record_Id record, std::uint64_t index_bits);
-  // Erases the record from the indexes. Call it before a value of the record is restored.
+  // Erases the record from the indexes. Call this before a value of the record is restored.
   void erase_keys(Record_Id record) {
     for (const auto& index : indexes_) index->forget(record);
   }
@@ -219,15 +222,16 @@ class Table {
   void prepare_update_vector(Record_Id record, index_t size) const;
 
   // Makes room for the next row. The insertion of that row then allocates no memory, so its values
-  // may be texts of this table. Columns move only in this function and in prepare_…. Does nothing
-  // if memory is exhausted.
+  // may be texts of this table. Columns move only in this function and in the functions prepare_….
+  // Does nothing if memory is exhausted.
   void make_room_for_one() noexcept {
     if (static_cast<std::size_t>(records_.size()) >= capacity_) [[unlikely]]
       try_to_reserve(records_.size() + 1);
   }
 
-  // While this lock exists, columns do not move. Insertions that need memory throw Exception, and
-  // so do updates of a field that is part of an index. The lock must not outlive the table.
+  // Prevents columns from moving. While this object exists, insertions that need memory throw
+  // Exception, and so do updates of a field that is part of an index. It must not outlive the
+  // table.
   class Growth_Lock {
    public:
     explicit Growth_Lock(Table& table) : table_(table) { ++table_.growth_locks_; }
@@ -245,9 +249,9 @@ class Table {
   // ---- snapshots (snapshot/sections.h): records and columns, without indexes
 
   void save(Section_Writer& out) const;
-  // Requires a new table with these fields, or a table with the content of the snapshot. If this
-  // throws Corruption_Error, Io_Error or std::bad_alloc, the content of a table that is not new is
-  // unchanged.
+  // Requires that the table is new and has the fields of the snapshot, or that the table already
+  // has the content of the snapshot. In the second case, the content is unchanged if this throws
+  // Corruption_Error, Io_Error or std::bad_alloc.
   void restore(Section_Reader& in);
   // Moves records and columns to a temporary file. Throws Io_Error or std::bad_alloc; the content
   // is unchanged then.
@@ -286,8 +290,7 @@ class Table {
   std::string name_;
   Deleted_Values deleted_values_;
   std::vector<Field> fields_;
-  // A copy of fields_.size(): computing it takes a division, which is too slow for each replayed
-  // value.
+  // A copy of fields_.size(), whose computation takes a division: too slow for each replayed value.
   std::size_t field_count_ = 0;
   std::map<std::string, Field_Id, std::less<>> field_ids_;
   std::unique_ptr<Column_Base> next_column_;
@@ -301,10 +304,10 @@ class Table {
   mutable std::atomic<bool> is_read_randomly_ = false;  // from restore() to expect_scan()
 };
 
-// An update in place of one column for records [first, first + size), some of which may not be in
-// use: construct the object, write the values to the column, call finish(). From the constructor to
-// finish() the records are in no index that has the field. If finish() was not called, the
-// destructor inserts the records again, with the current values of the column.
+// Updates one column in place, for records [first, first + size), some of which may not be in use.
+// Construct this object, write the values to the column, and call finish(). Until finish() returns,
+// the records are in no index that has the field. If finish() is not called, the destructor inserts
+// the records in the indexes, with the current values of the column.
 template <Field_Value T>
 class Column_Update {
  public:
@@ -330,7 +333,7 @@ class Column_Update {
   Column_Update& operator=(const Column_Update&) = delete;
 
   // Inserts the records in the indexes. Throws Unique_Violation if a unique index would hold a key
-  // twice; the column has its old values again then, and is_undone() is true.
+  // twice; the column then has its old values again, and is_undone() is true.
   void finish() {
     if (column_.is_indexed()) {
       try {

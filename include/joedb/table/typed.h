@@ -24,7 +24,7 @@
 #include "joedb/table/database.h"
 
 // The base of the code that joedbc generates: the parts of a typed database that are the same for
-// every schema. Users see the generated functions; this header documents their behaviour.
+// every schema. Programs call the generated functions; this header documents their behaviour.
 //
 // Not thread-safe. Several threads may call const functions while none changes the database.
 
@@ -32,10 +32,10 @@ namespace joedb::inline v1 {
 
 // ---- conversions of numbers ---------------------------------------------------------------------
 
-// The parameter type of generated functions for fields of numbers or booleans: no conversion
-// changes a value.
+// The parameter type of generated functions for fields of numbers or booleans. It accepts only
+// conversions that do not change the value.
 
-// Throws Data_Error: the value does not fit into a field of type int64.
+// Throws Data_Error, whose text says that the value does not fit into a field of type int64.
 [[noreturn]] void throw_above_int64(std::uint64_t value);
 
 // Integers, floating-point numbers, booleans, and enumerations that convert to integers.
@@ -44,17 +44,18 @@ concept Convertible_Number = (std::is_arithmetic_v<T> || std::is_enum_v<T>)&&req
   +value;
 };
 
-// True if all values of one type are values of the other type.
+// True if all values of type From are values of type To.
 template <class From, class To>
 constexpr bool has_all_values_of() {
   using F = std::numeric_limits<From>;
   using T = std::numeric_limits<To>;
-  if constexpr (F::is_integer)  // also to a floating-point type with enough digits
+  if constexpr (F::is_integer)  // To may be a floating-point type with enough digits
     return F::digits <= T::digits && (!F::is_signed || T::is_signed);
   else
     return !T::is_integer && F::digits <= T::digits && F::max_exponent <= T::max_exponent;
 }
-// An enumeration has the values of its underlying type, and of the type to which it is promoted.
+// True if all values of From are values of To. An enumeration has the values of its underlying
+// type, and of the type to which it is promoted.
 template <class From, class To>
 constexpr bool always_fits() {
   if constexpr (std::is_enum_v<From>)
@@ -79,11 +80,11 @@ constexpr bool fits(From value) {
   }
 }
 
-// A type with only values that are values of T.
+// A type all of whose values are values of T.
 template <class From, class T>
 concept Widening = Convertible_Number<From> && always_fits<From, T>();
 
-// A 64-bit unsigned integer, for example a size, for a signed one.
+// From is a 64-bit unsigned integer, such as a size, and T is std::int64_t.
 template <class From, class T>
 concept Large_Size =
     std::is_unsigned_v<From> && sizeof(From) == sizeof(T) && std::is_same_v<T, std::int64_t>;
@@ -91,24 +92,24 @@ concept Large_Size =
 template <class From, class T>
 concept Maybe_Narrowing = Convertible_Number<From> && !Widening<From, T> && !Large_Size<From, T>;
 
-// An object with a conversion, for example an element of std::vector<bool>, under the rules of
-// brace initialization.
+// An object that converts to T under the rules of brace initialization, such as an element of
+// std::vector<bool>.
 template <class From, class T>
 concept Converting_Object = std::is_class_v<std::remove_cvref_t<From>> &&
     std::is_convertible_v<From, T> && requires(From from) {
   T{std::forward<From>(from)};
 };
 
-// A value of type T that no conversion has changed. It is constructed from
+// A value of type T that no conversion has changed. It can be constructed from
 //
-//   * values of a type with only values of T: an int for an int64_t or a double, an int8_t for an
-//     int;
+//   * a type all of whose values are values of T: an int for an int64_t or a double, an int8_t for
+//     an int;
 //   * values known at compile time that are values of T: db.set_age(person, 5) for an int8_t;
-//   * 64-bit unsigned integers for an int64_t, for example sizes. A value that does not fit is an
-//     error at run time: Data_Error.
+//   * 64-bit unsigned integers, such as sizes, for an int64_t. If the value does not fit,
+//     Data_Error is thrown at run time.
 //
-// Anything else is a compile-time error: an int that is not known at compile time for an int8_t, a
-// double for an int. Use a static_cast if the conversion is intended.
+// All other conversions are compile-time errors: for example, of a double to an int, or of an int
+// that is not known at compile time to an int8_t. Use a static_cast if the conversion is intended.
 template <class T>
 class No_Narrowing {
  public:
@@ -122,7 +123,7 @@ class No_Narrowing {
     if (value_ < 0) throw_above_int64(value);
   }
 
-  // If the compiler reports that `value` is not a constant, use a static_cast if the value fits.
+  // If the compiler reports that `value` is not a constant, and the value fits, use a static_cast.
   template <Maybe_Narrowing<T> From>
   consteval No_Narrowing(const From& value) : value_(static_cast<T>(value)) {
     if (!fits<T>(value)) the_value_does_not_fit();
@@ -134,15 +135,15 @@ class No_Narrowing {
   constexpr operator T() const { return value_; }
 
  private:
-  // Not constexpr, so that calling it is the compile-time error.
+  // Not constexpr, so that a call of this function is a compile-time error.
   static void the_value_does_not_fit() {}
 
   T value_{};
 };
 
-// The values of consecutive records in a column, to be read and written in place: the argument of
-// the function that update_vector_of_FIELD calls (typed_writer.h). Element i belongs to record
-// first + i. Values of records that are not in use can be written, too.
+// The values of consecutive records in a column, which can be read and written in place.
+// update_vector_of_FIELD (typed_writer.h) passes a Span to a function of the program. Element i
+// belongs to record first + i. Values of records that are not in use can be written, too.
 //
 // Valid until the function passed to update_vector_of_FIELD returns. A copy refers to the same
 // values. Ranges are not checked.
@@ -170,8 +171,7 @@ class Span {
 };
 
 // One string of a column, which can be assigned, or read as a String. A String_Reference refers to
-// the column and the record, not to the text. Like the Span it comes from, it is valid while the
-// vector is updated.
+// the column and the record, not to the text. It is valid as long as the Span from which it comes.
 class String_Reference {
  public:
   String_Reference(Column<std::string_view>& column, index_t id) : column_(column), id_(id) {}
@@ -190,7 +190,8 @@ class String_Reference {
     return *this = other.get();
   }
 
-  // Valid until the next assignment to a string of this column; a std::string is a copy.
+  // The String is valid until the next assignment to a string of this column; the std::string is a
+  // copy.
   String get() const { return column_.get(id_); }
   operator String() const { return get(); }
   operator std::string() const { return get(); }
@@ -201,8 +202,8 @@ class String_Reference {
   index_t id_;
 };
 
-// The same for strings: name[i] = "text". Elements are String_References. There is no data(),
-// because texts are not contiguous. Iterators refer to the Span, which must outlive them.
+// A Span of strings, as in name[i] = "text". Its elements are String_References. There is no
+// data(), because texts are not contiguous. The Span must outlive its iterators.
 template <>
 class Span<std::string> {
  public:
@@ -245,9 +246,9 @@ class Span<std::string> {
 
 // ---- ids and values -----------------------------------------------------------------------------
 
-// A record of the table that Id belongs to: its row number, counted from 0. A default-constructed
-// id is null and has the number -1. An id does not imply that the record is in use. Ids of deleted
-// records are reused for new records.
+// The id of a record: its row number in the table, counted from 0. A default-constructed id is null
+// and has the number -1. The record need not be in use. Ids of deleted records are reused for new
+// records.
 //   struct id_of_city : joedb::Typed_Id<id_of_city> { using Typed_Id::Typed_Id; };
 template <class Id>
 class Typed_Id {
@@ -261,7 +262,7 @@ class Typed_Id {
   constexpr index_t get_id() const { return record_.value(); }
   constexpr Record_Id get_record_id() const { return record_; }
 
-  // Returns the id of record i of a vector that starts here. Not checked.
+  // Returns the id of record i of a vector that starts at this record. Not checked.
   constexpr Id operator[](std::size_t i) const { return Id(get_id() + static_cast<index_t>(i)); }
 
   friend constexpr bool operator==(Typed_Id, Typed_Id) = default;
@@ -282,7 +283,7 @@ concept Reference_Value = std::derived_from<T, Typed_Id<T>>;
 
 }  // namespace joedb::inline v1
 
-// For std::unordered_map; a program may have a specialization of its own for one of its ids.
+// For std::unordered_map. A program may define its own specialization for one of its id types.
 template <joedb::Reference_Value Id>
 struct std::hash<Id> {
   std::size_t operator()(Id id) const noexcept {
@@ -292,8 +293,8 @@ struct std::hash<Id> {
 
 namespace joedb::inline v1 {
 
-// How a field of C++ type T is stored in its column, returned by its getter, and passed to its
-// setter.
+// The types in which a field of C++ type T is stored in its column, returned by its getter, and
+// passed to its setter.
 template <class T>
 struct Field_Traits {
   using Stored = T;
@@ -320,7 +321,7 @@ struct Field_Traits<T> {
 template <class T>
 typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter value) {
   if constexpr (Reference_Value<T>) {
-    // The end of a list, as next() returns it, is stored as null.
+    // The id that next() returns at the end of a list is stored as null.
     return value.get_id() < 0 ? Record_Id() : value.get_record_id();
   } else {
     if constexpr (std::is_same_v<T, Blob>) Database::require_valid(value);
@@ -335,13 +336,13 @@ typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter valu
 //
 //     for (const id_of_city city : db.get_city_table()) …
 //
-// A container refers to the table: changes are visible at once. The container is valid as long as
-// the addresses of tables (not after a rollback). Iterators stay valid while records are inserted
-// and deleted. If the record of an iterator is deleted, the iterator continues with the next
-// record, so that a loop may delete the records it visits, and insert other records, which come
-// last. The same holds for reverse iterators. A step throws Exception if more than 128 records were
-// deleted since the previous step, and the iterator's record may be one of them; a step back also
-// throws if the record before the iterator's record was deleted.
+// A container refers to the table, so changes are visible at once. The container is valid as long
+// as the addresses of tables, so not after a rollback. Iterators, including reverse iterators, stay
+// valid when records are inserted or deleted. If the record of an iterator is deleted, the iterator
+// continues with the next record. So a loop may delete the records that it visits, and insert other
+// records, which become the last. A step throws Exception if more than 128 records were deleted
+// since the previous step, and the iterator's record may be one of them. A step back also throws if
+// the record before the iterator's record was deleted.
 template <class Id>
 class Container {
  public:
@@ -358,7 +359,7 @@ class Container {
     iterator() = default;
     iterator(const Record_Ids& records, index_t id)
         : records_(&records), erasures_(records.erasures()), id_(id) {}
-    // These two require that the iterator is not at the end.
+    // These two functions require that the iterator is not at the end.
     Id operator*() const { return Id(id_); }
     iterator& operator++() {
       id_ = records_->next(id_, erasures_);
@@ -370,7 +371,7 @@ class Container {
       ++*this;
       return old;
     }
-    // From the end, moves to the last record.
+    // Moves to the previous record; from the end, to the last record.
     iterator& operator--() {
       records_->require_previous(id_, erasures_);
       id_ = id_ == Record_Ids::no_id ? records_->last() : records_->previous(id_, erasures_);
@@ -386,12 +387,12 @@ class Container {
 
    private:
     const Record_Ids* records_ = nullptr;
-    std::uint64_t erasures_ = 0;  // Record_Ids::erasures() on arrival at this record
+    std::uint64_t erasures_ = 0;  // Record_Ids::erasures() when this record was reached
     index_t id_ = Record_Ids::no_id;
   };
 
-  // Visits the last record first. The iterator refers to the record that it visits, so that this
-  // record may be deleted.
+  // Visits the last record first. The visited record may be deleted, because the iterator refers to
+  // this record, and not to the record after it like a std::reverse_iterator.
   class reverse_iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
@@ -435,10 +436,10 @@ class Container {
   // The first and the last record in insertion order; get_end() if the table is empty.
   Id first() const { return Id(records_->first()); }
   Id last() const { return Id(records_->last()); }
-  // The value that means "no record" in this list. It is not a null id: compare with get_end().
+  // The id that means "no record" in this list. It is not the null id: compare with get_end().
   static constexpr Id get_end() { return Id(Record_Ids::no_id); }
 
-  // get_at returns the id with number i, whether or not it is in use; is_valid_at is true if it is
+  // get_at returns the id with number i, even if the id is not in use. is_valid_at is true if it is
   // in use.
   static constexpr Id get_at(std::size_t i) { return Id(static_cast<index_t>(i)); }
   bool is_valid_at(std::size_t i) const { return records_->is_used(static_cast<index_t>(i)); }
@@ -448,8 +449,7 @@ class Container {
 };
 
 // The part of a table that does not depend on its types. Generated functions pass this class to
-// other functions, so that fewer templates are instantiated. None of its functions may be called
-// before bind().
+// other functions, so that fewer templates are instantiated. Call bind() before any other function.
 class Any_Typed_Table {
  public:
   Table& table() { return *table_; }
@@ -482,8 +482,8 @@ class Typed_Table : public Any_Typed_Table {
 
   // True if the record is in use. False for null, and for any id that the table does not have.
   bool is_used(Id record) const { return records().is_used(record.get_id()); }
-  // The neighbours in insertion order; Container::get_end() at the ends. Throw Data_Error if
-  // `record` is not in use.
+  // The next and the previous record in insertion order; Container::get_end() if there is none.
+  // Throw Data_Error if `record` is not in use.
   Id next(Id record) const {
     require_used(record.get_record_id());
     return Id(records().next(record.get_id()));
@@ -513,8 +513,8 @@ class Typed_Field {
     column_ = static_cast<Column<Stored>*>(&table.find_column(id, code_of<Stored>));
   }
   Column<Stored>& column() { return *column_; }
-  // Returns the value of a record, which must be in use: this is not checked. A String is valid
-  // until the database is changed.
+  // Returns the value of a record. The record must be in use, which is not checked. A String is
+  // valid until the database is changed.
   Getter get(index_t record) const { return Getter(column_->get(record)); }
   static Key_Part key_part(Setter value) { return joedb::key_part(to_stored<T>(value)); }
 
@@ -535,8 +535,8 @@ class Typed_Field {
 // ---- indexes ------------------------------------------------------------------------------------
 
 // The records with one key, in the order of their ids. Holds a copy of the key. A loop may change
-// or delete the records it visits: it continues with the next record that has the key at that time.
-// Valid as long as the addresses of tables (not after a rollback).
+// or delete the records that it visits: it continues with the next record that has the key at that
+// time. A range is valid as long as the addresses of tables, so not after a rollback.
 template <class Id, std::size_t field_count>
 class Index_Range {
  public:
@@ -582,7 +582,7 @@ class Index_Range {
     Index::Cursor cursor_;
   };
 
-  // Iterators refer to the range, which must outlive them.
+  // The range must outlive its iterators.
   iterator begin() const {
     const Record_Id first = index_->find(key_);
     return first.is_null() ? end() : iterator(*this, index_->at(first));
@@ -598,12 +598,12 @@ class Index_Range {
   std::shared_ptr<const std::string> text_;
 };
 
-// The records of a table in the order of some fields, in the form of a std::map or std::multimap:
-// for (const auto& [name, city] : db.get_index_of_city_by_name()) … With several fields, keys are
-// tuples.
+// The records of a table in the order of some fields, with the interface of a std::map or
+// std::multimap: for (const auto& [name, city] : db.get_index_of_city_by_name()) … With several
+// fields, keys are tuples.
 //
-// Iterators stay valid when the index changes: they continue from the current place of their
-// record, or, if the record was deleted, from the key that it had. So a loop that gives records
+// Iterators stay valid when the index changes. An iterator continues from the current place of its
+// record; if the record was deleted, from the key that the record had. So a loop that gives records
 // larger keys visits them again. A step throws Exception if the record was deleted and its id has
 // been reused. Iterators refer to this object, and are invalid after a rollback.
 //
@@ -634,8 +634,8 @@ class Typed_Index {
     using iterator_category = std::bidirectional_iterator_tag;
     using value_type = Typed_Index::value_type;
     using difference_type = std::ptrdiff_t;
-    // A copy of key and id: changing the copy does not change the database. Constant, so that `for
-    // (auto& entry : index)` compiles, as with a std::map.
+    // A copy of key and id. To change the copy would not change the database. The type is const, so
+    // that `for (auto& entry : index)` compiles, as with a std::map.
     using reference = const value_type;
     struct pointer {
       value_type value;
@@ -675,8 +675,8 @@ class Typed_Index {
   };
   using const_iterator = iterator;
 
-  // Visits the largest key first. Unlike a std::reverse_iterator, it refers to the record that it
-  // visits, so that this record may be deleted.
+  // Visits the largest key first. The visited record may be deleted, because the iterator refers to
+  // this record, and not to the record after it like a std::reverse_iterator.
   class reverse_iterator {
    public:
     using iterator_category = std::bidirectional_iterator_tag;
@@ -738,7 +738,8 @@ class Typed_Index {
   bool contains(const Wanted& key) const { return index_->find(parts(key)).is_not_null(); }
   // Number of records with this key. Takes time linear in the result.
   std::size_t count(const Wanted& key) const { return range(key).size(); }
-  // Return the first record with a key not less than `key` (lower_bound), or greater (upper_bound).
+  // lower_bound returns the first record whose key is not less than `key`; upper_bound returns the
+  // first record whose key is greater.
   iterator lower_bound(const Wanted& key) const { return {*this, index_->lower_bound(parts(key))}; }
   iterator upper_bound(const Wanted& key) const { return {*this, index_->upper_bound(parts(key))}; }
   std::pair<iterator, iterator> equal_range(const Wanted& key) const {
@@ -766,7 +767,8 @@ class Typed_Index {
   // Returns the record with the smallest id that has this key; null if there is none.
   Id first(const Wanted& key) const { return Id(index_->find(parts(key))); }
   Range range(const Wanted& key) const { return {*index_, parts(key)}; }
-  // Neighbours in key order; null at the ends, and for a record that is not in the index.
+  // The next and the previous record in key order; null if there is none, or if the record is not
+  // in the index.
   Id next(Id id) const { return neighbour(id, &Index::Cursor::next); }
   Id previous(Id id) const {
     return index_->begin().record() == id.get_record_id() ? Id()
@@ -774,7 +776,7 @@ class Typed_Index {
   }
 
  private:
-  // Returns the record before `i`; end() at the beginning.
+  // Returns the record before `i`, or end() if there is none.
   iterator before(iterator i) const { return i.cursor_.move_back() ? i : end(); }
   Id neighbour(Id id, void (Index::Cursor::*move)()) const {
     if (!index_->contains(id.get_record_id())) return Id();
@@ -795,12 +797,12 @@ class Typed_Index {
 // The schema of a program, as generated by joedbc. The strings are literals of the generated code.
 struct Program_Schema {
   std::string_view name;              // the namespace; prefix of messages
-  std::string_view entries;           // schema entries of the journal, encoded
-  std::string_view initial_values;    // updates of record 0, encoded: values for new fields
-  std::vector<Table_Id> single_rows;  // tables that must have exactly record 0
+  std::string_view entries;           // the schema as encoded journal entries
+  std::string_view initial_values;    // encoded updates of record 0: the values for new fields
+  std::vector<Table_Id> single_rows;  // tables that must have record 0 and no other record
   std::vector<Index_Definition> indexes;
-  bool has_timestamps = false;  // checkpoints write time stamps
-  bool has_no_marks = false;    // transactions end as in joedb 10, without an entry
+  bool has_timestamps = false;  // true if checkpoints write time stamps
+  bool has_no_marks = false;    // true if transactions end as in joedb 10, without an entry
 };
 
 // Base of the generated class Database: the tables, read only. The generated Readonly_Database and
@@ -811,9 +813,9 @@ class Typed_Database {
   Typed_Database(const Typed_Database&) = delete;
   Typed_Database& operator=(const Typed_Database&) = delete;
 
-  // The content with its schema at run time, as tools see it. The reference is valid for the
-  // lifetime of this object; addresses of tables change when a transaction or a rollback rebuilds
-  // the tables.
+  // The content with the schema at run time, for code that works with any schema. The reference is
+  // valid for the lifetime of this object. Addresses of tables change when a transaction or a
+  // rollback rebuilds the tables.
   const Database& get_untyped() const { return *engine_; }
 
  protected:
@@ -824,9 +826,10 @@ class Typed_Database {
     engine_ = &engine;
     if (observer_) engine.set_observer(observer_.get());
   }
-  // For histories: sets the file of the database. `file` must outlive this object.
+  // Sets the file of the database, which is needed to read the history. `file` must outlive this
+  // object.
   void set_file(Abstract_File& file) { file_ = &file; }
-  // Throws Exception if the database was read once (Typed_Reader).
+  // Throws Exception if the database has no file, because it was read only once (Typed_Reader).
   Abstract_File& file() const {
     if (file_ == nullptr)
       throw Exception("a database that was read once does not know its file any more");

@@ -18,9 +18,9 @@ namespace joedb::inline v1 {
 
 // ---- opening ------------------------------------------------------------------------------------
 
-// The relation of the schema of a file to the schema of the program. The arguments of
-// compare_schemas are encoded schema entries. A file is older if its entries are a proper prefix of
-// the program's entries.
+// The relation of the schema in a file to the schema of the program. The arguments of
+// compare_schemas are encoded schema entries. The file is older if its entries are a proper prefix
+// of the entries of the program.
 enum class Schema_Relation { equal, file_is_older, incompatible };
 Schema_Relation compare_schemas(std::string_view file, std::string_view program);
 
@@ -46,14 +46,15 @@ class Out_Of_Date : public Exception {
 // does not.
 void require_same_schema(const Database& database, const Program_Schema& program);
 
-// Reads a file once. A past state gets the schema of the program: tables and fields that were added
-// later exist, with their initial values. Throws what load and require_same_schema throw.
+// Reads a file once. If `moment` is set, reads a past state, and upgrades it to the schema of the
+// program in memory: tables and fields that were added later exist, with their initial values.
+// Throws the exceptions of load and require_same_schema.
 void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
                const Program_Schema& program);
 
 // Upgrades the schema of the database to the schema of the program. When all tables and fields
-// exist, calls bind(), and then, in the order of the schema, run_custom(name) for each new `custom
-// NAME`. Then writes a soft checkpoint. If the schemas are equal, only calls bind() and
+// exist, calls bind(), then run_custom(name) for each new `custom NAME` in the order of the schema,
+// and then writes a soft checkpoint. If the schemas are equal, only calls bind() and
 // Writable_Database::recover(), without a checkpoint.
 //
 // Throws Schema_Mismatch if the schemas are incompatible, Exception if a table that must have
@@ -71,7 +72,7 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
 //     Readonly_Database db("city.joedb", joedb::at_time(last_monday));
 //
 // The constructors throw Io_Error, Corruption_Error if the file is not a journal or is damaged, and
-// Exception if the file does not have this moment; for the last state of a file, Out_Of_Date if the
+// Exception if the file does not have this moment. Without a moment, they throw Out_Of_Date if the
 // schema of the file is older, and Schema_Mismatch if it is incompatible.
 template <class Reader>
 class Typed_Reader : public Reader {
@@ -111,10 +112,11 @@ class Typed_Reader : public Reader {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// Throws Data_Error, which says that an id or a size is not below the limit of set_max_record_id.
+// Throws Data_Error, whose text says that an id or a size is not less than the limit set by
+// set_max_record_id.
 [[noreturn]] void throw_above_limit(const char* entry, index_t value, index_t limit);
 
-// Tag for clients, which upgrade the schema later, by an explicit call.
+// Tag for the constructors that clients call: the schema is upgraded later, by an explicit call.
 struct Upgraded_Later {};
 
 // Base of the generated Writable_Database: the tables and their journal.
@@ -128,8 +130,8 @@ struct Upgraded_Later {};
 //   Write_Disabled    for all writing after such a failure, until the file is opened again;
 //   Exception         in a shared file outside a transaction.
 //
-// Nothing is checkpointed automatically, except a schema upgrade. Changes since the last checkpoint
-// do not count when the file is opened again; the destructor reports them to Destructor_Logger.
+// Only a schema upgrade writes a checkpoint automatically. Changes after the last checkpoint are
+// lost when the file is opened again; the destructor reports them to Destructor_Logger.
 //
 // Not thread-safe. Several threads may call const functions while none changes the database.
 template <class Reader>
@@ -139,8 +141,8 @@ class Typed_Writer : public Reader {
 
   // Appends an entry that does not change the tables.
   void write_comment(std::string_view text) { store_.write(Comment{text}); }
-  // Appends a time stamp, in seconds since 1970, UTC; without an argument: now. at_time() finds
-  // past states by time stamps.
+  // Appends a time stamp, in seconds since 1970, UTC. Without an argument, the time stamp is the
+  // current time. at_time() finds past states by time stamps.
   void write_timestamp() { write_timestamp(std::time(nullptr)); }
   void write_timestamp(std::int64_t seconds) {
     store_.write(Timestamp{seconds});
@@ -150,32 +152,33 @@ class Typed_Writer : public Reader {
   void write_valid_data() { store_.write(Valid_Data{}); }
 
   // Appends bytes to the journal, without keeping them in memory, and returns their place. Store
-  // the result in a field of type blob. Throws Data_Error for 24 bytes that look like an integrity
-  // entry (format/header.h).
+  // the result in a field of type blob. Throws Data_Error if the blob has 24 bytes and resembles an
+  // integrity entry (format/header.h).
   Blob write_blob(std::string_view bytes) { return store_.write_blob(bytes); }
-  // The same in pieces: calls read(char* data, std::size_t n), with n at most 65536, which must
-  // fill [data, data + n), until there are `size` bytes in total. read must not write to the
-  // database. If read() throws, nothing has been appended.
+  // The same in pieces: calls read(char* data, std::size_t n) until there are `size` bytes. Each
+  // call must fill [data, data + n); n is at most 65536. read must not write to the database. If
+  // read() throws, nothing has been appended.
   template <class Read>
   Blob write_blob(std::int64_t size, Read&& read) {
     return store_.write_blob(size, read);
   }
-  // Returns the first max_size bytes of the blob (-1: all). Blob_Reader reads large blobs in
-  // pieces. Throws Io_Error, and Corruption_Error if the file ends before the blob does.
+  // Returns the first max_size bytes of the blob, or all bytes if max_size is -1. Blob_Reader reads
+  // large blobs in pieces. Throws Io_Error, and Corruption_Error if the file ends before the blob
+  // does.
   std::string read_blob(Blob blob, std::int64_t max_size = -1) {
     return store_.read_blob(blob, max_size);
   }
 
-  // Writes the buffer to the file, without a checkpoint: readers do not see its entries.
+  // Writes the buffer to the file. Readers see the entries only after the next checkpoint.
   void flush() { store_.flush(); }
 
   // After a soft checkpoint, everything written so far survives the death of this process; after a
   // hard checkpoint, it also survives a power cut. If a checkpoint throws Io_Error, the previous
   // checkpoint remains valid, and nothing more can be written until the file is opened again.
-  // Throws Data_Error, with nothing written, if the tables have too many records without values for
-  // the journal to be read back. Throws Exception inside the function of a schema upgrade. With the
-  // option timestamp_transactions, a checkpoint of new entries appends a time stamp, unless the
-  // last entry is a time stamp.
+  // Throws Data_Error, with nothing written, if the journal could not be read again, because the
+  // tables have too many records without values. Throws Exception inside the function of a schema
+  // upgrade. With the schema option timestamp_transactions, a checkpoint of new entries appends a
+  // time stamp, unless the last entry is a time stamp.
   void soft_checkpoint() { checkpoint(Checkpoint_Level::soft); }
   void hard_checkpoint() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint(Checkpoint_Level level) {
@@ -185,13 +188,12 @@ class Typed_Writer : public Reader {
 
   // Group commit: several threads, or several clients of one thread, share a sync.
   //
-  //     std::unique_lock lock(mutex);  // of the program, around all it does with the database
-  //     db.new_city("Tokyo");
-  //     const joedb::Offset position = db.hard_checkpoint_async();
-  //     db.wait(position, lock);       // others may write while the disk works
+  //     std::unique_lock lock(mutex); // held during all uses of the database db.new_city("Tokyo");
+  //     const joedb::Offset position = db.hard_checkpoint_async(); db.wait(position, lock); //
+  //     other threads may write meanwhile
   //
-  // wait(position) without a lock is for a single thread. `lock` must be locked, and is locked
-  // again when wait returns or throws. See Writable_Journal for shared files and errors.
+  // wait(position) without a lock is for programs with a single thread. `lock` must be locked; it
+  // is locked again when wait returns or throws. See Writable_Journal for shared files and errors.
   Offset hard_checkpoint_async() {
     stamp();
     return store_.hard_checkpoint_async();
@@ -202,7 +204,7 @@ class Typed_Writer : public Reader {
     notify_observers();
   }
 
-  // From now on, damaged bytes of the file are detected when it is opened. Writes a hard
+  // From now on, damaged bytes of the file are detected when the file is opened. Writes a hard
   // checkpoint. See Writable_Journal.
   void enable_integrity() {
     store_.enable_integrity();
@@ -213,8 +215,8 @@ class Typed_Writer : public Reader {
   // file (docs/snapshots.md). write_snapshot() writes a hard checkpoint and a snapshot of the
   // tables, and then maps the tables from the snapshot, which frees memory and invalidates strings
   // and iterators. Returns false if another process is writing a snapshot, or if a snapshot cannot
-  // be stored beside this kind of file. If a file has an old snapshot, the destructor replaces it.
-  // See Writable_Database for errors.
+  // be stored beside this kind of file. If the snapshot of a file is old, the destructor replaces
+  // it. See Writable_Database for errors.
   bool write_snapshot() {
     stamp();
     const bool has_one = store_.write_snapshot();
@@ -226,7 +228,7 @@ class Typed_Writer : public Reader {
   // /var/tmp, maps them from this file, and returns true; strings and iterators are invalid then.
   // Throws Io_Error.
   bool limit_memory(std::size_t bytes) { return store_.limit_memory(bytes); }
-  // Starts a thread that reads the file and writes a snapshot, and returns at once.
+  // Starts a thread that reads the file and writes a snapshot. Does not wait for the thread.
   void write_snapshot_in_background() { store_.write_snapshot_in_background(); }
   // Waits for the thread of write_snapshot_in_background(), and rethrows its error. If nothing
   // follows the checkpoint, the tables are then mapped from the snapshot, which invalidates
@@ -236,7 +238,7 @@ class Typed_Writer : public Reader {
     bind_if_possible();
   }
 
-  // Older names of these functions; Writable_Journal describes them.
+  // Older names of the checkpoint functions; Writable_Journal describes them.
   void checkpoint_full_commit() { checkpoint(Checkpoint_Level::hard); }
   void checkpoint_half_commit() { checkpoint(Checkpoint_Level::half); }
   void checkpoint_no_commit() { checkpoint(Checkpoint_Level::soft); }
@@ -244,8 +246,8 @@ class Typed_Writer : public Reader {
   // Flushes and syncs the file, without a checkpoint.
   void commit() { store_.commit(); }
 
-  // For clients, which push before they write a checkpoint. Appends the entries that the next
-  // checkpoint would append, and throws the exceptions of the checkpoint.
+  // For clients, which push before they write a checkpoint: appends the entries that must precede
+  // the next checkpoint. Throws the exceptions of the checkpoint.
   void prepare_checkpoint(Checkpoint_Level level) {
     stamp();
     store_.prepare_checkpoint(level);
@@ -258,24 +260,24 @@ class Typed_Writer : public Reader {
   Offset ahead_of_checkpoint() const { return store_.ahead_of_checkpoint(); }
 
   // Drops everything after the checkpoint, in memory and in the file. Takes as long as opening the
-  // file, or no time if nothing follows the checkpoint. Invalidates containers, iterators, indexes
-  // and strings. Throws Exception inside a function of update_vector_of_FIELD. If reading the
-  // journal fails, the old tables remain, and nothing can be written before a rollback succeeds.
+  // file, unless nothing follows the checkpoint. Invalidates containers, iterators, indexes and
+  // strings. Throws Exception inside a function of update_vector_of_FIELD. If reading the journal
+  // fails, the old tables remain, and nothing can be written before a rollback succeeds.
   void rollback() {
     rollback_unobserved();
     notify_observers();
   }
 
   // From now on, inserting a record with an id of `limit` or more, or a vector of `limit` records
-  // or more, throws Data_Error. 0: no limit.
+  // or more, throws Data_Error. 0 means no limit.
   void set_max_record_id(index_t limit) { max_record_id_ = limit > 0 ? limit : no_limit; }
 
   // The journal, for its positions and checkpoints.
   const Writable_Journal& get_journal() const { return store_.get_journal(); }
 
  protected:
-  // Reads the whole journal. `file` must outlive the database. Throws what Writable_Journal and
-  // load throw. The schema of the file is not compared before upgrade().
+  // Reads the whole journal. `file` must outlive the database. Throws the exceptions of
+  // Writable_Journal and load. Does not compare the schemas; upgrade() does.
   Typed_Writer(Abstract_File& file, const Journal_Options& options)
       : store_(file, options_of_program(options), Deleted_Values::reset,
                Reader::program_schema().indexes) {
@@ -283,8 +285,8 @@ class Typed_Writer : public Reader {
     has_timestamps_ = Reader::program_schema().has_timestamps;
   }
 
-  // For generated code: upgrade() calls upgrade_schema; lock_and_upgrade() calls it under the write
-  // lock of a shared file.
+  // For generated code. upgrade() calls upgrade_schema; lock_and_upgrade() calls upgrade_schema
+  // while it holds the write lock of a shared file.
   template <class Run_Custom>
   void upgrade(Run_Custom run_custom) {
     upgrade_schema(
@@ -296,7 +298,7 @@ class Typed_Writer : public Reader {
     upgrade(run_custom);
   }
 
-  // For programs that cannot upgrade the file. Throws what require_same_schema throws.
+  // For programs that cannot upgrade the file. Throws the exceptions of require_same_schema.
   void require_current_schema() {
     require_same_schema(store_.get_database(), Reader::program_schema());
     bind_all();
@@ -316,8 +318,8 @@ class Typed_Writer : public Reader {
     bind_if_possible();
   }
 
-  // Calls f(store), which may change tables directly, and then binds again: every table then has
-  // room for the next row, as after all functions here.
+  // Calls f(store), which may change tables directly, and then binds again, so that every table has
+  // room for the next row, as after all functions of this class.
   template <class F>
   auto change_untyped(F f) {
     try {
@@ -372,8 +374,8 @@ class Typed_Writer : public Reader {
                                                  to_stored<typename Field::Value>(value)});
   }
 
-  // Inserts a row, with the id that was freed or skipped last, else the next new id. `values` is
-  // empty, or has a value for each field, in field order.
+  // Inserts a row, with the id that was freed or skipped last, or, if no id is free, with the next
+  // new id. `values` must be empty, or have a value for each field, in field order.
   template <class Table_Type, class... Fields>
   [[gnu::always_inline]] typename Table_Type::Id add_row(Table_Type& table,
                                                          const Assignment<Fields>&... values) {
@@ -393,8 +395,8 @@ class Typed_Writer : public Reader {
                                                                     Fields::id, values.value}...);
   }
 
-  // Inserts `size` rows of default values, with consecutive new ids after all others. Returns the
-  // first id.
+  // Inserts `size` rows of default values, with consecutive new ids after all existing ids. Returns
+  // the first new id.
   template <class Table_Type>
   typename Table_Type::Id add_vector(Table_Type& table, std::size_t size) {
     if (static_cast<index_t>(size) >= max_record_id_)
@@ -425,7 +427,7 @@ class Typed_Writer : public Reader {
     store_.write(Delete{Table_Type::id, id.get_record_id()});
   }
 
-  // The same for records [id, id + size), all of which must be in use.
+  // The same for the records [id, id + size). All of them must be in use.
   template <class Table_Type>
   void erase_vector(Table_Type&, typename Table_Type::Id id, std::size_t size) {
     store_.write(
@@ -460,8 +462,8 @@ class Typed_Writer : public Reader {
       call_with_chars(span, function);
   }
 
-  // joedb 10 stores booleans as char, and so do functions that take a Span<char>. Afterwards all
-  // bytes are normalised to 0 or 1, also if the function throws.
+  // Calls a function that takes a Span<char>, because joedb 10 stores booleans as char. Afterwards,
+  // all bytes are normalised to 0 or 1, even if the function throws.
   template <class Function>
   static void call_with_chars(Span<bool> span, Function& function) {
     const Span<char> chars(reinterpret_cast<char*>(span.data()), span.size());
@@ -482,8 +484,8 @@ class Typed_Writer : public Reader {
     return options;
   }
 
-  // Appends a time stamp before a checkpoint of new entries, with the option
-  // timestamp_transactions.
+  // Called before a checkpoint. With the schema option timestamp_transactions, appends a time stamp
+  // if there are new entries.
   void stamp() {
     if (has_timestamps_ && ahead_of_checkpoint() > 0 && get_journal().get_position() != stamped_)
       write_timestamp();
@@ -514,7 +516,8 @@ class Typed_Writer : public Reader {
   index_t max_record_id_ = no_limit;
 };
 
-// Holds a file as a base class, so that it is constructed before the database that uses it.
+// Holds a file. It is a base class, so that the file is constructed before the database that uses
+// it.
 template <class File_Type>
 struct File_Holder {
   template <class... Arguments>
@@ -523,9 +526,9 @@ struct File_Holder {
 };
 
 // Base of the generated File_Database: a Writable_Database in a file of the system. The constructor
-// throws Io_Error if the file cannot be opened, File_Locked if another writer has it open, and what
-// Writable_Journal, load and upgrade_schema throw. With Open_Mode::write_lock it waits for the
-// other writer, but not longer than `busy_timeout` (File), and then throws Lock_Timeout.
+// throws Io_Error if the file cannot be opened, File_Locked if another writer has it open, and the
+// exceptions of Writable_Journal, load and upgrade_schema. With Open_Mode::write_lock, it waits for
+// the other writer, but not longer than `busy_timeout` (File), and then throws Lock_Timeout.
 template <class Writer>
 class Typed_File_Writer : private File_Holder<File>, public Writer {
  public:
@@ -539,12 +542,12 @@ class Typed_File_Writer : private File_Holder<File>, public Writer {
   using File_Holder<File>::file;
 };
 
-// Base of the generated Memory_Database: a Writable_Database in a file in memory, which is lost
-// with the object.
+// Base of the generated Memory_Database: a Writable_Database in a file in memory. The content is
+// lost when the object is destroyed.
 template <class Writer>
 class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
  public:
-  // No one else writes the file: no transaction of another writer needs an end.
+  // The file has no other writer, so no transaction of another writer needs an end.
   Typed_Memory_Writer() : Writer(file, Journal_Options::without_marks()) {}
   // The content is lost in any case. The checkpoint only keeps the journal's destructor from
   // warning about entries after the checkpoint.
@@ -554,11 +557,11 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
     } catch (const std::exception&) {
     }
   }
-  // The bytes of the journal; complete after flush() or a checkpoint.
+  // The bytes of the journal. They are complete after flush() or a checkpoint.
   const std::vector<char>& get_data() const { return file.get_data(); }
 
-  // Appends `bytes`, the bytes that a copy of this database has after the bytes of get_data(), and
-  // writes a soft checkpoint. If `bytes` are not whole valid entries, or change the schema, throws
+  // Appends `bytes`, which a copy of this database has after the bytes of get_data(), and writes a
+  // soft checkpoint. If `bytes` are not whole valid entries, or change the schema, throws
   // Corruption_Error or Exception, and nothing has changed. Requires that nothing was written since
   // the last checkpoint.
   void append_from_copy(std::string_view bytes) {

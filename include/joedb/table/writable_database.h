@@ -13,45 +13,45 @@ namespace joedb::inline v1 {
 
 class Undo_Log;
 
-// The content of a database, and its journal.
+// A database with its content in memory and its journal.
 //
-// Every change is checked, logged and applied, in this order. If it throws, neither the tables nor
-// the journal have changed, unless the function says otherwise. A change throws Unique_Violation,
-// Data_Error if it does not match the tables, Io_Error if the file cannot be written,
-// Write_Disabled after a failed write or sync, and Exception if memory is exhausted or a shared
-// file is not locked (lock_pull).
+// Every change is checked, logged and applied, in this order. If a function throws, neither the
+// tables nor the journal have changed, unless its comment says otherwise. A change throws
+// Unique_Violation, Data_Error if it does not match the tables, Io_Error if the file cannot be
+// written, Write_Disabled after a failed write or sync, and Exception if memory is exhausted or a
+// shared file is not locked (lock_pull).
 //
 // Not thread-safe. Several threads may call const functions while none changes the database.
 class Writable_Database : public Journal_Owner {
  public:
-  // Opens the journal and replays it. `file` must outlive the database. Throws what
-  // Writable_Journal and its replay throw, and Unique_Violation if a unique index would hold a key
-  // twice.
+  // Opens the journal and replays it. `file` must outlive the database. Throws the exceptions of
+  // Writable_Journal and its replay, and Unique_Violation if a unique index would hold a key twice.
   explicit Writable_Database(Abstract_File& file, const Journal_Options& options = {},
                              Deleted_Values deleted_values = Deleted_Values::reset,
                              std::vector<Index_Definition> indexes = {});
-  // Moves the content of a reader of the same file to this object: `content` is the content of the
+  // Takes over the content of a reader of the same file: `content` must be the content of the
   // journal up to `place`. If this throws, `content` is unchanged. Addresses of tables do not
   // change.
   Writable_Database(Abstract_File& file, const Journal_Options& options, Database& content,
                     const Replay_Place& place);
   // Returns the content, for a reader; afterwards only the destructor may be called. Drops the
-  // entries after the checkpoint from the file, if possible, but not from the content.
+  // entries after the checkpoint from the file, if possible; the content still includes them.
   Database release();
   // Writes a new snapshot if the file has an old one (is_snapshot_due). Reports errors to
   // Destructor_Logger.
   ~Writable_Database();
 
   const Database& get_database() const { return database_; }
-  // The address of the database does not change; addresses of tables change when they are rebuilt
-  // (must_build). A direct change of the tables is not logged: use the functions of this class.
+  // The address of the database does not change; addresses of tables change when the tables are
+  // rebuilt (must_build). Direct changes of the tables are not logged: use the functions of this
+  // class.
   Database& get_database() { return database_; }
 
   // ---- changes
 
-  // Writes any entry of format/entry.h except Blob_Data and Update_Vector. If a change of tables or
-  // fields was logged and there is no memory to apply it, only rollback() or closing the database
-  // is possible.
+  // Writes any entry of format/entry.h except Blob_Data and Update_Vector. If memory is exhausted
+  // when a change of tables or fields has been logged but not yet applied, the only possible next
+  // steps are rollback() and closing the database.
   template <class Entry>
   void write(const Entry& entry) {
     database_.prepare(entry);
@@ -79,8 +79,8 @@ class Writable_Database : public Journal_Owner {
   };
 
   // Inserts a row with a value for each of its fields, in field order, or without values. The
-  // columns belong to `table`. The caller has checked texts by Database::require_size and blobs by
-  // Database::require_valid.
+  // columns must belong to `table`. The caller must have checked texts by Database::require_size
+  // and blobs by Database::require_valid.
   template <Field_Value... T>
   void insert(Table& table, const Insert& entry, const Value<T>&... values);
 
@@ -89,7 +89,7 @@ class Writable_Database : public Journal_Owner {
   template <Field_Value T>
   void update(Table& table, Column<T>& column, const Update<T>& entry);
 
-  // Throws an exception if the insertion of this row with these values would throw it, and changes
+  // Throws the exception that the insertion of this row with these values would throw; changes
   // nothing. For callers that insert the row and then update its fields one by one.
   void require_unique(const Insert& entry, std::span<const New_Value> values) {
     database_.prepare(entry);
@@ -99,27 +99,27 @@ class Writable_Database : public Journal_Owner {
   // Updates records [record, record + size) in place: change() writes the new values to the column.
   // Throws Data_Error if the range is not inside the table.
   //
-  // If change() throws, the values that it has written count and are logged, so that tables and
+  // If change() throws, the values that it has already written are logged, so that tables and
   // journal agree. If a unique index would hold a key twice, throws Unique_Violation, and the
-  // column has its old values. If logging fails, the tables are ahead of the journal: only
-  // rollback() or closing the database is possible, and every change throws until then.
+  // column has its old values. If logging fails, the tables are ahead of the journal: every change
+  // throws until rollback(), or until the database is closed.
   //
-  // change() must not add records to this table, nor, if the table has indexes, change fields of
-  // them. While it runs, the records are not in the indexes with the field.
+  // change() must not add records to this table, and must not change fields that are part of an
+  // index of this table. While it runs, the records are in no index that has the field.
   template <Field_Value T, class Change>
   void update_vector(Table& table, Column<T>& column, Field_Id field, Record_Id record,
                      index_t size, Change change);
 
-  // The same with given values, for a field of this type. Without an index, the update is logged
-  // first, so that a failure changes nothing.
+  // The same with given values, for a field of this type. If the field is part of no index, the
+  // update is logged before the column changes, so that a failure changes nothing.
   template <Field_Value T>
   void write_vector(Table_Id table, Record_Id record, Field_Id field, std::span<const T> values);
 
-  // See Writable_Journal::require_ready: the next change is the first of its transaction, unless
-  // this object has written other changes since the end of the last transaction.
+  // See Writable_Journal::require_ready. Afterwards, the next change does not become part of a
+  // transaction that another program has left without an end.
   void require_ready() { journal_.require_ready(); }
-  // Ends the current transaction of the history: appends `entry`, a Timestamp or a Valid_Data, if
-  // entries follow the end of the last transaction.
+  // Ends the current transaction of the history: if entries follow the end of the last transaction,
+  // appends `entry`, which is a Timestamp or a Valid_Data.
   template <class Entry>
   void end_transaction(const Entry& entry) {
     static_assert(is_transaction_end<Entry>);
@@ -128,15 +128,15 @@ class Writable_Database : public Journal_Owner {
 
   // ---- checkpoints
 
-  // See Writable_Journal::prepare_checkpoint. Throws what checkpoint() throws.
+  // See Writable_Journal::prepare_checkpoint. Throws the exceptions of checkpoint().
   void prepare_checkpoint(Checkpoint_Level level) {
     require_checkpoint();
     journal_.prepare_checkpoint(level);
   }
-  // Throws Data_Error if the tables could not be read back (Database::require_readable_from), and
-  // Exception if only rollback() is possible or during a schema upgrade: nothing has been written
-  // then. Throws what Database::require_intact throws. Otherwise throws what
-  // Writable_Journal::checkpoint throws; the previous checkpoint then remains valid.
+  // Throws Data_Error if the journal could not be read again (Database::require_readable_from),
+  // Exception during a schema upgrade or if only rollback() is possible, and the exceptions of
+  // Database::require_intact; nothing has been written then. Also throws the exceptions of
+  // Writable_Journal::checkpoint; the previous checkpoint then remains valid.
   void checkpoint(Checkpoint_Level level) {
     begin_checkpoint();
     journal_.checkpoint(level);
@@ -176,8 +176,8 @@ class Writable_Database : public Journal_Owner {
   // rebuilds them.
   bool must_build() const { return must_build_; }
 
-  // While this object exists, checkpoints throw Exception: the entries of a schema upgrade are kept
-  // together, or not at all.
+  // While this object exists, checkpoints throw Exception, so that either all entries of a schema
+  // upgrade get a checkpoint, or none.
   class No_Checkpoints {
    public:
     explicit No_Checkpoints(Writable_Database& database) : database_(database) {
@@ -200,15 +200,15 @@ class Writable_Database : public Journal_Owner {
   // snapshot, they stay in memory.
   //
   // Throws the exceptions of hard_checkpoint(), Io_Error, Exception inside update_vector, and
-  // Corruption_Error if the previous snapshot is damaged, so that the tables may have wrong values
-  // (the destructor rewrites the snapshot from the journal). There is no new snapshot then, and
-  // nothing else has changed.
+  // Corruption_Error if the tables may have wrong values, because the previous snapshot is damaged
+  // (the destructor then rewrites the snapshot from the journal). There is no new snapshot then,
+  // and nothing else has changed.
   bool write_snapshot();
 
-  // Writes a snapshot in a thread, and returns at once. The thread opens the file on its own and
-  // replays the journal from the last snapshot up to the last hard checkpoint. No-op while another
-  // such thread is running. Throws Io_Error if the file cannot be opened, or if the hard checkpoint
-  // of another process cannot be synced.
+  // Starts a thread that writes a snapshot, and returns at once. The thread opens the file itself,
+  // and replays the journal from the last snapshot up to the last hard checkpoint. Does nothing
+  // while another such thread is running. Throws Io_Error if the file cannot be opened, or if the
+  // hard checkpoint of another process cannot be synced.
   void write_snapshot_in_background();
   // Waits for the thread of write_snapshot_in_background(), and rethrows its error. If nothing
   // follows the checkpoint then, rebuilds the tables from the snapshot and the entries after it,
@@ -225,19 +225,19 @@ class Writable_Database : public Journal_Owner {
   // at least an eighth of the limit since memory was last freed.
   bool is_memory_above(std::size_t bytes) const;
 
-  // True if there is a snapshot that this database can use or should replace, and at least
-  // `snapshot_due_bytes` of journal, or the number of bytes set by set_snapshot_due_bytes, follow
-  // it. Replaying the default of 16 MiB takes about 0.1 s.
+  // True if there is a snapshot that this database can use or should replace, and the journal has
+  // grown enough since: by snapshot_due_bytes, or by the number that set_snapshot_due_bytes has
+  // set. To replay the default of 16 MiB takes about 0.1 s.
   bool is_snapshot_due() const;
   static constexpr Offset snapshot_due_bytes = Offset{1} << 24;
   void set_snapshot_due_bytes(Offset bytes) { due_bytes_ = bytes; }
 
   // ---- sharing
 
-  // Shared files (Writable_Journal::lock_pull): waits for the write lock, takes it, replays the
+  // For shared files (Writable_Journal::lock_pull): waits for the write lock, takes it, replays the
   // entries that other writers have appended, and calls require(), which validates the tables.
-  // Returns the number of new bytes. If the new entries are invalid, or require() throws, this
-  // throws, and the lock is not held. Throws Exception if there are entries after the checkpoint.
+  // Returns the number of new bytes. Throws if the new entries are invalid, or if require() throws;
+  // the lock is not held then. Throws Exception if there are entries after the checkpoint.
   // Addresses of tables change if must_build().
   template <class Require>
   Offset lock_pull(Require require) {
@@ -261,10 +261,10 @@ class Writable_Database : public Journal_Owner {
     return pull([] {});
   }
 
-  // Appends [checkpoint, end) of another journal that begins with the same bytes as this journal,
-  // and replays the appended entries. Requires that nothing follows the checkpoint of this journal,
-  // and, for a shared file, the lock. If the bytes are not whole valid entries, or require()
-  // throws, this throws, and nothing has changed except the addresses of tables.
+  // Appends the bytes [checkpoint, end) of another journal that begins with the same bytes as this
+  // journal, and replays the appended entries. Requires that nothing follows the checkpoint of this
+  // journal; a shared file must be locked. Throws if the bytes are not whole valid entries, or if
+  // require() throws; nothing has changed then except the addresses of tables.
   template <class Require>
   void append_from(const Abstract_File& source, Offset end, Require require) {
     journal_.copy_from(source, end);
@@ -309,26 +309,25 @@ class Writable_Database : public Journal_Owner {
       throw;
     }
   }
-  // The same; an insertion may already be applied. Parameters are values, so that the caller can
-  // keep its own in registers.
+  // The same for an insertion, which may already be applied. The record is passed by value, so that
+  // the caller can keep its own copy in a register.
   [[gnu::noinline]] void note_insert(const Table& table, Record_Id record) {
     if (table.is_observed()) note(Insert{table.id(), record});
   }
   [[gnu::noinline]] void note_update(const Table& table, Field_Id field, Record_Id record) {
     if (table.is_observed()) note(Update<bool>{table.id(), record, field, {}});
   }
-  // Ends a batch of the observer: the batch is reported once the checkpoint is past it. Does
-  // nothing while the tables differ from the journal: the changes are then reported later or rolled
-  // back.
+  // Ends a batch of the observer, which is reported when a checkpoint is at or past its end. Does
+  // nothing while the tables differ from the journal: the changes are then reported later, or
+  // rolled back.
   void cut() {
     if (database_.observer() == nullptr || must_build_ || vector_updates_ > 0) return;
     database_.observer()->cut(journal_.get_position());
     note_observed(journal_.get_position());
   }
-  // Adds a position of the observer. Of the positions up to the checkpoint, only the last one is
-  // needed. The checkpoint may be between two positions: with group commit, it also covers entries
-  // that other threads have written.
-  // Replays the entries that others have written.
+  // Adds a position to observed_. Of the positions up to the checkpoint, only the last position is
+  // needed. The checkpoint may be between two positions, because with group commit it also covers
+  // entries that other threads have written. Replays the entries that others have written.
   void follow() {
     if (must_build_)
       build();
@@ -381,7 +380,7 @@ class Writable_Database : public Journal_Owner {
     const Table::Growth_Lock lock_;
   };
 
-  // Not inline: most tables have no index, and this keeps the inlined part of an insertion small.
+  // Not inlined, to keep the inlined part of an insertion small: most tables have no index.
   template <Field_Value... T>
   [[gnu::noinline]] static void prepare_keys(Table& table, Record_Id record,
                                              const Value<T>&... values) {
@@ -416,8 +415,8 @@ class Writable_Database : public Journal_Owner {
 
 // ---- implementation -----------------------------------------------------------------------------
 
-// Inlined into the generated function, where ids and sizes are often known. Where the compiler
-// chose not to inline, 10 million rows took 0.18 s instead of 0.11 s.
+// Always inlined into the generated function, where ids and sizes are often known. When the
+// compiler did not inline it, 10 million rows took 0.18 s instead of 0.11 s.
 template <Field_Value... T>
 [[gnu::always_inline]] inline void Writable_Database::insert(Table& table, const Insert& entry,
                                                              const Value<T>&... values) {

@@ -10,14 +10,13 @@ namespace joedb::inline v1 {
 
 // The part of a table that is shown, and the width of its columns.
 struct Table_View {
-  std::size_t max_column_width = 25;  // in terminal columns; 0: as wide as the values need
+  std::size_t max_column_width = 25;  // in terminal columns; 0 means no limit
   index_t start = 0;                  // records [start, start + length)
-  index_t length = 0;                 // 0: all records, for any start
+  index_t length = 0;                 // 0 means all records, whatever `start` is
 };
 
 // Prints a table with a title, and one line per record in ascending order of ids. A value that is
-// too wide for its column is cut, and ends with an ellipsis. The state of `out` shows whether the
-// table was written.
+// too wide for its column is cut, and ends with an ellipsis. Errors set the state of `out`.
 //
 //     -----------------
 //       name     height
@@ -29,7 +28,7 @@ void write_table(std::ostream& out, const Table& table, const Table_View& view);
 // Prints the given records in the same form, in the given order. All of them must be in use.
 void write_records(std::ostream& out, const Table& table, std::vector<index_t> records);
 
-// Prints a record, one line per field. If the id is not in use (a negative id never is), prints
+// Prints a record, one line per field. If the id is not in use, for example negative, prints
 // information about the records of the table instead.
 void write_record(std::ostream& out, const Table& table, Record_Id record);
 
