@@ -51,7 +51,7 @@ class Tool_Log : public Logger {
 
 // ---- clients ------------------------------------------------------------------------------------
 
-// The options --hard_checkpoint, --check, --recovery, --db and others.
+// The options --hard_checkpoint, --check, --recovery, --db and --no_seals.
 struct Client_Options {
   // What the client does with the entries of the journal.
   enum class Db { none, interpreted, dump, dump_tail, sql, sql_tail };
