@@ -80,8 +80,8 @@ class Change_Collector {
       last = nullptr;
     }
 
-    // Records that were inserted or deleted, and whether they were in use before. For those that
-    // were in use, the values of all fields are saved.
+    // Records that were inserted or deleted, and whether they were in use before. If a record was
+    // in use, the values of all its fields are saved.
     Range_Map<Was_Used> records;
     std::map<Field_Id, Touched_Field> fields;
     Field_Id last_id;
@@ -124,7 +124,7 @@ class Change_Collector {
   using Updated_Fields = std::vector<Updated_Field>;  // sorted by id
 
   // Calls f(first, end, order, fields) for ranges of updated records, in ascending order. The
-  // records existed before and still exist; `fields` are those that were touched. Requires that no
+  // records existed before and still exist; `fields` are the touched fields. Requires that no
   // values are pending.
   template <class F>
   static void for_each_update(const Touched_Table& touched, F f);

@@ -347,7 +347,7 @@ class Forgetter::Collector : public Value_Handler<Collector> {
   std::size_t blob_ = 0;
 };
 
-// Describes what is at given positions of a journal. The positions must be in ascending order.
+// Describes the content at given positions of a journal. The positions must be in ascending order.
 class Forgetter::Finder {
  public:
   Finder(const Abstract_File& file, Offset end, std::vector<Found>& found)

@@ -186,7 +186,7 @@ void Cursor::begin(sqlite3_value** values) {
   for (const auto& [number, range] : ranges_)
     if (range.is_empty() || (range.is_null_only() && !can_be_null(number))) return;
 
-  // At first, all conditions are filters. begin_index() removes those that the index makes
+  // At first, all conditions are filters. begin_index() removes the filters that the index makes
   // unnecessary.
   for (const auto& [number, range] : ranges_)
     if (number != Plan::record_id) filters_.emplace_back(&column(number), &range);

@@ -75,7 +75,7 @@ class Sql_Test : public ::testing::Test {
     set(person, id, 4, age);
   }
 
-  // Inserts so many records that searching an index is cheaper than a scan.
+  // Inserts enough records that searching an index is cheaper than a scan.
   void insert_many() {
     for (index_t id = 10; id < 110; ++id) insert_person(id, "P" + std::to_string(id), 5, 5, 60);
     db().soft_checkpoint();

@@ -238,8 +238,9 @@ class Server::Implementation {
     session.held = size;
   }
 
-  // Ends sessions until the others fit in memory: first those that have waited longest, for the
-  // rest of a message or for the client to read a reply. Returns false if `session` is one of them.
+  // Ends sessions until the others fit in memory. Begins with the sessions that have waited
+  // longest, for the rest of a message or for the client to read a reply. Returns false if
+  // `session` was ended.
   bool make_room(const Session_Pointer& session) {
     while (held_ > static_cast<std::size_t>(limits_.total_size)) {
       Session_Pointer slowest = session;
