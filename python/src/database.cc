@@ -63,7 +63,7 @@ nb::object create_table(const Database_Object& self, const std::string& name,
   return make_table(self.session, id);
 }
 
-// The Arrow schema in a capsule that holds a schema or a stream.
+// The Arrow schema in a capsule. The capsule contains a schema or a stream.
 class Capsule_Schema {
  public:
   explicit Capsule_Schema(nb::handle capsule) {
@@ -87,7 +87,7 @@ class Capsule_Schema {
   const ArrowSchema* schema_ = &own_;
 };
 
-// Creates a table with the columns of an Arrow schema, followed by `fields`.
+// Creates a table with the columns of an Arrow schema, and then `fields`.
 nb::object create_table_like(const Database_Object& self, const std::string& name,
                              nb::handle capsule, const nb::dict& fields) {
   Shared_Session& session = *self.session;
@@ -236,7 +236,7 @@ void add_database(nb::module_& module) {
             try {
               end_transaction(self, type.is_none());
             } catch (const Exception&) {
-              if (type.is_none()) throw;  // otherwise the exception of the block is the cause
+              if (type.is_none()) throw;  // the exception of the block is the cause
             }
             return false;
           },
@@ -306,7 +306,7 @@ void add_database(nb::module_& module) {
       .def(
           "pull",
           [](const Database_Object& self, double wait) {
-            // Waits in parts, so that other threads can use the session between them.
+            // Wait in parts, so that other threads can use the session in between.
             using Clock = std::chrono::steady_clock;
             constexpr double part = 0.2;
             const Clock::time_point start = Clock::now();

@@ -7,7 +7,8 @@
 #include "text/change_text.h"
 #include "values.h"
 
-// The history of changes, read from the journal. joedb/history.py has the classes of the results.
+// The history of changes, which is read from the journal. The classes of the results are in
+// joedb/history.py.
 
 namespace joedb::python {
 
@@ -17,7 +18,7 @@ const char* kind_name(Change::Kind kind) {
   return kind == Change::Kind::custom ? "mark" : name_of(kind);
 }
 
-// Makes a history.Change for record number `i` of a change.
+// Creates a history.Change for record `i` of a change.
 nb::object record_change(const nb::object& make, const Change& change, index_t i,
                          const Abstract_File& file) {
   nb::dict before, after;
@@ -55,7 +56,7 @@ nb::object transaction_object(const nb::module_& module, const Transaction_Info&
                                     nb::tuple(comments), info.is_complete, changes);
 }
 
-// Reads the journal through a file of its own, independent of the session.
+// Reads the journal from a separate file, independently of the session.
 class Changes_Iterator {
  public:
   Changes_Iterator(std::shared_ptr<Abstract_File> file, Offset from, Offset to,
@@ -98,7 +99,7 @@ nb::object record_history(const Record_Object& record) {
   for (const Record_Version& version : versions) {
     nb::dict values;
     for (const auto& [field, value] : version.fields) {
-      // A dropped field has lost its name.
+      // The name of a dropped field is unknown.
       const Field* const known = table.find_field(field);
       const std::string name =
           known != nullptr ? known->name : "dropped field " + std::to_string(field.value());

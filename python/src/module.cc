@@ -8,7 +8,7 @@ namespace joedb::python {
 
 namespace {
 
-// A class of joedb/errors.py, and the attributes of the exception.
+// A class in joedb/errors.py, and the attributes of the exception.
 struct Python_Error {
   const char* type;
   nb::dict attributes;
@@ -108,7 +108,7 @@ void set_python_error(const std::exception_ptr& pointer) noexcept {
 
 NB_MODULE(_joedb, module) {
   using namespace joedb::python;
-  // Some objects still exist when the program ends; joedb._close_all has closed their sessions.
+  // Some objects still exist at the end of the program. joedb._close_all has closed their sessions.
   nanobind::set_leak_warnings(false);
   nanobind::register_exception_translator(translate);
   module.attr("__version__") = joedb::version;

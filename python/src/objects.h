@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-// The classes of the module, without their methods.
+// The classes of the module. Their methods are in the source files.
 
 namespace joedb::python {
 
@@ -25,7 +25,7 @@ struct Record_Object {
   Record_Id id;
 };
 
-// A list of records: the result of a search.
+// A list of records, the result of a search.
 struct Records_Object {
   std::shared_ptr<Shared_Session> session;
   Table_Id table;
@@ -39,7 +39,7 @@ struct Transaction_Object {
                      bool hard)
       : session(std::move(of)), why(std::move(reason)), author(std::move(who)), is_hard(hard) {}
   Transaction_Object(Transaction_Object&& other) = default;
-  // Rolls back a transaction that was begun and not ended: it would hold the lock forever.
+  // Rolls back a transaction that was begun but not ended, because it would hold the lock forever.
   ~Transaction_Object();
 
   std::shared_ptr<Shared_Session> session;  // null after a move
@@ -47,31 +47,31 @@ struct Transaction_Object {
   std::string author;
   bool is_hard;
   State state = State::made;
-  nb::object outer;  // value of outer_transactions() before
+  nb::object outer;  // the value of outer_transactions() before the transaction
 };
 
-// Returns true if the class Record has an attribute of this name: a field of that name is hidden.
+// Returns true if class Record has an attribute of this name, which hides a field of the same name.
 bool is_attribute_of_records(const nb::object& name);
 
 void add_tables(nb::module_& module);
 void add_database(nb::module_& module);
 void add_history(nb::module_& module);
 
-// Runs a statement, and returns the names of the columns and a list of tuples. `parameters` is a
-// sequence, or a dict by name. Throws Sql_Failure and TypeError.
+// Runs a statement. Returns the names of the columns and a list of tuples. `parameters` is a
+// sequence, or a dict with names as keys. Throws Sql_Failure or TypeError.
 nb::object run_sql(Shared_Session& session, const std::string& statement, nb::handle parameters);
 
 // Returns the versions of a record.
 nb::object record_history(const Record_Object& record);
 
 // Converts the type of a field from Python: "int32", "references city", a table, str, int, float,
-// bool or bytes. Throws TypeError and ValueError.
+// bool or bytes. Throws TypeError or ValueError.
 Type to_type(Shared_Session& session, nb::handle type);
 
-// Sets the Python error that corresponds to a C++ exception.
+// Sets the Python exception that corresponds to a C++ exception.
 void set_python_error(const std::exception_ptr& error) noexcept;
 
-// Name of a capsule that holds a stream (PyCapsule interface of Arrow).
+// The name of a capsule with a stream (PyCapsule interface of Arrow).
 inline constexpr char stream_name[] = "arrow_array_stream";
 // Returns the stream in a capsule.
 ArrowArrayStream* stream_of(nb::handle capsule);

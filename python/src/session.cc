@@ -15,12 +15,12 @@ namespace joedb::python {
 
 namespace {
 
-// Number of forks between the process that loaded this module and this one. Sessions opened before
-// the last fork belong to the parent.
+// The number of forks since the module was loaded, in this process and its ancestors. Sessions
+// opened before the last fork belong to the parent process.
 std::atomic<int> forks = 0;
 [[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { ++forks; });
 
-// Guarded by the GIL. Never destroyed: objects may still exist at the end of the program.
+// Guarded by the GIL. Never destroyed, because objects may still exist at the end of the program.
 std::set<Shared_Session*>& sessions() {
   static auto* const set = new std::set<Shared_Session*>;
   return *set;
@@ -56,8 +56,8 @@ void Without_Interpreter::stop_at_exit() {
   while (is_ending && std::this_thread::get_id() != main_thread) pause();
 }
 
-// Only the main thread acquires the GIL here: at the end of the program, acquiring it would
-// terminate other threads.
+// Only the main thread acquires the GIL here. At the end of the program, acquiring it would
+// terminate any other thread.
 void check_signals() {
   if (std::this_thread::get_id() != main_thread) return;
   const nb::gil_scoped_acquire acquire;
@@ -76,7 +76,7 @@ PyObject* transactions_variable() {
   return variable;
 }
 
-// Returns the current asyncio task, or None. If asyncio was not imported, there is none.
+// Returns the current asyncio task; None if there is none, or if asyncio was not imported.
 nb::object current_task() {
   PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "asyncio");
   if (module == nullptr) return nb::none();
@@ -138,7 +138,8 @@ std::shared_ptr<Shared_Session> Shared_Session::past(Moment moment) {
 }
 
 Shared_Session::Use::Use(Shared_Session& session, bool skips_checks) : session_(session) {
-  // Checked before locking: a thread that exists only in the parent may hold the mutex.
+  // Check this before locking, because the mutex may be held by a thread that exists only in the
+  // parent.
   if (session.forks_ != forks)
     throw Closed(session.name_ +
                  " was opened before this process was made by a fork: open it here");
@@ -181,8 +182,8 @@ Shared_Session::Turn::Turn(Shared_Session& session) {
   if (session.waiting_.empty() || session->is_in_transaction_of_this_thread()) {
     if (session.is_my_turn()) return;
   }
-  // This thread holds an outer Use, for which the thread in the transaction waits: waiting for that
-  // thread would be a deadlock. Session reports the other transaction.
+  // This thread holds an outer Use, for which the thread in the transaction waits. Waiting here
+  // would be a deadlock. Instead, Session will report the other transaction.
   if (session.uses_ > 1) return;
   for (const nb::handle number : outer_transactions())
     if (session->is_in_transaction() && nb::cast<std::uint64_t>(number) == session.transaction_)
@@ -256,7 +257,7 @@ int Shared_Session::fork_count() { return forks; }
 
 void Shared_Session::close() {
   must_close_ = true;
-  if (uses_ > 1 || session_ == nullptr) return;  // an outer Use will close it
+  if (uses_ > 1 || session_ == nullptr) return;  // the end of the outer Use closes it
   std::exception_ptr error;
   try {
     without_interpreter([&] { session_->close(); });
@@ -278,7 +279,7 @@ void Shared_Session::close_now() noexcept {
 Shared_Session::~Shared_Session() {
   sessions().erase(this);
   if (forks_ != forks) {
-    // The parent process still uses the file, its locks and the buffered bytes.
+    // Leave them alone: the parent process uses the file, its locks and the buffered bytes.
     static_cast<void>(sql_.release());
     static_cast<void>(session_.release());
     return;
@@ -346,7 +347,7 @@ void Shared_Session::begin(const std::string& why, const std::string& author, bo
     without_interpreter(run);
   else
     run();
-  // Values of the previous transaction; bind_to_task() sets those of this one.
+  // Clear the values of the previous transaction. bind_to_task() sets those of this one.
   task_.reset();
   transaction_ = 0;
 }
@@ -376,7 +377,7 @@ void Shared_Session::roll_back_after_error() noexcept {
 void Shared_Session::drop_transaction() {
   if (is_closed()) return;
   must_roll_back_ = true;
-  if (!mutex_.try_lock()) return;  // the thread that holds it does it
+  if (!mutex_.try_lock()) return;  // the thread that holds it will roll back
   if (uses_ == 0) drop_now();
   mutex_.unlock();
 }

@@ -14,26 +14,26 @@
 
 #include "bindings/session.h"
 
-// The session that all Python objects of a database share. Callers of these functions hold the GIL,
-// unless a comment says otherwise.
+// The session that all Python objects of a database share. Callers of these functions must hold the
+// GIL, unless a comment says otherwise.
 
 namespace joedb::python {
 
 namespace nb = nanobind;
 
-// The object was closed, or belongs to the process before a fork.
+// Thrown if the object was closed, or was created before this process was forked.
 class Closed : public Exception {
  public:
   using Exception::Exception;
 };
 
-// SQLite rejects a statement, or fails to run it.
+// Thrown if SQLite rejects a statement, or fails to run it.
 class Sql_Failure : public Exception {
  public:
   using Exception::Exception;
 };
 
-// Base of the SQLite connection that sql.cc keeps for a session.
+// Base class of the SQLite connection that sql.cc caches in a session.
 class Sql_Connection {
  public:
   Sql_Connection() = default;
@@ -42,9 +42,9 @@ class Sql_Connection {
   Sql_Connection& operator=(const Sql_Connection&) = delete;
 };
 
-// Releases the GIL during its lifetime. At the end of the program, threads other than the main one
-// do not get it back: the destructor blocks them forever. (Before Python 3.14, acquiring it would
-// terminate them, and so the program.)
+// Releases the GIL while this object exists. At the end of the program, only the main thread gets
+// the GIL back; the destructor blocks all other threads forever. (Before Python 3.14, acquiring the
+// GIL would terminate these threads, and thereby the program.)
 class Without_Interpreter {
  public:
   Without_Interpreter() : state_(PyEval_SaveThread()) {}
@@ -67,48 +67,49 @@ decltype(auto) without_interpreter(F f) {
   return f();
 }
 
-// Runs pending Python signal handlers, and throws their exception, such as KeyboardInterrupt. No-op
-// in threads other than the main one. The caller need not hold the GIL.
+// Runs pending Python signal handlers, and passes on their exception, such as KeyboardInterrupt.
+// Does nothing in threads other than the main thread. The caller need not hold the GIL.
 void check_signals();
 
-// A context variable: a tuple of the numbers (Shared_Session::bind_to_task) of the transactions in
-// whose `with` block this code runs. Asyncio tasks, and threads of asyncio.to_thread, inherit it
-// from the code that started them.
+// A context variable: the tuple of the transactions (their numbers, see
+// Shared_Session::bind_to_task) in whose `with` block the code runs. Asyncio tasks, and threads of
+// asyncio.to_thread, inherit it from the code that started them.
 nb::tuple outer_transactions();
 void set_outer_transactions(const nb::tuple& numbers);
 
-// A field as Python sees it.
+// A field, for access by Python.
 struct Field_Info {
   nb::object name;  // interned
   Field_Id id;
   Type type;
-  // True if records have an attribute of this name, such as a method, which hides the field.
+  // True if records have an attribute of the same name, such as a method, which hides the field.
   bool is_hidden = false;
 };
 
-// The fields of a table, without dropped ones.
+// The fields of a table, except dropped fields.
 struct Table_Info {
   std::vector<Field_Info> fields;
   // Returns null if there is no such field.
   const Field_Info* find(PyObject* name) const;
 };
 
-// An open database. All its Python objects share one Shared_Session; it lives as long as they do,
-// but may be closed earlier. One thread at a time can use it, by holding a Use: others wait,
-// without the GIL.
+// An open database. All its Python objects share one Shared_Session, which exists as long as they
+// do, but may be closed earlier. A thread must hold a Use to use it. Other threads wait for the
+// Use, without the GIL.
 class Shared_Session {
  public:
-  // Throws ValueError for an unknown mode or recovery, and what the Session constructor throws.
+  // Throws ValueError if the mode or the recovery is unknown, and the exceptions of the Session
+  // constructor.
   static std::shared_ptr<Shared_Session> open(const std::string& path, const std::string& mode,
                                               const std::string& recovery, Session_Options options);
   std::shared_ptr<Shared_Session> past(Moment moment);
   ~Shared_Session();
 
-  // Gives the calling thread exclusive use of the session during its lifetime. May be nested.
-  // Throws Closed.
+  // Gives the calling thread exclusive use of the session while this object exists. A thread may
+  // nest several. Throws Closed.
   class Use {
    public:
-    // Throws Exception during a Call of this thread, and what Session::require_intact throws.
+    // Throws Exception during a Call of this thread, and the exceptions of Session::require_intact.
     // `skips_checks` skips both checks.
     explicit Use(Shared_Session& session, bool skips_checks = false);
     ~Use();
@@ -119,9 +120,9 @@ class Shared_Session {
     Shared_Session& session_;
   };
 
-  // A Use for changes: waits, in order of arrival, until no other thread is in a transaction.
-  // Throws Lock_Timeout after the timeout of the session, and Exception in an asyncio task other
-  // than that of the transaction, or if the thread in the transaction waits for this one.
+  // A Use for changes. Waits, in order of arrival, until no other thread is in a transaction.
+  // Throws Lock_Timeout after the timeout of the session. Throws Exception if the transaction
+  // belongs to another asyncio task, or if its thread waits for this thread.
   class Turn {
    public:
     explicit Turn(Shared_Session& session);
@@ -133,8 +134,8 @@ class Shared_Session {
     std::optional<Use> use_;
   };
 
-  // Marks a call during which Python code may run, such as signal handlers. That code cannot use
-  // the session.
+  // Marks a call during which other Python code, such as a signal handler, may run. This code
+  // cannot use the session.
   class Call {
    public:
     explicit Call(Shared_Session& session)
@@ -148,31 +149,31 @@ class Shared_Session {
     const bool was_in_call_;
   };
 
-  // True if the session is closed, or belongs to the process before a fork.
+  // True if the session is closed, or was opened before this process was forked.
   bool is_closed() const { return session_ == nullptr || must_close_ || forks_ != fork_count(); }
   const std::string& name() const { return name_; }
 
-  // All functions below require a Use, except drop_transaction and close_all.
+  // The functions below require a Use, except drop_transaction() and close_all().
 
   Session& operator*() { return *session_; }
   Session* operator->() { return session_.get(); }
-  // Closes the session: at once, or, if this thread holds an outer Use, when that ends. (Python
-  // code that runs during a call may close the session.)
+  // Closes the session immediately or, if this thread holds an outer Use, when that Use ends.
+  // (Python code may close the session during a call.)
   void close();
   // Valid until the schema changes.
   const Table_Info& table_info(const Table& table);
   std::unique_ptr<Sql_Connection>& sql();
 
-  // As in Session. Functions that may take long release the GIL.
+  // Like the functions of Session. Functions that may take long release the GIL.
   void begin(const std::string& why, const std::string& author, bool is_hard);
-  // Restricts the open transaction to the current asyncio task, if there is one. Returns a number
-  // that identifies the transaction in this process.
+  // If there is a current asyncio task, restricts the open transaction to it. Returns a number that
+  // identifies the transaction in this process.
   std::uint64_t bind_to_task();
   void commit();
-  // No-op without a transaction.
+  // Does nothing if there is no transaction.
   void rollback();
-  // Rolls back a transaction that no object can end any more: at once, or when the last Use ends,
-  // of whichever thread holds one.
+  // Rolls back a transaction that no object can end any more. If any thread holds a Use, this is
+  // done when the last Use ends, otherwise immediately.
   void drop_transaction();
   Offset pull(double wait);
   void hard_checkpoint();
@@ -183,15 +184,15 @@ class Shared_Session {
     if (session_->is_in_transaction()) return session_->change(write);
     return Session::in_own_transaction(*this, session_->is_hard(), write);
   }
-  // Ignores its own errors: the exception in flight is the cause.
+  // Ignores its own errors, because the exception in flight is the cause.
   void roll_back_after_error() noexcept;
 
-  // Closes all sessions at the end of the program, because destructors do not run then.
+  // Closes all sessions at the end of the program, because destructors are not called then.
   static void close_all();
 
  private:
   explicit Shared_Session(std::string name);
-  // Returns the number of forks between the process that loaded this module and this one.
+  // Returns the number of forks since the module was loaded, in this process and its ancestors.
   static int fork_count();
 
   void close_now() noexcept;
@@ -211,8 +212,8 @@ class Shared_Session {
   std::unique_ptr<Session> session_;
   double timeout_ = -1;
   nb::object task_;                // weak reference to the task that owns the transaction, if any
-  std::uint64_t transaction_ = 0;  // its number, see bind_to_task()
-  // Tickets of the waiting threads, guarded by the GIL. turns_ counts the notifications, and is
+  std::uint64_t transaction_ = 0;  // the number of the transaction, see bind_to_task()
+  // The tickets of the waiting threads, guarded by the GIL. turns_ counts notifications, and is
   // guarded by turn_mutex_.
   std::deque<std::uint64_t> waiting_;
   std::uint64_t last_ticket_ = 0;

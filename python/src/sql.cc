@@ -12,7 +12,7 @@
 #include "objects.h"
 #include "values.h"
 
-// SELECT on the tables of a session.
+// Runs SELECT on the tables of a session.
 
 namespace joedb::python {
 
@@ -45,8 +45,8 @@ nb::object cell_object(const Cell& cell) {
       cell);
 }
 
-// Parameters of a statement. They own their values, so no Python code runs while a statement
-// exists.
+// The parameters of a statement. They own their values, so that no Python code runs while the
+// statement exists.
 struct Parameters {
   bool are_named = false;
   std::vector<std::pair<std::string, Cell>> values;
@@ -202,7 +202,7 @@ class Query {
         cell));
   }
 
-  // Reads a batch of rows. Returns true if there are no more.
+  // Reads a batch of rows. Returns true if there are no more rows.
   bool read(std::vector<Cell>& cells, std::size_t width) {
     constexpr int many = 1024;
     for (int row = 0; row < many; ++row) {
@@ -239,8 +239,8 @@ class Query {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// During its lifetime, a signal such as Ctrl-C ends a running statement; rethrow() then throws the
-// exception of the signal handler.
+// While this object exists, a signal such as Ctrl-C ends a running statement. rethrow() then throws
+// the exception of the signal handler.
 class Signal_Handler {
  public:
   explicit Signal_Handler(sqlite3* connection) : connection_(connection) {

@@ -127,7 +127,8 @@ nb::dict record_dict(const Record_Object& record) {
   return result;
 }
 
-// Formats a record as a user would write it. References are shown as ids, long values shortened.
+// Formats a record as a user would write it. References are shown as ids; long values are
+// truncated.
 std::string record_repr(const Record_Object& record) {
   Shared_Session& session = *record.session;
   const Shared_Session::Use use(session);
@@ -162,7 +163,8 @@ void delete_record(Shared_Session& session, Table_Id table, Record_Id record) {
 
 // ---- tables -------------------------------------------------------------------------------------
 
-// Converts the argument of `table[key]`, `in` and delete(): an id, or a record of this table.
+// Converts the argument of `table[key]`, `in` or delete(), which is an id, or a record of this
+// table.
 Record_Id to_id(const Table_Object& table, nb::handle key) {
   if (const Record_Object* const record = as_record(key)) {
     if (record->session != table.session || record->table != table.id)
@@ -183,8 +185,8 @@ nb::object insert(const Table_Object& self, const nb::kwargs& values) {
   return nb::cast(Record_Object{self.session, self.id, record});
 }
 
-// Inserts a record for each dict. If one is invalid, the records before it are rolled back, unless
-// the caller is in a transaction: there they stay, as after other errors.
+// Inserts a record for each dict. If a dict is invalid, the records before it are rolled back,
+// except in a transaction of the caller, where they remain, as after other errors.
 nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_default,
                        bool ignore_unknown, bool use_ids, bool round) {
   Shared_Session& session = *self.session;
@@ -194,7 +196,7 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_d
     for (const nb::handle row : nb::iter(rows)) {
       if (!PyDict_Check(row.ptr()))
         fail(PyExc_TypeError, "a dict is needed for each record, not " + shown(row));
-      // Python code of a value may change the dict during its conversion.
+      // Copy the dict, because Python code of a value may change it during the conversion.
       const nb::object copy = nb::steal(PyDict_Copy(row.ptr()));
       if (!copy.is_valid()) throw nb::python_error();
       std::optional<Record_Id> id;
@@ -206,7 +208,7 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_d
   return ids;
 }
 
-// Returns the ids in use, in ascending order.
+// Returns all used ids, in ascending order.
 std::vector<index_t> all_ids(const Table& table) {
   std::vector<index_t> ids;
   ids.reserve(static_cast<std::size_t>(table.records().used_count()));
@@ -259,7 +261,7 @@ nb::object array(const T* data, std::size_t size, nb::handle owner) {
                   nb::rv_policy::reference);
 }
 
-// Makes a read-only array that owns its memory.
+// Creates a read-only array that owns its memory.
 template <class T>
 nb::object array(std::vector<T> values) {
   auto* const memory = new std::vector<T>(std::move(values));
@@ -275,7 +277,7 @@ nb::object object_array(const nb::list& values) {
   return result;
 }
 
-// Returns the values of the records `ids`; of all records if it is null.
+// Returns the values of the records `ids`; if `ids` is null, of all records.
 nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Table& table,
                         const Field_Info& field, const std::vector<index_t>* ids) {
   Shared_Session& session = *shared;
@@ -286,7 +288,7 @@ nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Tab
   return visit_type(field.type.code, [&]<class T>(std::type_identity<T>) -> nb::object {
     const Column<T>& column = table.column<T>(field.id);
     if constexpr (std::is_arithmetic_v<T>) {
-      const auto is_bool_memory = [&] {  // a snapshot can contain bytes other than 0 and 1
+      const auto is_bool_memory = [&] {  // a snapshot may contain bytes other than 0 and 1
         const auto* const bytes = reinterpret_cast<const unsigned char*>(column.data());
         return std::none_of(bytes, bytes + size, [](unsigned char byte) { return byte > 1; });
       };
@@ -325,7 +327,7 @@ nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Tab
   });
 }
 
-// Returns the column for `table.name` and `table["name"]`.
+// Returns the column, for `table.name` and `table["name"]`.
 nb::object get_column(const Table_Object& self, nb::handle name, PyObject* error) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
@@ -450,8 +452,8 @@ nb::dict table_fields(const Table_Object& self) {
 
 // ---- iterating ----------------------------------------------------------------------------------
 
-// Iterates over the records in the order of their ids. Sees changes made during the iteration at
-// ids that it has not reached yet.
+// Iterates over the records in the order of their ids. Changes made during the iteration are
+// visible if their ids have not been reached yet.
 struct Table_Iterator {
   Table_Object table;
   index_t next = 0;
@@ -608,7 +610,7 @@ void add_tables(nb::module_& module) {
              const Shared_Session::Use use(*self.session);
              return (*self.session)->table(self.id).records().used_count();
            })
-      // Without this, a table without records would be false.
+      // Without this function, an empty table would be false.
       .def("__bool__", [](const Table_Object&) { return true; })
       .def("__iter__",
            [](const Table_Object& self) {

@@ -15,7 +15,7 @@ void fail(PyObject* type, const std::string& text) {
   throw nb::python_error();
 }
 
-// Returns a view of a bytes object. Throws the pending Python error if it is null.
+// Returns a view of a bytes object. If the object is null, throws the pending Python exception.
 static std::string_view bytes_view(const nb::object& bytes) {
   char* data = nullptr;
   Py_ssize_t size = 0;
@@ -76,7 +76,7 @@ std::string type_text(const Database& database, const Type& type) {
 
 namespace {
 
-// Throws the errors of a failed conversion, with the names of table and field.
+// Throws the exceptions for a failed conversion, with the names of the table and field.
 class Problem {
  public:
   Problem(const Database& database, const Table& table, const Field_Info& field)
@@ -98,8 +98,8 @@ class Problem {
   const std::string type_;
 };
 
-// Converts an integer, or an object usable as one, such as a NumPy integer. Returns nullopt for
-// other objects.
+// Converts an integer, or an object that can be used as one, such as a NumPy integer. Returns
+// nullopt for any other object.
 std::optional<std::int64_t> integer(nb::handle object, bool& is_too_large) {
   nb::object index;
   PyObject* number = object.ptr();
@@ -152,7 +152,7 @@ bool to_bool(nb::handle object, const Fail& problem) {
   if (object.ptr() == Py_True) return true;
   if (object.ptr() == Py_False) return false;
   const std::string type = name_text(nb::getattr(object.type(), "__name__"));
-  if (type == "bool" || type == "bool_") {  // NumPy's types
+  if (type == "bool" || type == "bool_") {  // types of NumPy
     const int value = PyObject_IsTrue(object.ptr());
     if (value < 0) throw nb::python_error();
     return value != 0;
@@ -201,7 +201,7 @@ void to_blob(nb::handle object, Input& input, const Fail& problem) {
   if (object.is_none()) return;
   if (PyUnicode_Check(object.ptr()) || PyObject_CheckBuffer(object.ptr()) == 0)
     problem().wrong_type(object);
-  // Copies a mutable object, such as a bytearray.
+  // Copy the object, because it may be mutable, like a bytearray.
   input.keep = nb::steal(PyBytes_FromObject(object.ptr()));
   input.bytes = bytes_view(input.keep);
 }
@@ -212,7 +212,8 @@ Input to_input(Shared_Session& session, const Table& table, const Field_Info& fi
                nb::handle object) {
   Input input;
   input.field = field.id;
-  // Copied first: the conversion may run Python code of the object that changes the schema.
+  // Copy these first, because the conversion may run Python code of the object, which may change
+  // the schema.
   const Type type = field.type;
   const Table_Id table_id = table.id();
   const nb::object name = field.name;
@@ -328,7 +329,7 @@ static nb::object number_object(T value) {
     return nb::steal(PyLong_FromLongLong(value));
 }
 
-// reference(record) converts a non-null reference; read(blob) returns the bytes of a blob.
+// reference(record) converts a reference that is not null. read(blob) returns the bytes of a blob.
 template <class Reference, class Read>
 static nb::object convert(const Value& value, Reference reference, Read read) {
   return std::visit(

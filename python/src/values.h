@@ -8,16 +8,16 @@
 #include "joedb/history/changes.h"
 #include "session.h"
 
-// Values between Python and the engine.
+// Converts values between Python and the engine.
 
 namespace joedb::python {
 
-// A value for a field, and the Python object that owns its text or bytes.
+// A value for a field, with the Python object that owns its text or bytes.
 struct Input : Field_Input {
   nb::object keep;
 };
 
-// Values for several fields, in the form that Session takes.
+// Values for several fields, in the form that Session requires.
 class Inputs {
  public:
   void reserve(std::size_t size) { values_.reserve(size); }
@@ -32,49 +32,51 @@ class Inputs {
   std::vector<nb::object> kept_;
 };
 
-// Converts an object to a value of a field. Throws TypeError, ValueError or OverflowError, with the
-// names of table and field, and the value. May run Python code, which may change the database.
+// Converts an object to a value of a field. Throws TypeError, ValueError or OverflowError. Their
+// text has the names of the table and field, and the value. May run Python code, which may change
+// the database.
 Input to_input(Shared_Session& session, const Table& table, const Field_Info& field,
                nb::handle object);
-// The same for a dict of keyword arguments. Also throws TypeError for a name that is not a field.
+// Converts a dict of keyword arguments. Also throws TypeError if a name is not a field.
 Inputs to_inputs(Shared_Session& session, Table_Id table, nb::handle dict);
 
-// How to convert a dict to a record; the members are those of Arrow_Import_Options.
+// How to convert a dict to a record. The members are as in Arrow_Import_Options.
 struct Row_Options {
   bool null_is_default = false;
   bool ignore_unknown = false;
   bool use_ids = false;
   bool round = false;
 };
-// Like to_inputs, with options. If use_ids is set, also returns the id. Also throws Data_Error.
+// Like to_inputs(), with options. If use_ids is set, also returns the id. Also throws Data_Error.
 Inputs to_row(Shared_Session& session, Table_Id table, nb::handle dict, const Row_Options& options,
               std::optional<Record_Id>& id);
 
-// Bytes that are not UTF-8 become surrogates, as in Python's file names (surrogateescape).
+// Convert between texts and Python strings. Bytes that are not UTF-8 become surrogates, as in
+// Python's file names (surrogateescape).
 nb::object text_object(std::string_view text);
 std::string text_bytes(nb::handle text);
-// Converts a value to its Python object; a reference becomes a record.
+// Converts a value to a Python object. A reference becomes a record.
 nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
                      const Value& value);
-// The same without a database: references become ids, and blobs are read from `file`.
+// Converts a value without a database. References become ids, and blobs are read from `file`.
 nb::object to_plain_object(const Value& value, const Abstract_File& file);
 
-// Returns the value of a field. Precondition: the record exists.
+// Returns the value of a field. Precondition: the record is in use.
 Value read_value(const Table& table, Field_Id field, const Type& type, Record_Id record);
 
-// Raises an exception of Python.
+// Raises a Python exception.
 [[noreturn]] void fail(PyObject* type, const std::string& text);
 
-// "city.population"
+// Returns a name like "city.population".
 std::string full_name(const Table& table, const Field_Info& field);
 std::string name_text(nb::handle name);
-// Returns the text of an object for error messages.
+// Returns an object as text, for error messages.
 std::string shown(nb::handle object);
-// Throws `type`, an AttributeError, TypeError or KeyError, for a name that is not a field.
+// Throws `type` (AttributeError, TypeError or KeyError) for a name that is not a field.
 [[noreturn]] void throw_no_field(Shared_Session& session, const Table& table, nb::handle name,
                                  PyObject* type);
 
-// "int32", "references person"
+// Returns a text like "int32" or "references person".
 std::string type_text(const Database& database, const Type& type);
 
 }  // namespace joedb::python

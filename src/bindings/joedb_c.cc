@@ -21,7 +21,7 @@ namespace joedb {
 
 namespace {
 
-// A plain array has no destructor: functions may still be called at the end of the program.
+// A plain array, because it needs no destructor: functions may be called at the end of the program.
 thread_local char error_text[1024];
 
 class Misuse : public Exception {
@@ -59,7 +59,7 @@ joedb_code code_of(const Exception& error) {
   return JOEDB_ERROR;
 }
 
-// A text that is too long is truncated between two characters of UTF-8.
+// Truncates a text that is too long, between two UTF-8 characters.
 void set_error_text(const char* text) noexcept {
   std::size_t size = std::min(std::strlen(text), sizeof(error_text) - 1);
   if (text[size] != '\0')
@@ -68,7 +68,7 @@ void set_error_text(const char* text) noexcept {
   error_text[size] = '\0';
 }
 
-// Calls f(), and returns the code for the exception that it throws.
+// Calls f(). If it throws, returns the code of the exception.
 template <class F>
 joedb_code guarded(F f) noexcept {
   try {
@@ -94,8 +94,8 @@ void require(const T* pointer, const char* name) {
   if (pointer == nullptr) throw Misuse(std::string(name) + " is null");
 }
 
-// Calls f(session). Refuses calls from the interrupt function of the same database, and every call
-// once the tables and the file differ (Session::require_intact).
+// Calls f(session). Refuses calls from the interrupt function of the same database. Refuses all
+// calls if the tables differ from the file (Session::require_intact).
 template <class F>
 joedb_code with(joedb_db* db, F f) noexcept {
   return guarded([&] {
@@ -165,7 +165,7 @@ Session_Options options_of(const joedb_options& from) {
   return options;
 }
 
-// Throws Data_Error if there is no such field.
+// Throws Data_Error if the field does not exist.
 const Field& field_of(const Table& table, joedb_field field) {
   const Field* const found = table.find_field(Field_Id(field));
   if (found == nullptr)
@@ -185,7 +185,7 @@ std::string_view view(const joedb_value& value) {
   return {value.is.bytes.data != nullptr ? value.is.bytes.data : "", value.is.bytes.size};
 }
 
-// Throws Data_Error if there is no such field, or if the value has another type or does not fit it.
+// Throws Data_Error if the field does not exist, or if it cannot hold the value.
 Field_Input to_input(const Table& table, joedb_field field, const joedb_value& value) {
   const Field& found = field_of(table, field);
   const std::string name = table.name() + '.' + found.name;
@@ -253,7 +253,7 @@ joedb_value to_value(const Table& table, Field_Id field, const Type& type, index
   return result;
 }
 
-// Returns the next number after `number` and below `end` for which is_there() is true; 0 if there
+// Returns the first number after `number` and below `end` for which is_there() is true; 0 if there
 // is none.
 template <class F>
 std::size_t next_number(std::size_t number, std::size_t end, F is_there) {
@@ -262,7 +262,7 @@ std::size_t next_number(std::size_t number, std::size_t end, F is_there) {
   return 0;
 }
 
-// Calls write(session, store) in a transaction, and assigns its result to `out`.
+// Calls write(session, store) in a transaction, and assigns the result to `out`.
 template <class Out, class Write>
 joedb_code change_schema(joedb_db* db, Out* out, Write write) {
   return with(db, [&](Session& session) {
@@ -555,7 +555,7 @@ joedb_code joedb_import_arrow(joedb_db* db, joedb_table table, ArrowArrayStream*
     assign(first, imported.first.value());
     assign(count, imported.rows);
   });
-  // release() may change the errno that an Io_Error has set.
+  // Preserve the errno of an Io_Error, because release() may change it.
   const int error = errno;
   if (in != nullptr && in->release != nullptr) in->release(in);
   errno = error;

@@ -25,14 +25,14 @@ namespace {
 
 constexpr std::chrono::milliseconds max_pause{20};
 
-// Returns a duration of up to about 30 years; the longest one if `seconds` is negative.
+// Converts seconds to a duration of up to about 30 years; to the maximum duration if negative.
 System::Duration duration_of(double seconds) {
   if (seconds < 0) return System::Duration::max();
   return std::chrono::duration_cast<System::Duration>(
       std::chrono::duration<double>(std::min(seconds, 1e9)));
 }
 
-// A system whose sleep() can be interrupted. It looks for interrupts every 20 ms.
+// A system whose sleep() can be interrupted. It calls `look` every 20 ms.
 class Interruptible_System final : public System {
  public:
   explicit Interruptible_System(const std::function<void()>& look) : look_(look) {}
@@ -72,7 +72,7 @@ class Session::Server {
     settings.look = options.check_interrupt;
     if (options.timeout) {
       settings.retry_time = settings.lock_time = duration_of(*options.timeout);
-      // A server that is well needs some time, too.
+      // Even a healthy server needs some time, so wait for at least 1 s.
       settings.answer_time = std::clamp<System::Duration>(
           settings.retry_time, std::chrono::seconds(1), settings.answer_time);
     }
@@ -143,7 +143,7 @@ void Session::open_for_writing(bool is_shared) {
   require_indexes();
 }
 
-// Finds tables and fields by name if the file has tables; otherwise uses the given ids.
+// Finds tables and fields by their names if the file has tables. Otherwise uses the given ids.
 std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
   if (options_.unique_indexes.empty()) return {};
   Database schema;
@@ -157,7 +157,7 @@ std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
   for (const Unique_Index& wanted : options_.unique_indexes) {
     Index_Definition index{wanted.name, wanted.table_id, wanted.field_ids, true, {}};
     const Table* const table = schema.find_table(wanted.table);
-    // A missing table or field is reported by the program that opens the file.
+    // The program that opens the file reports missing tables and fields.
     if (table == nullptr && !schema.tables().empty()) continue;
     if (table != nullptr) {
       index.table = table->id();
@@ -173,7 +173,8 @@ std::vector<Index_Definition> Session::find_indexes(Recovery recovery) const {
   return indexes;
 }
 
-// If this file was new, the server may have given other ids to the tables.
+// Checks the ids in the indexes: if the file was new, the server may have given other ids to the
+// tables.
 void Session::require_indexes() const {
   for (const Unique_Index& wanted : options_.unique_indexes) {
     const Table* const table = database_->find_table(wanted.table);
@@ -200,7 +201,7 @@ std::unique_ptr<Session> Session::past(Moment moment) const {
   session->file_ = std::make_unique<Past_File>(session->past_source_, session->past_end_);
   try {
     session->open_for_reading();
-  } catch (const Corruption_Error&) {  // is the position inside an entry, or the file damaged?
+  } catch (const Corruption_Error&) {  // position inside an entry, or damaged file?
     Readonly_Journal journal(*session->past_source_);
     journal.replay(Ignore_Entries(), session->past_end_);
     require_entry_end(journal, session->past_end_);
@@ -217,7 +218,7 @@ Session::~Session() {
   }
 }
 
-// The server is not involved: it makes its own copy durable.
+// Does not involve the server, which makes its own copy durable.
 void Session::close() {
   if (is_in_transaction() && !file_->is_inherited()) roll_back_after_error();
   if (!std::exchange(has_committed_, false) || has_failed_ || file_->is_inherited()) return;
@@ -252,7 +253,7 @@ std::shared_ptr<Abstract_File> Session::open_reader() const {
   if (is_past()) return std::make_shared<Past_File>(past_source_, past_end_);
   if (file_->is_replaced()) throw Exception(name_ + " was replaced by another file: open it again");
   if (std::shared_ptr<Abstract_File> file = file_->reopen(Open_Mode::read_existing)) return file;
-  // A file in memory cannot be opened again.
+  // A file in memory cannot be reopened, so copy it.
   auto copy = std::make_shared<Memory_File>();
   file_->copy_to(*copy);
   return copy;
@@ -315,7 +316,7 @@ void Session::begin(std::string_view why, std::string_view author, bool is_hard)
   require_writer();
   if (is_in_transaction()) throw Exception(name_ + ": there is a transaction already");
   if (has_failed_) throw_failure();
-  // Client_Lock reads the entries that others have written.
+  // Client_Lock will read the entries of other processes.
   if (is_shared_) {
     pins_->before_change();
     if (store_->must_build()) forget_tables();
@@ -378,9 +379,10 @@ void Session::rollback_of_any_thread() {
   if (has_failed_) throw_failure();
 }
 
-// Throws nothing: an exception in flight says more, and other callers throw the failure that was
-// noted (throw_failure). Entries that have a checkpoint count, and stay. If the file can no longer
-// be written, the tables are as before the transaction, unless they must be built again.
+// Throws nothing, because an exception in flight is more informative; other callers throw the
+// failure that was recorded (throw_failure). Entries that have a checkpoint remain. If the file can
+// no longer be written, the tables return to their state before the transaction, unless they must
+// be rebuilt.
 void Session::roll_back_after_error() noexcept {
   if (!is_in_transaction()) return;
   bool lock_is_free = false;
@@ -395,7 +397,7 @@ void Session::roll_back_after_error() noexcept {
     fail(error.failure.c_str());
   } catch (const Exception& error) {
     fail(error.what());
-  } catch (const std::exception& error) {  // no memory
+  } catch (const std::exception& error) {  // out of memory
     must_build = true;
     fail(error.what());
   }
@@ -468,10 +470,10 @@ bool Session::can_redo(const Undo_Stack_Options& options) {
 
 namespace {
 
-// Holds the content of a stream in memory, and provides it as another stream.
+// Reads a stream into memory, and provides the content as another stream.
 class Collected_Stream {
  public:
-  // Reads `in` to its end, and releases it, also if this throws.
+  // Reads `in` to its end. Always releases it, even after an exception.
   explicit Collected_Stream(ArrowArrayStream* in) {
     try {
       read(*in);
@@ -486,7 +488,7 @@ class Collected_Stream {
   Collected_Stream(const Collected_Stream&) = delete;
   Collected_Stream& operator=(const Collected_Stream&) = delete;
 
-  // Valid as long as this object lives.
+  // Returns the stream, which must not outlive this object.
   ArrowArrayStream stream() {
     ArrowArrayStream out{};
     out.get_schema = [](ArrowArrayStream* self, ArrowSchema* schema) {
@@ -576,8 +578,8 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
   Table& table = database_->table(table_id);
   pins_->before_change(table_id);
   const Record_Id record = id.value_or(Record_Id(table.records().next_free()));
-  // The bytes of blobs precede the values that refer to them in the journal. If an id is reused,
-  // all fields are written: the tools of joedb 10 would show old values otherwise.
+  // In the journal, the bytes of blobs precede the values that refer to them. If an id is reused,
+  // all fields are written, because the tools of joedb 10 would otherwise show old values.
   std::vector<std::pair<Field_Id, Value>> values;
   const bool is_reused = record.value() < table.records().size();
   const bool has_bytes = std::any_of(inputs.begin(), inputs.end(),
@@ -620,7 +622,7 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
   } catch (...) {
     try {
       store_->write(Delete{table_id, record});
-    } catch (const std::exception&) {  // the other exception says more
+    } catch (const std::exception&) {  // the other exception is more informative
       must_roll_back_ = true;
     }
     throw;

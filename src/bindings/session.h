@@ -20,80 +20,82 @@
 
 namespace joedb {
 
-// A unique index of the options of a schema, by names.
+// A unique index in the options of a schema. It is given by names.
 struct Unique_Index {
   std::string name;
   std::string table;
   std::vector<std::string> fields;
-  // Ids for a file that does not have the table yet.
+  // The ids to use if the file does not have the table yet.
   Table_Id table_id = {};
   std::vector<Field_Id> field_ids = {};
 };
 
 struct Session_Options {
-  // How bytes after the checkpoint are handled. Default: Recovery::keep for a shared file or with a
-  // server, Recovery::none otherwise.
+  // What to do with bytes after the checkpoint. nullopt: Recovery::keep for a shared file or with a
+  // server, otherwise Recovery::none.
   std::optional<Recovery> recovery;
-  // Makes hard checkpoints in transactions that do not select a kind of checkpoint.
+  // If true, a transaction that does not choose a kind of checkpoint makes a hard one.
   bool is_hard = false;
   bool has_timestamps = true;
-  // Maximum time to wait for a lock of the file (File) or of the server, and for a lost server, in
-  // seconds. Negative: no limit. It also limits Connector::Settings::answer_time, to at least 1 s.
-  // Default: those of File and of Connector::Settings.
+  // Time limit in seconds for waiting for a lock of the file (File) or of the server, and for a
+  // lost server. Negative: no limit. It also limits Connector::Settings::answer_time, to 1 s or
+  // more. nullopt: the defaults of File and of Connector::Settings.
   std::optional<double> timeout = {};
   // Called every few milliseconds while the session waits for other processes. If it throws, the
-  // wait ends.
+  // session stops waiting, and passes on the exception.
   std::function<void()> check_interrupt = [] {};
-  // If true, a transaction can be used only by the thread that has begun it.
+  // If true, only the thread that has begun a transaction can use it.
   bool checks_thread = true;
-  // Server of which the file is a copy: joedb://HOST/DATABASE, or the path of a socket. Empty:
-  // none.
+  // The server whose database the file is a copy of: joedb://HOST/DATABASE, or the path of a
+  // socket. Empty: none.
   std::string server = {};
   std::string authority_file = {};
   std::string token_file = {};
-  // Unique indexes that a writer enforces.
+  // Unique indexes that are enforced for changes.
   std::vector<Unique_Index> unique_indexes = {};
 };
 
-// A value for a field. Texts are views. If there are `bytes`, they are written to the journal, and
-// the blob field refers to them.
+// A value for a field. Texts are views. For a blob, `bytes` are written to the journal, and the
+// field refers to them.
 struct Field_Input {
   Field_Id field;
   Value value;
   std::optional<std::string_view> bytes = {};
 };
 
-// An open database for programs without a compiled schema, in other languages: a file for writing,
-// alone or shared, optionally with a server; a file for reading; or a past state.
+// An open database, for programs without a compiled schema and in other languages. It is a file for
+// writing (alone, or shared, optionally with a server), a file for reading, or a past state.
 //
-// Fields of an inserted record have default values unless values are given, also if its id is
-// reused. Columns may be exported (pins()): the pins are notified before each change.
+// An inserted record has default values in fields without a given value, even if its id is reused.
+// Columns may be exported by pins(), which are notified before each change.
 //
-// Not thread-safe. Functions throw the exceptions of the engine, and Exception in a transaction of
-// another thread or if the database can only be read. Functions that may wait call check_interrupt.
+// Not thread-safe. Functions throw the exceptions of the engine. They throw Exception during a
+// transaction of another thread, and changes throw Exception if the database can only be read.
+// Functions that may wait call check_interrupt.
 class Session {
  public:
   static constexpr char memory_name[] = ":memory:";
 
-  // Also throws Exception if a server is given and the program was built without network support.
+  // Throws Exception, among other cases, if a server is given and joedb was built without network
+  // support.
   Session(const std::string& path, Open_Mode mode, Session_Options options = {});
-  // Calls close(). Errors go to Destructor_Logger.
+  // Calls close(). Errors are reported to Destructor_Logger.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Rolls an open transaction back. If this session has changed something, makes a hard checkpoint,
-  // with the lock of a shared file. Only the destructor may be called afterwards. Throws the
+  // Rolls back an open transaction. If this session has changed anything, makes a hard checkpoint,
+  // for which it locks a shared file. Afterwards, only the destructor may be called. Throws the
   // exceptions of hard_checkpoint().
   void close();
 
-  // Returns the state at a moment, for reading. This session may be destroyed first.
+  // Returns the state at a moment, for reading. It may outlive this session.
   std::unique_ptr<Session> past(Moment moment) const;
 
   const std::string& name() const { return name_; }
   bool is_past() const { return past_source_ != nullptr; }
   bool is_hard() const { return options_.is_hard; }
-  // True if others may write, too: transactions wait for them.
+  // True if other processes may also write. Transactions then wait for them.
   bool is_shared() const { return is_shared_; }
 
   // ---- reading
@@ -103,24 +105,23 @@ class Session {
   // Throws Data_Error if the table was dropped or never existed.
   const Table& table(Table_Id id) const;
   Arrow_Pins& pins() { return *pins_; }
-  // Changes when tables or fields, or their addresses, may have changed.
+  // A number that changes when tables or fields, or their addresses, may have changed.
   std::uint64_t schema_version() const {
     return database_->schema_entries().size() + (builds_ << 40);
   }
-  // Position of the checkpoint of the journal.
+  // Returns the position of the journal's checkpoint.
   Offset checkpoint() const;
-  // Opens the file for reading the journal. The result stays valid even after this object is
-  // destroyed.
+  // Opens the file for reading its journal. The result may outlive this object.
   std::shared_ptr<Abstract_File> open_reader() const;
   std::string read_blob(Blob blob);
-  // The same for blobs of an export, which may be read later. Throws Exception if the transaction
-  // has written something: a rollback could replace these bytes by others.
+  // Like open_reader(), for the blobs of an export, which may be read later. Throws Exception if
+  // the transaction has written anything: after a rollback, other bytes could replace these blobs.
   std::shared_ptr<Abstract_File> open_blob_reader();
-  // Flushes the buffer, and returns the file, which has all blobs then.
+  // Flushes the buffer, so that the file has all blobs, and returns the file.
   Abstract_File& flushed_file();
 
-  // Reads the entries that others have written. If there are no new entries, waits for them for up
-  // to `wait` seconds. Returns the number of new bytes. Throws Exception in a transaction.
+  // Reads new entries of other processes. If there are none, waits for them for up to `wait`
+  // seconds. Returns the number of new bytes. Throws Exception in a transaction.
   Offset pull(double wait);
 
   // ---- transactions
@@ -130,44 +131,45 @@ class Session {
     return is_in_transaction() && owner_ == std::this_thread::get_id();
   }
   bool is_transaction_hard() const { return client_ != nullptr && client_->settings().is_hard; }
-  // Begins a transaction, which belongs to this thread. If `why` or `author` is not empty, it is
-  // noted in the history. If this throws, there is no transaction.
+  // Begins a transaction, which belongs to this thread. `why` and `author` are recorded in the
+  // history, unless empty. After an exception, there is no transaction.
   void begin(std::string_view why, std::string_view author, bool is_hard);
-  // Ends the transaction, even if this throws: then the transaction was rolled back, unless it has
-  // a checkpoint (Client::transaction).
+  // Commits and ends the transaction. If this throws, the transaction has been rolled back, unless
+  // it has a checkpoint (Client::transaction).
   void commit();
-  // Ends the transaction without its changes. If the file can no longer be written, throws
-  // Write_Disabled, and every later begin() also throws it. The tables are as before the
+  // Undoes the changes and ends the transaction. If the file can no longer be written, throws
+  // Write_Disabled, and so does every later begin(). The tables are in their state before the
   // transaction, unless require_intact() throws.
   void rollback();
   // Rolls back a transaction that its own thread can no longer end. Does nothing if there is no
   // transaction.
   void rollback_of_any_thread();
   // Throws Write_Disabled if the tables differ from the file, because the rollback of changes other
-  // than those of records has failed. The session can only be closed then.
+  // than those of records has failed. The session can then only be closed.
   void require_intact() const;
   // Makes a hard checkpoint. Throws Exception in a transaction.
   void hard_checkpoint();
 
-  // The undo stack (joedb/history/undo.h). Undo and redo are transactions of their own. They throw
-  // Exception in another transaction, if there is nothing to undo or redo, and for conflicts, with
-  // a text for people; nothing has changed then.
+  // The undo stack (joedb/history/undo.h). Undo and redo are transactions. They throw Exception
+  // during another transaction, if there is nothing to undo or redo, and, with a text for people,
+  // if there are conflicts. After an exception, nothing has changed.
   void undo(const Undo_Stack_Options& options);
   void redo(const Undo_Stack_Options& options);
   bool can_undo(const Undo_Stack_Options& options);
   bool can_redo(const Undo_Stack_Options& options);
-  // Number of bytes that the transaction has written. Committing many bytes takes some time.
+  // Returns the number of bytes written by the transaction. Committing many bytes takes time.
   Offset uncommitted() const { return store_ ? store_->ahead_of_checkpoint() : 0; }
 
-  // Calls write() in the transaction of this thread. If there is none, makes one, which is rolled
-  // back if write() throws.
+  // Calls write() in the transaction of this thread. If there is none, begins one, and commits it,
+  // or rolls it back if write() throws.
   template <class F>
   auto change(F write) {
     require_writer();
     if (is_in_transaction()) return write();
     return in_own_transaction(*this, is_hard(), write);
   }
-  // For wrappers of Session: begin(), commit() and roll_back_after_error() of `owner` are called.
+  // For wrappers of Session: does the same with begin(), commit() and roll_back_after_error() of
+  // `owner`.
   template <class Owner, class F>
   static auto in_own_transaction(Owner& owner, bool is_hard, F write) {
     owner.begin("", "", is_hard);
@@ -186,22 +188,23 @@ class Session {
     }
   }
 
-  // ---- changes, in a transaction (import() makes one)
+  // ---- changes, which need a transaction (import() begins one)
+  // -------------------------------------
 
-  // Inserts a record with the given id, which must be free, or with the next free id.
+  // Inserts a record with id `id`, which must be free, or with the next free id if `id` is nullopt.
   Record_Id insert(Table_Id table, std::span<const Field_Input> inputs,
                    std::optional<Record_Id> id = {});
-  // Sets all of the fields or none, except as store() says.
+  // Sets all fields or none. For an exception, see store().
   void update(Table_Id table, Record_Id record, std::span<const Field_Input> inputs);
   void erase(Table_Id table, Record_Id record);
-  // Adds a record for each row of a stream (arrow/arrow.h), in a transaction of its own if there
-  // is none, and releases the stream in any case. The whole stream is read before anything is
-  // added, so code that runs meanwhile may use, and change, this session.
+  // Adds a record for each row of a stream (arrow/arrow.h), and always releases the stream. Begins
+  // a transaction if there is none. Reads the whole stream before it adds anything, so that code
+  // that runs meanwhile may use and change this session.
   Arrow_Imported import(Table_Id table, ArrowArrayStream* in, const Arrow_Import_Options& options);
 
-  // Returns the database for changes other than those of records: a rollback then replays the
-  // journal. If a later change of records in the same transaction, or an import, fails in the
-  // middle, for lack of memory or by a disk error, commit() rolls back and throws.
+  // Returns the database, for changes other than those of records. A rollback then replays the
+  // journal. If a later change of records, or an import, in the same transaction fails halfway,
+  // because of memory or the disk, commit() rolls back and throws.
   Writable_Database& store();
 
  private:
@@ -233,7 +236,7 @@ class Session {
   std::shared_ptr<Abstract_File> past_source_;
   Offset past_end_ = 0;
   std::unique_ptr<Abstract_File> file_;
-  std::unique_ptr<Writable_Database> store_;  // or journal_ with own_database_
+  std::unique_ptr<Writable_Database> store_;  // or else journal_ with own_database_
   std::unique_ptr<Readonly_Journal> journal_;
   Database own_database_;
   Database* database_ = nullptr;
@@ -243,13 +246,13 @@ class Session {
 
   std::optional<Undo_Log> undo_;
   Undo_Log::Savepoint start_;
-  bool must_rebuild_ = false;    // the undo log does not know all changes
-  bool must_roll_back_ = false;  // a change was made only in part
+  bool must_rebuild_ = false;    // the undo log does not have all changes
+  bool must_roll_back_ = false;  // a change was applied only in part
   std::unique_ptr<Client_Lock> lock_;
   std::thread::id owner_;
   std::uint64_t builds_ = 0;
-  bool has_failed_ = false;                // a rollback has failed
-  std::optional<Write_Disabled> failure_;  // its error; empty if there was no memory for the text
+  bool has_failed_ = false;                // true if a rollback has failed
+  std::optional<Write_Disabled> failure_;  // its error; empty if memory was exhausted
   bool are_tables_invalid_ = false;
 };
 

@@ -106,7 +106,7 @@ std::span<const Command_Help> interpreter_help() { return commands; }
 namespace {
 
 struct Argument_Help {
-  std::string_view word;  // as in the forms of commands
+  std::string_view word;  // as in the usage of commands
   std::string_view text;
 };
 
@@ -152,7 +152,7 @@ constexpr Argument_Help arguments[] = {
 
 constexpr std::size_t line_width = 79;
 
-// Breaks a text into lines, and indents all but the first, which begins at `column`.
+// Breaks a text into lines. The first line begins at `column`; the others are indented.
 void print_wrapped(std::ostream& out, std::string_view text, std::size_t column,
                    std::size_t indentation) {
   for (bool is_first = true; !text.empty(); is_first = false) {

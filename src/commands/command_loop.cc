@@ -17,7 +17,7 @@ static std::string_view trimmed(std::string_view line) {
   return line.substr(0, last + 1);
 }
 
-// Names are separated by |.
+// `names` are separated by |.
 static std::string_view first_name(std::string_view names) {
   return names.substr(0, names.find('|'));
 }
@@ -89,7 +89,7 @@ const Command_Help* Command_Loop::find_help(std::string_view name) const {
   return nullptr;
 }
 
-// Translates the command names of SQLite.
+// Translates a command name of SQLite to that of joedbi.
 static std::string_view without_sqlite(std::string_view name) {
   if (name == ".help") return "help";
   if (name == ".exit" || name == ".quit") return "quit";
@@ -178,7 +178,7 @@ std::string Command_Loop::shown_prompt() const {
 
 void Command_Loop::run_line(std::string_view line, std::ostream& out) {
   try {
-    line_ = line;  // a copy: the command may read more lines
+    line_ = line;  // a copy, because the command may read more lines
     execute(line_, out);
   } catch (const Display_Stopped& stopped) {
     if (*stopped.what() != 0) out << '\n' << stopped.what() << '\n';
@@ -191,7 +191,8 @@ void Command_Loop::run_line(std::string_view line, std::ostream& out) {
   if (settings_.is_echoing) answer(out);
 }
 
-// Answers in one piece, which is faster, unless the line is long: a copy could take much memory.
+// Writes the answer. A short answer is written in one piece, which is faster. A long line is not
+// copied, because a copy could take much memory.
 void Command_Loop::answer(std::ostream& out) {
   constexpr std::size_t max_piece_size = 4096;
   if (line_.size() > max_piece_size) {
@@ -280,11 +281,11 @@ std::vector<std::string> Command_Loop::command_names() const {
 
 // ---- completion ---------------------------------------------------------------------------------
 
-// Returns the kind of the argument after `words`, which begin with the command.
+// Returns the kind of the argument after `words`. The first word is the command.
 static std::string_view kind_of_argument(std::string_view kinds,
                                          const std::vector<std::string_view>& words) {
   std::size_t i = words.size() - 1;
-  // "references TABLE" is one argument, but two words.
+  // "references TABLE" is one argument of two words.
   if (words[0] == "add_field" && words.size() > 3 && words[3] == "references") {
     if (i == 3) return "table";
     if (i > 3) --i;

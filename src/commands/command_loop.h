@@ -17,14 +17,14 @@
 
 namespace joedb::inline v1 {
 
-// Help for a command: `help COMMAND` shows it, and completion by the tab key uses it. The pages of
-// the tools in docs/reference say the same: tests/docs/help.py compares them.
+// The help for a command. `help COMMAND` prints it, and completion by the tab key uses it. The
+// pages of tools in docs/reference must say the same: tests/docs/help.py compares them.
 struct Command_Help {
   std::string_view name;
-  // Kinds of its arguments in order, for completion: table, field, record, new_record, row (a value
-  // for each field), value, type, condition, command, setting, setting_value; new and number, which
-  // cannot be completed; or the possible words, separated by |. The last kind may be repeated if
-  // three dots follow it.
+  // The kinds of its arguments, in order, for completion. The kinds are table, field, record,
+  // new_record, row (one value per field), value, type, condition, command, setting and
+  // setting_value; new and number, which cannot be completed; or the possible words, separated by
+  // |. Three dots after the last kind mean that it may be repeated.
   std::string_view arguments;
   std::string_view summary;
   std::string_view examples;  // whole lines
@@ -33,23 +33,24 @@ struct Command_Help {
 // Returns the help for the commands of joedbi.
 std::span<const Command_Help> interpreter_help();
 
-// Prints the help for a command. `forms` are the ways to write it, like "table <table_name>".
+// Prints the help for a command. `forms` are the ways to write the command, like "table
+// <table_name>".
 void print_command_help(std::ostream& out, const std::vector<std::string_view>& forms,
                         const Command_Help& help);
 
 // A command that users can type.
 struct Interpreter_Command {
-  std::string_view names;  // "help|?": all its names
-  std::string_view help;   // "help|?": its line in the list of commands
-  // Reads all arguments before it changes anything. Prints to the stream. An Exception is shown to
-  // the user.
+  std::string_view names;  // all its names: "help|?"
+  std::string_view help;   // its line in the list of commands: "help|?"
+  // Runs the command. Must read all arguments before it changes anything, and prints to the stream.
+  // The text of an Exception is shown to the user.
   std::function<void(Line_Reader&, std::ostream&)> run;
-  // True if the command only prints information. A screen shows its output page by page, until the
-  // user stops it.
+  // True if the command only prints information. On a screen, its output is shown page by page,
+  // until the user stops it.
   bool is_display = false;
 };
 
-// Returns a run() for a command without arguments. Calls f() or f(stream).
+// Returns a run() for a command without arguments. It calls f() or f(stream).
 template <class F>
 auto without_arguments(F f) {
   return [f](Line_Reader& in, [[maybe_unused]] std::ostream& out) {
@@ -61,43 +62,43 @@ auto without_arguments(F f) {
   };
 }
 
-// Thrown for a line whose first word is not a command.
+// Thrown if the first word of a line is not a command.
 class Unknown_Command : public Exception {
  public:
   using Exception::Exception;
 };
 
-// Commands that help lists together.
+// Commands that `help` lists together.
 struct Command_Group {
   std::string_view title;
   std::vector<Interpreter_Command> commands;
-  std::string_view notes = "";  // whole lines, listed after the commands
+  std::string_view notes = "";  // whole lines, printed after the commands
 };
 
-// Reads lines, and runs the command that each line begins with, until the end of the input or until
-// a command ends the loop. The owner of the loop adds commands; the commands that control the loop
-// are built in.
+// Reads lines, and runs the command at the beginning of each line. Ends at the end of the input, or
+// when a command ends the loop. Commands that control the loop are built in; the owner of the loop
+// adds the others.
 //
-// Empty lines, and lines whose first word begins with #, do nothing. A command that succeeds is
-// answered by "OK: LINE". A command that fails, also for lack of memory, is answered by
-// "Error: TEXT" and "Line N: LINE", and the loop continues with the next line. A command that the
-// user stops is answered by "stopped".
+// Empty lines, and lines whose first word begins with #, are ignored. The answer to a command that
+// succeeds is "OK: LINE". The answer to a command that fails, even because memory is exhausted, is
+// "Error: TEXT" and "Line N: LINE"; the loop then continues with the next line. The answer to a
+// command that the user stops is "stopped".
 class Command_Loop {
  public:
   struct Settings {
-    bool is_echoing = true;     // answers "OK: LINE"
-    bool is_prompting = false;  // shows a prompt before each line
-    bool is_bailing = false;    // ends at the first error
-    // Behaves like joedb 10: lines are read leniently (Reading::classic), errors begin with
-    // "Exception caught: ", lines are counted from the start of a nested loop, the command sql
-    // writes one statement per value, and commands that joedb 10 does not have, and the command
-    // names of SQLite, are unknown.
+    bool is_echoing = true;     // answer "OK: LINE"
+    bool is_prompting = false;  // show a prompt before each line
+    bool is_bailing = false;    // end at the first error
+    // Behave like joedb 10: lines are read leniently (Reading::classic), error messages begin with
+    // "Exception caught: ", a nested loop counts lines from its own start, and the command sql
+    // writes one statement per value. Commands that joedb 10 does not have, and the command names
+    // of SQLite, are unknown.
     bool is_classic = false;
     // Shared with nested loops.
     std::shared_ptr<Display> display = std::make_shared<Display>();
   };
 
-  // Reason why the loop ended.
+  // The reason why the loop ended.
   enum class End { end_of_input, quit, abort, rollback, error };
 
   // `prompt` returns the text of the prompt.
@@ -110,42 +111,42 @@ class Command_Loop {
 
   void add_group(Command_Group group);
   // Adds help for commands. `help` must outlive the loop. If several entries have the same name,
-  // the entry added last is used. The help of joedbi need not be added.
+  // the last one added is used. The help of joedbi is always included.
   void add_help(std::span<const Command_Help> help) { help_.push_back(help); }
-  // For completion: returns the words that begin with `prefix` and may be an argument of this kind
-  // (Command_Help). `words` are the words before the argument, beginning with the command.
+  // For completion: returns the words that begin with `prefix` and are valid for an argument of
+  // kind `kind` (Command_Help). `words` are the command and the words between it and the argument.
   using Arguments = std::function<Completions(
       std::string_view kind, const std::vector<std::string_view>& words, std::string_view prefix)>;
   void set_completions(Arguments arguments) { arguments_ = std::move(arguments); }
 
-  // Runs commands until the loop ends, and returns the reason. Throws Exception when writing to
-  // `out` fails, unless `out` had failed before the call.
+  // Runs commands until the loop ends. Returns the reason. Throws Exception if writing to `out`
+  // fails, unless it had already failed before the call.
   End run(Line_Source& in, std::ostream& out);
 
   // The failed commands, including those of nested loops.
   struct Failures {
     std::size_t count = 0;
-    std::size_t line_number = 0;  // of the last one
-    std::exception_ptr error;     // of the last one
-    std::string text = {};        // its message
-    std::string line = {};        // beginning of the line of the last one
-    // "TEXT\nLine N: LINE"
+    std::size_t line_number = 0;  // of the last failed command
+    std::exception_ptr error;     // of the last failed command
+    std::string text = {};        // the message of `error`
+    std::string line = {};        // the beginning of the line of the last failed command
+    // Returns "TEXT\nLine N: LINE".
     std::string message() const;
   };
   const Failures& failures() const { return failures_; }
-  // Adds the failures of a nested loop on the same input. Called by the command that ran the nested
-  // loop.
+  // Adds the failures of a nested loop on the same input. The command that ran the nested loop
+  // calls this.
   void add(const Failures& nested);
 
-  // Ends the loop after the current command. For commands.
+  // Makes the loop end after the current command. Called by commands.
   void end(End why) { end_ = why; }
-  // For commands that run a nested loop on the same input.
+  // Returns the input. Commands that run a nested loop pass it on.
   Line_Source& input() { return *in_; }
 
   void print_help(std::ostream& out) const;
   Completions complete(std::string_view line) const;
 
-  // Returns null if the command has no help.
+  // Returns null if there is no help for the command.
   const Command_Help* find_help(std::string_view name) const;
   std::vector<std::string> command_names() const;
 
@@ -171,12 +172,12 @@ class Command_Loop {
   std::vector<std::span<const Command_Help>> help_{interpreter_help()};
   Arguments arguments_;
 
-  // State of run():
+  // The state of run().
   Line_Source* in_ = nullptr;
   std::string line_;
   std::size_t line_number_ = 0;
   End end_ = End::end_of_input;
-  std::string_view last_name_;  // previous command: the same one often follows
+  std::string_view last_name_;  // the previous command, because the same one often follows
   const Interpreter_Command* last_command_ = nullptr;
   std::string answer_;
   Failures failures_;

@@ -10,93 +10,95 @@
 #include "commands/command_loop.h"
 #include "joedb/table/writable_database.h"
 
-// The commands of joedbi, group by group. The objects that they work on must outlive the loop.
+// The commands of joedbi, by group. The objects on which they operate must outlive the loop.
 
 namespace joedb::inline v1 {
 
 struct Command_Options {
-  // Largest record id; vectors must be smaller than this. 0: the limit of the journal
-  // (Database::free_rows_of_journal).
+  // The largest id for insert_into; the ids and sizes of vectors must be smaller. 0: the limit of
+  // the journal (Database::free_rows_of_journal).
   index_t max_record_id = 0;
-  bool has_limit_option = false;  // the tool has the option --max_record_id
+  bool has_limit_option = false;  // true if the tool has the option --max_record_id
   // Returns the current time in seconds since 1970.
   std::function<std::int64_t()> now = [] { return std::int64_t{std::time(nullptr)}; };
-  // Called by the commands that write a checkpoint, before they write it.
+  // Called before a command makes a checkpoint.
   std::function<void()> before_checkpoint = [] {};
 };
 
 // ---- groups -------------------------------------------------------------------------------------
 
-// timestamp, comment, …, checkpoints and blobs. Journal is Writable_Database, or a class with the
-// same functions. Calls `after_rollback` after each command rollback.
+// Adds timestamp, comment, …, checkpoints and blobs. `Journal` is Writable_Database, or a class
+// with the same functions. `after_rollback` is called after each command `rollback`.
 template <class Journal>
 void add_journal_commands(
     Command_Loop& loop, Journal& journal, const Command_Options& options,
     std::function<void()> after_rollback = [] {});
 
-// table, record, find, describe, schema, dump, sql, json
+// Adds table, record, find, describe, schema, dump, sql and json.
 void add_display_commands(Command_Loop& loop, const Database& database);
 
-// insert_into, update, …
+// Adds insert_into, update, ….
 void add_data_commands(Command_Loop& loop, Writable_Database& database,
                        const Command_Options& options);
 
-// create_table, add_field, …
+// Adds create_table, add_field, ….
 void add_schema_commands(Command_Loop& loop, Writable_Database& database);
 
-// read_blob
+// Adds read_blob.
 void add_blob_commands(Command_Loop& loop, std::function<std::string(Blob)> read);
 
-// Adds log, show, diff, blame and tag for a journal that ends at `end`, where its content is
-// `database`. All arguments must outlive the loop. Adds nothing with --classic.
+// Adds log, show, diff, blame and tag for a journal that ends at `end`, and whose content there is
+// `database`. All arguments must outlive the loop. Adds nothing if the loop is classic.
 void add_history_commands(Command_Loop& loop, const Database& database, Abstract_File& file,
                           Offset end, const Command_Options& options);
 
-// Adds the same for a writable database, up to its last entry, which may be after the checkpoint;
-// and undo, revert and restore, which append transactions without a checkpoint.
+// Adds the same commands for a writable database. They read up to the last entry, even if it has no
+// checkpoint. Also adds undo, revert and restore, which append transactions without a checkpoint.
 void add_history_commands(Command_Loop& loop, Writable_Database& database,
                           const Command_Options& options);
 
-// ---- for commands -------------------------------------------------------------------------------
+// ---- used by the commands
+// ------------------------------------------------------------------------
 
-// Thrown if the word that was read last should be the name of a table, but is not.
+// Thrown if the last word read should be the name of a table, but no table has this name.
 class Unknown_Table : public Line_Error {
  public:
   explicit Unknown_Table(const Line_Error& error) : Line_Error(error) {}
 };
 
-// Read the name of a table or field. Throw Unknown_Table or Line_Error if it does not exist.
+// Read the name of a table or field. Throw Unknown_Table or Line_Error if there is none of that
+// name.
 const Table& read_table(Line_Reader& in, const Database& database);
 Field_Id read_field(Line_Reader& in, const Table& table);
-// Returns the error for an unknown table. `name` must be the word that was read last.
+// Returns the error for an unknown table. `name` must be the last word read.
 Unknown_Table no_such_table(const Line_Reader& in, const Database& database, std::string_view name);
 
-// Runs the command `find`, whose name has been read.
+// Runs the command `find`. The word `find` must have been read.
 void find_records(Line_Reader& in, std::ostream& out, const Database& database,
                   const Display& display);
-// Operators that may be between a field and a value of `find`.
+// The operators between a field and a value in `find`.
 inline constexpr std::string_view find_operators[] = {
     "=", "!=", "<", "<=", ">", ">=", "begins", "contains"};
 bool is_find_operator(std::string_view word);
 
-// Returns the candidates for the argument that is being typed. `kind` is as in Command_Help,
-// `words` are the words before the argument, beginning with the command, and `prefix` is the
-// beginning of the argument. Candidates are names of the schema; ids of existing records, with
-// their names; and values of booleans and references.
+// Returns the candidates for the argument being typed. `kind` is as in Command_Help. `words` are
+// the command and the words between it and the argument. `prefix` is the beginning of the argument.
+// Candidates are names in the schema, ids of existing records with their names, and values of
+// booleans and references.
 Completions complete_from(const Database& database, std::string_view kind,
                           const std::vector<std::string_view>& words, std::string_view prefix);
 
-// Print the output of the command `describe`: for all tables, or for one table.
+// Print the output of the command `describe` for all tables, or for one table.
 void describe(std::ostream& out, const Database& database, const Display& display);
 void describe(std::ostream& out, const Database& database, const Table& table,
               const Display& display);
 
-// Reads the seconds of a time stamp; returns now() if the line has none. The same time may follow
-// as text, in the format of Command_Writer.
+// Reads the time stamp of a command, in seconds. Returns now() if the line has none. The same time
+// may follow as text, in the format of Command_Writer.
 std::int64_t read_timestamp(Line_Reader& in, const std::function<std::int64_t()>& now);
 
-// Reads a value that a journal can hold. Throws Data_Error for a reference or blob that a journal
-// cannot hold. With Reading::classic, any negative reference is null.
+// Reads a value. Throws Data_Error for a reference or blob that a journal cannot store. With
+// Reading::classic, any negative reference is null.
 template <Field_Value T>
 T read_field_value(Line_Reader& in) {
   return in.read_value<T>();

@@ -53,8 +53,8 @@ class Name_Completer {
       if (field.column) result_.add(prefix_, field.name);
   }
 
-  // Adds the ids that begin with the digits typed so far. Visits ids by their number of digits, and
-  // gives up after `tries` ids, because most of them may be free.
+  // Adds the ids that begin with the typed digits. Visits ids by their number of digits. Gives up
+  // after `tries` ids, because most of them may be unused.
   void add_records(const Table& table) {
     index_t first = 0;
     const bool is_number =
@@ -77,7 +77,7 @@ class Name_Completer {
     }
   }
 
-  // Adds the records below `end` whose names begin with the typed text.
+  // Adds the records with ids below `end` whose names begin with the typed text.
   void add_records_named(const Table& table, index_t end, Reference_Names& names) {
     result_.is_by_note = true;
     for (index_t id = 0; id < end && !result_.is_cut; ++id) {
@@ -95,21 +95,21 @@ class Name_Completer {
       add_records(*referenced);
   }
 
-  // insert_into TABLE ID VALUE…
+  // Adds values for the syntax insert_into TABLE ID VALUE….
   void add_row_value(const Table& table) {
     std::size_t values_before = words_.size() - 3;
     for (const Field& field : table.fields())
       if (field.column && values_before-- == 0) return add_value(field);
   }
 
-  // The fourth word is the field that gets the value: update TABLE ID FIELD VALUE.
+  // Adds values for the syntax update TABLE ID FIELD VALUE: the fourth word is the field.
   void add_value_of_named_field(const Table& table) {
     if (words_.front() == "add_field") return add_value_of_typed_field();
     if (words_.size() < 4) return;
     if (const Field* const field = table.find_field(table.find_field(words_[3]))) add_value(*field);
   }
 
-  // add_field TABLE NAME boolean = VALUE
+  // Adds values for the syntax add_field TABLE NAME boolean = VALUE.
   void add_value_of_typed_field() {
     if (words_[3] == "boolean") add_words(truth_words);
     if (words_[3] != "references" || words_.size() < 5) return;
@@ -117,7 +117,7 @@ class Name_Completer {
     if (const Table* const referenced = database_.find_table(words_[4])) add_records(*referenced);
   }
 
-  // find TABLE FIELD [OP] VALUE …, or find INDEX.
+  // Adds words for the syntax find TABLE FIELD [OP] VALUE …, and find INDEX.
   void add_condition(const Table* table) {
     if (words_.size() == 1) {
       add_tables();

@@ -49,7 +49,7 @@ namespace {
 
 // ---- commands -----------------------------------------------------------------------------------
 
-// A value of any type, for a field of a row.
+// A value of any type for one field of a row.
 struct Row_Value {
   Field_Id field;
   std::variant<std::string_view, std::int8_t, std::int16_t, std::int32_t, std::int64_t, float,
@@ -57,7 +57,7 @@ struct Row_Value {
       value;
 };
 
-// Remembers the table of the previous command: consecutive commands often use the same one.
+// Keeps the table of the previous command, because consecutive commands often use the same table.
 class Data_Commands {
  public:
   Data_Commands(Writable_Database& database, const Command_Options& options)
@@ -150,8 +150,8 @@ class Data_Commands {
     return id < 0 ? Record_Id() : Record_Id(id);
   }
 
-  // Throws Data_Error if Reading::classic has failed to read the line; strict reading throws by
-  // itself.
+  // With Reading::classic, throws Data_Error if reading the line has failed. Strict reading throws
+  // by itself.
   static void require_read(const Line_Reader& in) {
     if (in.has_failed()) throw Data_Error("failed parsing value");
   }
@@ -160,7 +160,7 @@ class Data_Commands {
     return table.find_field(field)->column->type().code;
   }
 
-  // Reads a value for each field, or none. With Reading::classic, reads up to the first failure.
+  // Reads one value per field, or none. With Reading::classic, stops at the first failure.
   void read_row(Line_Reader& in, const Table& table) {
     row_.clear();
     std::uint16_t field_id = 0;
@@ -177,8 +177,8 @@ class Data_Commands {
     in.require_end();
   }
 
-  // Inserts the record with all values, or not at all: if there is no memory for a value, the
-  // record is deleted again.
+  // Inserts the record with all values, or not at all: if memory is exhausted, the record is
+  // deleted again.
   void insert(const Insert& entry, const Table& table) {
     if (!table.indexes().empty() && !row_.empty()) {
       std::vector<New_Value> keys;
@@ -204,16 +204,16 @@ class Data_Commands {
     database_.get_database().note_journal_size(database_.get_journal().get_position());
   }
 
-  // Limits a vector of records to the number of records without values that the journal allows:
-  // values may never follow, and a longer vector could not be read back. max_record_id, if given,
-  // is the limit instead.
+  // Limits a vector of records. The limit is the number of records without values that the journal
+  // allows, because values may never follow, and a longer vector would be unreadable. If
+  // max_record_id is given, it is the limit instead.
   void require_room(const Table& table, index_t id, index_t size) {
     if (max_record_id_ > 0) {
       if (id >= max_record_id_ || size >= max_record_id_)
         throw Data_Error("insert_vector: null record_id, or too big");
       return;
     }
-    if (id < 0 || size < 0) return;  // another error, when the entry is written
+    if (id < 0 || size < 0) return;  // writing the entry will report the error
     note_journal_size();
     const index_t skipped = std::max<index_t>(id - table.records().size(), 0);
     const index_t room = database_.get_database().budget().skip;
@@ -240,7 +240,7 @@ class Data_Commands {
   const index_t max_record_id_;
   const bool has_limit_option_;
   Table_Id last_table_;
-  std::vector<Row_Value> row_;  // values of the current command
+  std::vector<Row_Value> row_;  // values in the current command
 };
 
 }  // namespace

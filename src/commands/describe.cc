@@ -18,7 +18,7 @@ std::string type_text(const Type& type, const Database& database) {
   return "references " + (table != nullptr ? table->name() : "a table that was dropped");
 }
 
-// Returns "unique city_by_name (name)".
+// Returns a text like "unique city_by_name (name)".
 std::string index_text(const Index& index, const Table& table) {
   const Index_Definition& definition = index.definition();
   std::string text = (definition.is_unique ? "unique " : "") + definition.name + " (";
@@ -30,7 +30,7 @@ std::string index_text(const Index& index, const Table& table) {
   return text + ')';
 }
 
-// Prints a table whose first row is the heading.
+// Prints a table. Its first row is the heading.
 void print_grid(std::ostream& out, const std::vector<std::vector<std::string>>& rows,
                 const Display& display) {
   Text_Columns grid{std::vector<Text_Columns::Column>(rows.front().size())};

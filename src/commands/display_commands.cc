@@ -38,7 +38,7 @@ namespace {
 
 // ---- table --------------------------------------------------------------------------------------
 
-// Prints the command that shows the rest of the table.
+// If there are more records, prints the command that shows them.
 void show_rest(std::ostream& out, const Table& table, const Table_Printer::Rest& rest,
                const Row_Style& style) {
   if (rest.count == 0) return;
@@ -70,14 +70,15 @@ void show_table(Line_Reader& in, std::ostream& out, const Database& database,
   show_rest(out, table, printer.rest(), style);
 }
 
-// Reads the record of the command; null if no record is given.
+// Reads the optional record id of the command. Returns null if there is none.
 Record_Id read_record_to_show(Line_Reader& in) {
   const std::int64_t id = in.read_integer_or(-1, "record id");
   in.require_end();
   return in.has_failed() ? Record_Id() : Record_Id(id);
 }
 
-// ---- all of it ----------------------------------------------------------------------------------
+// ---- the whole content
+// ---------------------------------------------------------------------------
 
 void show_sql(Line_Reader& in, std::ostream& out, const Database& database) {
   in.require_end();

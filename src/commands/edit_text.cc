@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::string_view null_word = "null";
 
-// Two forms of an escape. Both begin with a backslash.
+// An escape in two forms. Both begin with a backslash.
 struct Escape {
   std::string_view name, octal;
 };
 constexpr Escape escapes[] = {{"\\n", "\\012"}, {"\\t", "\\011"}, {"\\r", "\\015"}};
 
-// Replaces the escapes of one form by those of the other.
+// Replaces escapes of form `from` by those of form `to`.
 std::string with_escapes(std::string_view text, std::string_view Escape::*from,
                          std::string_view Escape::*to) {
   std::string result;
@@ -61,7 +61,8 @@ std::string value_text(const Column_Base& column, index_t id) {
   });
 }
 
-// Calls f with the value of a word. Throws Data_Error if the word is not a value of this type.
+// Parses a word, and calls f with the value. Throws Data_Error if the word is not a value of this
+// type.
 template <Field_Value T, class F>
 void with_value(std::string_view word, F f) {
   if constexpr (std::is_same_v<T, Record_Id>)
@@ -75,8 +76,7 @@ void with_value(std::string_view word, F f) {
   f(value);
 }
 
-// Splits a line into words. A quoted text and any characters directly after its closing quote are
-// one word.
+// Splits a line into words. Characters directly after a closing quote belong to the quoted word.
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view spaces = " \t\r\v\f";
   std::vector<std::string_view> words;
@@ -318,8 +318,8 @@ void Edited_Text::match_field(Edited_Table& table, Edited_Field& field) {
     problem("there is no table " + std::string(field.referenced));
 }
 
-// The referenced table must be in the text: without the word `was`, a renamed table would be
-// dropped.
+// Requires that the text has the referenced table. A table renamed without the word `was` is
+// missing, and would be dropped.
 void Edited_Text::require_referenced(const Edited_Field& field, const Type& old) {
   const Table* const table =
       old.code == Type_Code::reference ? database_.find_table(old.referenced) : nullptr;
@@ -357,7 +357,7 @@ void Edited_Text::check_rows(const Edited_Table& table) {
   }
 }
 
-// Returns the old text of a value; empty if there was none.
+// Returns the old text of a value; empty if there is no old value.
 static std::string old_text(const Table* table, index_t record, Field_Id field) {
   if (table == nullptr || field.is_null() || !table->records().is_used(record)) return "";
   return value_text(*table->find_field(field)->column, record);
@@ -367,7 +367,7 @@ static void require_blob(Blob blob) {
   if (blob != Blob()) throw Data_Error("the place of a blob cannot be edited; 0,0 is an empty one");
 }
 
-// Throws Data_Error if the word is not a value of this type.
+// Throws Data_Error if the word is not a valid value of this type.
 static void require_value(Type_Code type, std::string_view word) {
   visit_type(type, [&]<class T>(std::type_identity<T>) {
     with_value<T>(word, [](T value) {
@@ -392,7 +392,7 @@ void Edited_Text::check_row(const Edited_Table& table, const Edited_Row& row) {
   std::size_t next = 0;
   for (const Edited_Field& field : table.fields) {
     const std::string_view word = field.has_initial ? field.initial : row.words[next++];
-    // Unchanged text is always valid, even that of a blob.
+    // Unchanged text is always valid, even for a blob.
     if (word == old_text(table.old, row.id, field.id)) continue;
     try {
       require_value(field.code, word);
@@ -434,7 +434,7 @@ class Edited_Text::Applier {
   }
 
  private:
-  // Drops come first, so that their names are free.
+  // Drops missing tables and fields first, so that their names become free.
   void drop(const Table& table) {
     if (text_.only_ != nullptr && text_.only_ != &table) return;
     const auto edited = std::find_if(text_.tables_.begin(), text_.tables_.end(),
@@ -489,7 +489,8 @@ class Edited_Text::Applier {
     return *sink_.database().find_table(table.name);
   }
 
-  // Deletes the missing records, writes those with an id, and then inserts those without one.
+  // Deletes missing records, then writes records that have an id, and then inserts those without an
+  // id.
   void write_rows(const Edited_Table& edited) {
     const Table& table = find(edited);
     std::set<index_t> ids;

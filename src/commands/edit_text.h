@@ -9,7 +9,7 @@
 #include "joedb/table/writable_database.h"
 #include "text/entry_text.h"
 
-// The content of a database as a text that people edit, and the edits as entries.
+// Converts the content of a database to a text that people edit, and their edits to entries.
 //
 //     table person
 //     field name string
@@ -19,20 +19,19 @@
 //     1     "Bob"  0
 //     end
 //
-// A line with # is a comment, and `end` is the last line. If a text is compared with the database
-// that it came from, there are no entries to write, for any values: a value has changed only if its
-// text has changed.
+// A line that begins with # is a comment, and the last line is `end`. A value has changed only if
+// its text has changed. So if nobody edits the text of a database, there are no entries to write.
 
 namespace joedb::inline v1 {
 
-// Returns the text of all tables, or of one.
+// Returns the text of all tables, or of table `only` if it is not null.
 std::string edit_text(const Database& database, const Table* only = nullptr);
 
-// The destination of changes: a database and its journal, or a temporary database and a printer.
+// The destination of changes: either a writable database, or a temporary database and a printer.
 class Change_Sink {
  public:
   explicit Change_Sink(Writable_Database& writable) : writable_(&writable) {}
-  // Passes the schema of the database to the printer, so that it knows the names.
+  // Passes the schema of the database to the printer, which needs the names.
   Change_Sink(Database& database, Command_Writer& printer);
 
   const Database& database() const { return writable_ ? writable_->get_database() : *database_; }
@@ -46,7 +45,7 @@ class Change_Sink {
     }
     ++count_;
   }
-  // Number of entries written.
+  // Returns the number of entries written.
   index_t count() const { return count_; }
 
  private:
@@ -58,18 +57,18 @@ class Change_Sink {
 
 // A problem in a line of the text.
 struct Edit_Problem {
-  std::size_t line;  // from 1
+  std::size_t line;  // counted from 1
   std::string what;
 };
 
-// Thrown when a change is not valid for the database. The changes before it were written.
+// Thrown if a change is not valid for the database. The preceding changes have been written.
 class Edit_Error : public Exception {
  public:
   Edit_Error(std::size_t place, const std::string& what) : Exception(what), line(place) {}
   const std::size_t line;
 };
 
-// Numbers of changes, for people.
+// Numbers of changes, to show to users.
 struct Edit_Summary {
   index_t values = 0;
   index_t inserted = 0;
@@ -77,19 +76,19 @@ struct Edit_Summary {
   index_t schema = 0;  // changes of tables and fields
 };
 
-// A text that was edited, compared with a database.
+// A text that was edited, in comparison with a database.
 class Edited_Text {
  public:
-  // `only`: the only table that the text may change; null: all. All arguments must outlive this
-  // object. Only apply() may change the database.
+  // `only`: the only table that the text may change; null: all tables. All arguments must outlive
+  // this object. While it exists, only apply() may change the database.
   Edited_Text(std::string_view text, const Database& database, const Table* only = nullptr);
 
-  // The first problems, in the order of lines. If there is a problem, no other function may be
+  // Returns the first problems, in the order of lines. If there are any, no other function may be
   // called.
   const std::vector<Edit_Problem>& problems() const { return problems_; }
 
-  // Writes the differences to a database with the same content. Throws Edit_Error for a change that
-  // is not valid, and all other exceptions of writing.
+  // Writes the differences to a database with the same content. Throws Edit_Error if a change is
+  // not valid. Passes on all other exceptions of writing.
   Edit_Summary apply(Change_Sink& sink) const;
 
  private:
@@ -98,18 +97,18 @@ class Edited_Text {
     std::string_view name, old_name, type, referenced;
     bool has_initial = false;
     std::string_view initial;
-    Field_Id id;  // null: a new field
+    Field_Id id;  // null for a new field
     Type_Code code = Type_Code::none;
   };
   struct Edited_Row {
     std::size_t line;
-    index_t id;  // -1: the next one
+    index_t id;  // -1: the next free id
     std::vector<std::string_view> words;
   };
   struct Edited_Table {
     std::size_t line;
     std::string_view name, old_name;
-    const Table* old = nullptr;  // null: a new table
+    const Table* old = nullptr;  // null for a new table
     std::vector<Edited_Field> fields;
     std::vector<Edited_Row> rows;
   };

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A database that is created by joedbi commands, and edited as text.
+// The fixture: commands of joedbi create a database, which is then edited as text.
 class Edit_Test : public ::testing::Test {
  protected:
   void run(const std::string& commands) {
@@ -26,7 +26,7 @@ class Edit_Test : public ::testing::Test {
   }
   std::string text() const { return edit_text(database.get_database()); }
 
-  // Returns the changes that the edited text would make, as commands.
+  // Returns the changes that the edited text makes, as commands.
   std::string changes(const std::string& edited) {
     std::ostringstream out;
     {
@@ -42,7 +42,7 @@ class Edit_Test : public ::testing::Test {
     }
     return out.str();
   }
-  // The same, for the text with `from` replaced by `to`.
+  // Returns the changes if `from` is replaced by `to` in the text.
   std::string changes(const std::string& from, const std::string& to) {
     std::string edited = text();
     const std::size_t place = edited.find(from);
@@ -239,7 +239,7 @@ TEST(Edit_Text, OfAnyDatabaseMakesAnyOtherEqualToIt) {
     dump_data(b.get_database(), Command_Writer(dumps[1]));
     RC_ASSERT(dumps[0].str() == dumps[1].str());
 
-    // Applying the same text again changes nothing.
+    // Applying the same text again must change nothing.
     Change_Sink nothing(a);
     Edited_Text(text, a.get_database()).apply(nothing);
     RC_ASSERT(nothing.count() == 0);

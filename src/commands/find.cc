@@ -26,7 +26,8 @@ std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
     const Type_Code type = table.find_field(field)->column->type().code;
     visit_type(type, [&]<class T>(std::type_identity<T>) {
       const T value = read_field_value<T>(in);
-      // Reading::classic takes an unquoted text at the end of the line, but counts it as failed.
+      // Reading::classic accepts an unquoted text at the end of the line, but also sets
+      // has_failed().
       bool is_there = !in.has_failed();
       if constexpr (std::is_same_v<T, std::string_view>) is_there = is_there || !value.empty();
       if (is_there) key.push_back(key_part(value));
@@ -36,7 +37,7 @@ std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
   return key;
 }
 
-// Returns the records between two places of an index, in its order.
+// Returns the records between two positions of an index, in the order of the index.
 std::vector<index_t> records_between(Index::Cursor i, const Index::Cursor& end,
                                      const Display& display) {
   constexpr std::size_t interval = 4096;
@@ -48,7 +49,7 @@ std::vector<index_t> records_between(Index::Cursor i, const Index::Cursor& end,
   return records;
 }
 
-// Suggests tables, too: the name may be meant as a table.
+// Also suggests tables, because the user may have meant a table.
 [[noreturn]] void throw_no_such_index(const Line_Reader& in, const Database& database,
                                       const std::string& name) {
   if (database.indexes().empty()) throw no_such_table(in, database, name);
@@ -88,7 +89,7 @@ struct Find_Condition {
   }
 };
 
-// Reads FIELD [OP] VALUE. An operator in quotes is a value.
+// Reads FIELD [OP] VALUE. An operator in quotes is read as a value.
 Find_Condition read_condition(Line_Reader& in, const Table& table) {
   Find_Condition c{};
   c.field = read_field(in, table);
@@ -108,8 +109,8 @@ Find_Condition read_condition(Line_Reader& in, const Table& table) {
   return c;
 }
 
-// Returns an index that begins with the field and has all records. A record that never had values
-// is in no index.
+// Returns an index that begins with the field, and contains all records. An index may lack records,
+// because a record without values is in no index.
 const Index* index_for(const Find_Condition& c, const Table& table) {
   if (c.op == "!=" || c.op == "contains") return nullptr;
   for (const auto& index : table.indexes())
@@ -119,7 +120,7 @@ const Index* index_for(const Find_Condition& c, const Table& table) {
   return nullptr;
 }
 
-// Returns the records that may meet the condition, in ascending order of ids.
+// Returns the records that may meet the condition, sorted by id.
 std::vector<index_t> candidates(const Index& index, const Find_Condition& c,
                                 const Display& display) {
   const Key key(&c.value, 1);

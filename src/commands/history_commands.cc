@@ -14,12 +14,12 @@ namespace {
 
 // ---- lines --------------------------------------------------------------------------------------
 
-// The words of a line, with or without double quotes, and options, which may be anywhere.
+// The words of a line, with or without double quotes. Options may be anywhere between them.
 class Verb_Line {
  public:
   using Names = std::vector<std::string_view>;
 
-  // Reads the whole line. `valued`: options with a value.
+  // Reads the whole line. `valued` are the options that have a value.
   Verb_Line(Line_Reader& in, const Names& flags, const Names& valued) : in_(in) {
     const auto has = [](const Names& names, std::string_view name) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -46,7 +46,7 @@ class Verb_Line {
   }
   std::string take(const std::string& what) {
     if (auto word = take()) return *std::move(word);
-    in_.read_word(what);  // throws: no words are left
+    in_.read_word(what);  // throws, because no words are left
     return "";
   }
   void require_end() const {
@@ -73,7 +73,7 @@ class Verb_Line {
 
 // ---- showing ------------------------------------------------------------------------------------
 
-// The history commands, and the objects that they work on.
+// The history commands, and the objects on which they operate.
 class Verbs {
  public:
   Verbs(Command_Loop& loop, const Database& database, Abstract_File& file, Offset end,
@@ -198,8 +198,8 @@ class Verbs {
     if (when && when->moment && when->moment->kind == Moment::Kind::time)
       throw Exception(when->text + ": expected a position, as log shows it, or a tag");
     change(line, out, [&](Abstract_File& file) {
-      // If others left an unfinished transaction, Valid_Data precedes the first entry of this
-      // session: its entries are a transaction of their own.
+      // If another process left an incomplete transaction, this session has written Valid_Data
+      // before its own first entry. Therefore its entries are a separate transaction.
       const Writable_Journal& own = std::as_const(*writable_).get_journal();
       const bool has_written = own.get_position() > start_;
       return undo_changes(file, when, Recovery::none,
@@ -230,7 +230,7 @@ class Verbs {
   }
 
  private:
-  // The options of undo, revert and restore.
+  // Parses the options of undo, revert and restore.
   struct Change_Line {
     Change_Line(Line_Reader& in, const Verb_Line::Names& valued,
                 const Verb_Line::Names& flags = {"--dry-run", "--ours", "--theirs"})

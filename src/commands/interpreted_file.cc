@@ -12,7 +12,7 @@ struct Interpreted_File::Follower {
   explicit Follower(Memory_File& file, const Abstract_File& blobs)
       : journal(file), writer(text, &blobs) {}
 
-  // Returns the text of the entries up to the checkpoint that earlier calls did not return.
+  // Returns the text of the entries up to the checkpoint that earlier calls have not returned.
   std::string take_text() {
     journal.replay(writer);
     writer.end(journal.get_checkpoint());

@@ -8,7 +8,7 @@
 namespace joedb {
 namespace {
 
-// A text file of commands, opened as a database file.
+// The fixture: opens a text file of commands as a database file.
 class Interpreted : public ::testing::Test {
  protected:
   void write(std::string_view text) { directory_.write("db.joedbi", text); }

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using End = Command_Loop::End;
 
-// A session of joedbi on a file in memory.
+// The fixture: a session of joedbi on a file in memory.
 class Interpreter : public ::testing::Test {
  protected:
   End run(std::string_view commands, Command_Loop::Settings settings = {}) {
@@ -41,7 +41,7 @@ class Interpreter : public ::testing::Test {
     return words;
   }
 
-  // Inserts two cities and two people.
+  // Creates two tables, and inserts two cities and two people.
   void make_people() {
     run("create_table city\nadd_field city name string\nadd_field city size int32\n"
         "create_table person\nadd_field person age int8\nadd_field person name string\n"
@@ -255,7 +255,7 @@ TEST_F(Interpreter, LimitsIds) {
             "Line 5: insert_vector t 0 5\n");
 }
 
-// Together, 16,777,216 rows without values.
+// The limit is 16,777,216 records without values in total.
 TEST_F(Interpreter, MakesNoMoreRecordsThanCanBeReadBack) {
   run("create_table t\nadd_field t a int8\n");
   for (const char* line :
@@ -348,7 +348,7 @@ TEST_F(Interpreter, SuggestsWhatWasMeant) {
 
 TEST_F(Interpreter, ExplainsEachCommandWithExamplesThatWork) {
   for (const Command_Help& help : interpreter_help()) {
-    if (help.name == "read_blob") continue;  // it would write a file
+    if (help.name == "read_blob") continue;  // it writes a file
     Memory_File file;
     Writable_Database database(file);
     Command_Loop loop({}, [] { return std::string(); });
@@ -463,7 +463,7 @@ TEST_F(Interpreter, RemembersSettings) {
       "Line 6: set colour on\n");
 }
 
-// A screen whose user stops the output after some text.
+// A screen whose user stops the output after a certain amount of text.
 class Impatient_Screen : public Screen {
  public:
   Size size() const override { return {30, 10}; }

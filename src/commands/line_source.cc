@@ -44,8 +44,8 @@ std::string_view Block_Line_Source::take(std::string_view line) {
   return std::exchange(is_first_line_, false) ? without_mark(line) : line;
 }
 
-// Moves the rest of the buffer to its start, and reads more after it. Returns false at the end of
-// the input.
+// Moves the rest of the buffer to its start, and reads more bytes after it. Returns false at the
+// end of the input.
 bool Block_Line_Source::refill() {
   if (is_at_end_) return false;
   if (end_ > begin_) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -63,7 +63,7 @@ bool Block_Line_Source::refill() {
   return !is_at_end_;
 }
 
-// Makes room for one more block. Returns false if the line is too long.
+// Makes room for another block. Returns false if the line is too long.
 bool Block_Line_Source::make_room() {
   if (buffer_.size() - end_ >= block_size) return true;
   if (end_ > max_line_size) return false;
@@ -75,7 +75,7 @@ bool Block_Line_Source::make_room() {
   return true;
 }
 
-// Skips the rest of the line that fills the buffer, and frees the memory of the buffer.
+// Skips the rest of a line that fills the buffer, and frees the buffer.
 void Block_Line_Source::skip_line() {
   buffer_.clear();
   buffer_.shrink_to_fit();

@@ -17,13 +17,13 @@ namespace joedb::inline v1 {
 struct Completions {
   struct Candidate {
     std::string word;
-    std::string note;  // for the user, for example the name of a record
+    std::string note;  // shown to the user, for example the name of a record
     friend bool operator==(const Candidate&, const Candidate&) = default;
   };
   std::vector<Candidate> candidates;
-  bool is_cut = false;  // there are more candidates
-  // True if the typed word is a prefix of the notes, not of the words. The typed word is replaced
-  // by a word.
+  bool is_cut = false;  // true if there are more candidates
+  // True if the typed word is a prefix of the notes instead of the words. It is then replaced by
+  // the word of a candidate.
   bool is_by_note = false;
 
   static constexpr std::size_t most = 100;
@@ -31,16 +31,16 @@ struct Completions {
   void add(std::string_view prefix, std::string_view word, std::string note = "");
 };
 
-// Returns the candidates for the last word of an unfinished line.
+// Returns candidates for the last word of an incomplete line.
 using Completer = std::function<Completions(std::string_view line)>;
 
-// Thrown for a line that does not fit into memory. The line was skipped.
+// Thrown if a line does not fit into memory. The line has been skipped.
 class Line_Too_Long : public Exception {
  public:
   using Exception::Exception;
 };
 
-// A source of commands: a terminal, a pipe, or a text.
+// A source of lines: a terminal, a pipe, or a text.
 class Line_Source {
  public:
   Line_Source() = default;
@@ -48,15 +48,15 @@ class Line_Source {
   Line_Source(const Line_Source&) = delete;
   Line_Source& operator=(const Line_Source&) = delete;
 
-  // Returns the next line without its end, or nullopt at the end of the input. The line is valid
-  // until the next call. A prompt that is not empty is shown first. Throws Line_Too_Long if the
-  // line is longer than max_line_size, or does not fit into memory; the next call returns the line
-  // after it.
+  // Returns the next line without its line end; nullopt at the end of the input. The line is valid
+  // until the next call. If `prompt` is not empty, shows it first. Throws Line_Too_Long if the line
+  // is longer than max_line_size, or does not fit into memory. After this exception, the next call
+  // returns the following line.
   std::optional<std::string_view> next(const std::string& prompt, const Completer& completer) {
     ++line_number_;
     return read_line(prompt, completer);
   }
-  // Returns the number of the line that was read last, from 1.
+  // Returns the number of the last line read, counted from 1.
   std::size_t line_number() const { return line_number_; }
 
   static constexpr std::size_t max_line_size = std::size_t{1} << 30;
@@ -69,14 +69,14 @@ class Line_Source {
 };
 
 // Splits blocks of input into lines. Skips a byte order mark at the beginning. Writes prompts to
-// `out`, and flushes `out` before it waits for more input.
+// `out`, and flushes `out` before it waits for input.
 class Block_Line_Source : public Line_Source {
  public:
   explicit Block_Line_Source(std::ostream& out) : out_(out) {}
 
  protected:
-  // Reads the available bytes, at most `size`. Returns the number of bytes read; 0 at the end of
-  // the input.
+  // Reads the available bytes, up to `size`. Returns the number of bytes read; 0 at the end of the
+  // input.
   virtual std::size_t read(char* data, std::size_t size) = 0;
 
  private:
@@ -89,13 +89,13 @@ class Block_Line_Source : public Line_Source {
 
   std::ostream& out_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // start of the bytes in the buffer that were not returned yet
+  std::size_t begin_ = 0;  // start of the bytes in the buffer that have not been returned
   std::size_t end_ = 0;
   bool is_at_end_ = false;
   bool is_first_line_ = true;
 };
 
-// Reads the lines of a text, which must outlive this object.
+// Reads the lines of a text. The text must outlive this object.
 class Text_Line_Source : public Block_Line_Source {
  public:
   Text_Line_Source(std::string_view text, std::ostream& out)
@@ -107,7 +107,7 @@ class Text_Line_Source : public Block_Line_Source {
   std::string_view text_;
 };
 
-// Returns a prompt in colour for a terminal: ESC[36m TEXT> ESC[0m.
+// Returns a coloured prompt for a terminal: ESC[36m TEXT> ESC[0m.
 std::string prompt_text(const std::string& text);
 
 }  // namespace joedb::inline v1

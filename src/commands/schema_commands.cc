@@ -8,7 +8,8 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// Returns the type that has this name in another language or database; empty if there is none.
+// Returns joedb's name for a type of another language or database; empty if `name` is not such a
+// type.
 std::string_view meant_type(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> types[] = {
       {"text", "string"},    {"str", "string"},      {"varchar", "string"},
@@ -52,7 +53,7 @@ Type read_type(Line_Reader& in, const Database& database) {
   return type;
 }
 
-// Reads the value before it writes anything: if the value is invalid, no field is added.
+// Reads the value before it writes anything, so that no field is added if the value is invalid.
 template <Field_Value T>
 void add_field_with_value(Line_Reader& in, Writable_Database& database, const Add_Field& entry) {
   const T value = read_field_value<T>(in);
@@ -78,8 +79,8 @@ void add_field(Line_Reader& in, Writable_Database& database) {
              [&]<class T>(std::type_identity<T>) { add_field_with_value<T>(in, database, entry); });
 }
 
-// With Reading::classic, returns a null id if there is no such field: writing the entry then
-// throws.
+// Reads the name of a field. With Reading::classic, returns null for an unknown name: writing the
+// entry will throw.
 Field_Id read_changed_field(Line_Reader& in, const Table& table) {
   return in.is_classic() ? table.find_field(in.read_word("field name")) : read_field(in, table);
 }
@@ -126,7 +127,7 @@ void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
     database.write(Rename_Field{table.id(), field, read_name(in)});
   };
   const auto custom = [&database, read_name](Line_Reader& in, std::ostream&) {
-    // The name may be empty: Command_Writer prints an empty name as no word.
+    // The name may be empty: Command_Writer prints no word for it.
     database.write(Custom{in.has_more() ? read_name(in) : std::string_view()});
   };
   loop.add_group({"Data definition",

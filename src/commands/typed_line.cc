@@ -6,7 +6,8 @@ namespace joedb::inline v1 {
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// Returns the end of the word that begins at `i`. `is_in_string`: true if its quote is not closed.
+// Returns the end of the word that begins at `i`. Sets `is_in_string` to true if its quote is not
+// closed.
 static std::size_t end_of_word(std::string_view line, std::size_t i, bool& is_in_string) {
   is_in_string = line[i] == '"';
   if (is_in_string) ++i;

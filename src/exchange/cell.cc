@@ -17,7 +17,7 @@ namespace {
 
 // ---- errors -------------------------------------------------------------------------------------
 
-// Returns as much of a text as a message can show.
+// Returns the beginning of a text, short enough for a message.
 std::string_view beginning(std::string_view text) {
   constexpr std::size_t limit = 40;
   if (text.size() <= limit) return text;
@@ -41,7 +41,7 @@ template <class T>
 
 // ---- words --------------------------------------------------------------------------------------
 
-// Removes a plus sign, which from_chars does not read.
+// Removes a plus sign, which from_chars does not accept.
 std::string_view without_plus(std::string_view text) {
   return text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
 }

@@ -15,14 +15,14 @@ namespace joedb {
 class Cell {
  public:
   enum class Kind : std::uint8_t {
-    absent,  // not in the row: an existing record keeps its value
+    absent,  // the row does not have the cell: an existing record keeps its value
     null,    // no value
     boolean,
     integer,
     real,
     text,   // a string
-    word,   // characters for a value of any type, as in a CSV file
-    bytes,  // of a blob, or of a string that is not UTF-8
+    word,   // characters that may be a value of any type, as in a CSV file
+    bytes,  // bytes of a blob, or of a string that is not UTF-8
   };
 
   Cell() = default;
@@ -34,14 +34,14 @@ class Cell {
     cell.real_ = value;
     return cell;
   }
-  // `kind`: text, word or bytes.
+  // `kind` must be text, word or bytes.
   static Cell of(Kind kind, std::string_view text) {
     Cell cell(kind);
     cell.text_ = text;
     return cell;
   }
 
-  // Returns the same number, with the text that the source has for it.
+  // Returns the same number, with the text by which the source represents it.
   Cell written_as(std::string_view text) const {
     Cell cell = *this;
     cell.text_ = text;
@@ -50,13 +50,13 @@ class Cell {
 
   Kind kind() const { return kind_; }
   bool has_text() const { return kind_ >= Kind::text; }
-  // True if the cell has no value for a field that is not a string: a CSV file may also write that
-  // as "".
+  // Returns true if the cell has no value for a field that is not a string. An empty text has none,
+  // because a CSV file may write a missing value as "".
   bool is_empty() const { return kind_ <= Kind::null || (has_text() && text_.empty()); }
-  // For a boolean: 0 or 1.
+  // For a boolean, this is 0 or 1.
   std::int64_t integer() const { return integer_; }
   double real() const { return real_; }
-  // For a number: the text that the source has for it, if known.
+  // For a number, this is the text by which the source represents it, if known.
   std::string_view text() const { return text_; }
 
  private:
@@ -71,32 +71,36 @@ class Cell {
   std::string_view text_;
 };
 
-// Thrown if a cell cannot be a value of its field. The text names the expected value, but no place.
+// Thrown if a field cannot hold a cell. The message has the expected value, but not the place.
 class Cell_Error : public Data_Error {
  public:
   using Data_Error::Data_Error;
 };
 
 // Returns the value of a cell for a field of type T. A cell without a value becomes 0, false, the
-// empty string, the null reference, or nan for floats. Throws Cell_Error.
+// empty string, the null reference or, for floats, nan. Throws Cell_Error. The accepted cells are:
 //
-// boolean: true, false, yes, no, t, f, y, n in any case, 1, 0. An integer may have a sign, or be
-// written as a float without a fraction; true and false are not integers. An int64 may be a time
-// (parse_cell_time). A float may be nan, inf, -inf. A reference is a record id, or -1. A string is
-// any text or bytes; a number becomes its text in the input or, without one, a text in `buffer`,
-// which must outlive the result. Not for blobs: Column_Writer (row_writer.h) takes their bytes.
+// * boolean: true, false, yes, no, t, f, y, n in any case, 1, 0.
+// * integers: an optional sign; also a float without a fraction, but not true or false. An int64
+//   may also be a time (parse_cell_time).
+// * floats: also nan, inf, -inf.
+// * reference: a record id, or -1.
+// * string: any text or bytes. A number becomes its text in the source or, if unknown, a text in
+//   `buffer`, which must outlive the result.
+//
+// Not for blobs, whose bytes are taken by Column_Writer (row_writer.h).
 template <Field_Value T>
 T read_cell(const Cell& cell, std::string& buffer);
 
-// Returns, for messages, the value of a field of this type for a cell without a value: "0", "false"
-// or "\"\"". Empty for types whose cells without a value become nan or null.
+// Returns the value, for messages, that a field of this type gets from a cell without a value: "0",
+// "false" or "\"\"". Empty if the field becomes nan or null.
 const char* missing_value_text(Type_Code type);
 
-// Returns seconds since 1970, or nullopt. Takes the formats of parse_time (kernel/base/time.h),
-// also with a Z at the end.
+// Returns a time in seconds since 1970; nullopt if the text is not a time. Accepts the formats of
+// parse_time (kernel/base/time.h), and a Z at the end.
 std::optional<std::int64_t> parse_cell_time(std::string_view text);
 
-// Returns, for messages, the text of the source in backquotes, shortened.
+// Returns the text of the cell in backquotes, shortened, for messages.
 std::string quoted_cell(const Cell& cell);
 
 }  // namespace joedb

@@ -34,7 +34,7 @@ void Csv_Reader::rewind() {}
 
 namespace joedb {
 
-// libcsv, and the row that it has read.
+// The parser of libcsv, with the row that it has read.
 class Csv_Reader::Parser {
  public:
   Parser(const Csv_Format& format, char separator) {
@@ -52,7 +52,8 @@ class Csv_Reader::Parser {
     values_.clear();
     rows_ = 0;
   }
-  // Returns the number of bytes read: fewer than given if the next one is invalid.
+  // Returns the number of bytes parsed. If it is less than the number given, the next byte is
+  // invalid.
   std::size_t parse(std::string_view bytes) {
     const std::size_t n =
         csv_parse(&parser_, bytes.data(), bytes.size(), take_value, take_row, this);
@@ -68,7 +69,7 @@ class Csv_Reader::Parser {
   int rows() const { return rows_; }
   std::size_t value_count() const { return values_.size(); }
 
-  // Makes `count` cells. Values that are not there are null, as those in `missing`.
+  // Creates `count` cells. Cells without a value are null, as are values in `missing`.
   void make_cells(std::size_t count, const std::set<std::string, std::less<>>& missing) {
     cells_.clear();
     for (const Value& value : values_) {
@@ -87,10 +88,10 @@ class Csv_Reader::Parser {
     bool is_null;
   };
 
-  // libcsv is C: no exception may pass through it.
+  // Must not throw, because libcsv is C.
   static void take_value(void* text, std::size_t size, void* self) noexcept {
     auto& parser = *static_cast<Parser*>(self);
-    if (parser.values_.size() > max_columns) return;  // the row is refused in any case
+    if (parser.values_.size() > max_columns) return;  // such a row is refused
     try {
       parser.values_.push_back({parser.text_.size(), size, text == nullptr});
       if (size > 0) parser.text_.append(static_cast<const char*>(text), size);
@@ -118,7 +119,7 @@ Csv_Reader::Csv_Reader(Input& input, const Csv_Format& format) : input_(input), 
 
 Csv_Reader::~Csv_Reader() = default;
 
-// Takes the first line if it names the separator.
+// Reads the first line. If it names the separator, uses this separator.
 void Csv_Reader::read_separator() {
   unread_.reset();
   separator_ = format_.separator.value_or(',');
@@ -204,7 +205,7 @@ void Csv_Reader::require_width() {
 
 std::span<const Cell> Csv_Reader::cells() const { return parser_->cells(); }
 
-// Finds the start of a value by reading the row again, byte by byte.
+// Parses the row again, byte by byte, to find the start of the value in `column`.
 void Csv_Reader::fail(std::optional<std::size_t> column, const std::string& text) {
   std::size_t offset = 0;
   if (column) {

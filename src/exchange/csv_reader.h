@@ -10,24 +10,24 @@
 namespace joedb {
 
 struct Csv_Format {
-  // Default: the one that a first line like `sep=;` names, as Excel writes and reads it, or else a
-  // comma.
+  // nullopt: the separator that a first line such as `sep=;` names (a convention of Excel); without
+  // such a line, a comma.
   std::optional<char> separator = {};
   std::vector<std::string> columns = {};  // for a file without a header
-  bool trims = false;                     // removes spaces around values without quotes
-  bool fills = false;                     // rows may have too few values: the others are null
-  std::string comment = {};               // rows are skipped that begin with it; empty: none
-  std::set<std::string, std::less<>> missing = {};  // values that are null
+  bool trims = false;                     // remove spaces around values without quotes
+  bool fills = false;                     // if a row has too few values, the others are null
+  std::string comment = {};               // skip rows that begin with this; empty: none
+  std::set<std::string, std::less<>> missing = {};  // values that mean null
 };
 
 // Reads CSV as in RFC 4180, with libcsv. Lines end with LF or CR LF. Empty lines and a byte order
-// mark are skipped. Values may have any bytes. All rows must have the same number of values. Of
-// equal names in the header, all but the first get _2, _3 … appended.
+// mark are skipped. Values may have any bytes. All rows must have the same number of values. If
+// names in the header are equal, all but the first get a suffix _2, _3 ….
 //
-// Values are words (Cell::Kind::word); a value without quotes and without characters is null.
+// Values are words (Cell::Kind::word). An empty value without quotes is null.
 class Csv_Reader : public Row_Source {
  public:
-  // Reads the header. Throws Exception if this program was built without libcsv.
+  // Reads the header. Throws Exception if joedb was built without libcsv.
   Csv_Reader(Input& input, const Csv_Format& format);
   ~Csv_Reader() override;
 
@@ -51,7 +51,7 @@ class Csv_Reader : public Row_Source {
   Input& input_;
   const Csv_Format format_;
   char separator_ = ',';
-  std::optional<std::string_view> unread_;  // a line that was taken from input_
+  std::optional<std::string_view> unread_;  // a line that was read from input_, but not used yet
   std::unique_ptr<Parser> parser_;
   std::vector<std::string> columns_;
 };

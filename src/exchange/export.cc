@@ -15,7 +15,7 @@ namespace {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// Returns a text like "2026-01-31T12:00:00Z"; the number of seconds if there is no such text.
+// Formats a time like "2026-01-31T12:00:00Z". If that is impossible, returns the number of seconds.
 std::string iso_time(std::int64_t seconds) {
   constexpr std::string_view zone = " GMT";
   std::string text = time_text(seconds);
@@ -78,7 +78,7 @@ class Time_Printer final : public Column_Printer {
   const Column<std::int64_t>& column_;
 };
 
-// Prints the value of a field of the referenced record.
+// Prints a reference as the value of a field of the referenced record.
 template <class Format>
 class Lookup_Printer final : public Column_Printer {
  public:
@@ -144,7 +144,7 @@ class Table_Writer {
         after_record();
       }
     });
-    buffer.flush();  // here, because the destructor ignores errors
+    buffer.flush();  // not in the destructor, which ignores errors
   }
 
  private:
@@ -171,7 +171,7 @@ class Table_Writer {
         format_, static_cast<const Column<std::int64_t>&>(*field.column));
   }
 
-  // `place` is TABLE.FIELD.
+  // `place` has the form TABLE.FIELD.
   std::unique_ptr<Column_Printer> lookup_printer(const Field& field,
                                                  const std::string& place) const {
     const Table* const referenced = database_.find_table(field.column->type().referenced);

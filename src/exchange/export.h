@@ -16,28 +16,27 @@ struct Export_Settings {
   bool has_ids = false;  // the first column is __id
   char separator = ',';
   bool has_header = true;
-  std::vector<std::string> skipped = {};  // fields to leave out
+  std::vector<std::string> skipped = {};  // fields to omit
   std::vector<std::string> times = {};    // int64 fields that are times
-  // References, and TABLE.FIELD whose value is written instead of the id.
+  // For a reference: the field TABLE.FIELD, whose value is written instead of the record id.
   std::vector<std::pair<std::string, std::string>> references = {};
 };
 
-// Write the records of a table in the order of their ids, as Csv_Reader and Jsonl_Reader read them:
-// an import into a table with the same fields restores the same values, to the last bit of a float.
-// `file` has the blobs. Call after_record() after each record. Errors of the stream are not
-// reported: the caller must check the stream. Throw Data_Error for settings that do not match the
-// table, and for a dangling reference that is to be written as a value; Corruption_Error or
-// Io_Error for a blob that cannot be read.
+// Write the records of a table, in the order of their ids, in the format of Csv_Reader or
+// Jsonl_Reader. An import into a table with the same fields restores the same values, to the last
+// bit of a float. `file` has the blobs. after_record() is called after each record. Errors of the
+// stream are not reported: the caller must check the stream. These functions throw Data_Error if
+// the settings do not match the table, or if a dangling reference is to be written as a value; and
+// Corruption_Error or Io_Error if a blob cannot be read.
 //
-// CSV (RFC 4180): lines end with LF, as programs on this system expect. A null reference or blob is
-// empty, a blob is base64, a blob without bytes is "", a nan is nan. If there is only one column,
-// all values without characters are "".
+// CSV (RFC 4180): lines end with LF. A null reference or blob is empty. A blob is base64; an empty
+// blob is "". A nan is nan. If there is only one column, all empty values are "".
 void write_csv(const Database& database, const Table& table, const Abstract_File& file,
                const Export_Settings& settings, std::ostream& out,
                const std::function<void()>& after_record);
 
-// JSON lines: one object per record. Blobs, and texts that are not UTF-8, are {"base64": "…"}, nan
-// and infinities are "nan", "inf", "-inf".
+// JSON lines: one object per record. A blob, or a text that is not UTF-8, is {"base64": "…"}. A nan
+// or infinity is "nan", "inf" or "-inf".
 void write_jsonl(const Database& database, const Table& table, const Abstract_File& file,
                  const Export_Settings& settings, std::ostream& out,
                  const std::function<void()>& after_record);

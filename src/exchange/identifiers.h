@@ -6,12 +6,12 @@
 
 namespace joedb {
 
-// Returns valid names for tables or fields, all different. An identifier is unchanged; other names
-// become identifier_of(name) (exchange/import.h). Of equal names, one name is unchanged, and _2, _3
-// … is appended to the others.
+// Returns valid and distinct names for tables or fields. A name that is an identifier is unchanged;
+// another name becomes identifier_of(name) (exchange/import.h). If results are equal, all except
+// one get a suffix _2, _3 ….
 std::vector<std::string> to_identifiers(const std::vector<std::string>& names);
 
-// Returns the names; of equal names, _2, _3 … is appended to all but the first.
+// Returns the names. If names are equal, all except the first get a suffix _2, _3 ….
 std::vector<std::string> to_different(const std::vector<std::string>& names);
 
 }  // namespace joedb

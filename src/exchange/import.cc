@@ -54,7 +54,7 @@ class Rows {
  public:
   Rows(Row_Source& source, const Import_Plan& plan) : source_(source), plan_(plan) {}
 
-  // Returns the cells in the order that the importer expects.
+  // Returns the cells of a row in the order that the importer requires.
   std::span<const Cell> make(std::span<const Cell> cells) {
     if (source_.columns().size() > plan_.source_columns) [[unlikely]]
       fail_new_column();
@@ -65,7 +65,8 @@ class Rows {
     return row_;
   }
 
-  // Often the cause is that the type of a new field was guessed from the first rows.
+  // Returns the text of the error. Adds a hint if the type of a new field was guessed from the
+  // first rows, because this often causes errors.
   std::string text_of(const Row_Error& error) const {
     const std::string text = error.what();
     if (!error.column || plan_.has_read_all || !plan_.columns[*error.column].is_new) return text;

@@ -41,7 +41,7 @@ const std::string* find_setting(const Named_Settings& settings, std::string_view
 
 // ---- planning -----------------------------------------------------------------------------------
 
-// Limits in rows and bytes for input that can be read only once, because it is kept in memory.
+// Limits, in rows and in bytes, for input that can be read only once: it is kept in memory.
 constexpr std::int64_t short_sample = 10'000;
 constexpr Offset sample_bytes_of_pipe = Offset{1} << 26;
 
@@ -67,7 +67,7 @@ class Planner {
     plan_.memory = settings_.memory;
     sample_rows();
     if (source_.has_more_columns() && has_all_fields()) expect_fields();
-    // JSON lines without records do not tell which columns they have.
+    // JSON lines without any record do not show which columns they have.
     if (has_no_rows() && plan_.deletes_missing && plan_.key.empty())
       source_.add_column(std::string(id_column_name));
     plan_.source_columns = source_.columns().size();
@@ -79,14 +79,15 @@ class Planner {
   }
 
  private:
-  // True if no column may add a field.
+  // Returns true if columns must not add fields.
   bool has_all_fields() const { return table_ != nullptr && !settings_.adds_fields; }
 
   bool has_no_rows() const {
     return source_.has_more_columns() && plan_.rows_seen == 0 && plan_.has_read_all;
   }
 
-  // Rows that were not read may have columns for these, too.
+  // Adds columns that rows not read yet may have: those in the settings, and the fields of the
+  // table.
   void expect_fields() {
     const auto expect = [&](const std::string& word) {
       const auto number = parse_number<std::size_t>(word);
@@ -124,7 +125,8 @@ class Planner {
     after_row_();
   }
 
-  // True if a word of --rename or --skip means this column: it is the name, or the number, from 1.
+  // Returns true if an argument of --rename or --skip means column i: it is the column's name, or
+  // its number from 1.
   bool is_meant(const std::string& word, std::size_t i) const {
     const std::vector<std::string>& columns = source_.columns();
     return word == columns[i] ||
@@ -140,11 +142,11 @@ class Planner {
     return nullptr;
   }
 
-  // Sets column_fields_.
+  // Sets column_fields_: chooses the field for each column.
   void name_fields() {
     const std::vector<std::string>& columns = source_.columns();
     column_fields_.assign(columns.size(), "");
-    std::vector<std::size_t> others;  // columns without a name that the user has chosen
+    std::vector<std::size_t> others;  // columns whose field the user has not chosen
     std::vector<std::string> names;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (is_skipped(i)) continue;
@@ -161,8 +163,9 @@ class Planner {
     for (std::size_t k = 0; k < others.size(); ++k) column_fields_[others[k]] = names[k];
   }
 
-  // A number that to_identifiers() gave depends on the order of the columns, which may have been
-  // another one when the table was made: the values would come into other fields.
+  // Throws Data_Error if the name of the field has a number from to_identifiers(). This number
+  // depends on the order of the columns. If their order was different when the table was created,
+  // the values would go to the wrong fields.
   void require_own_name(std::size_t i) const {
     const std::string& name = source_.columns()[i];
     if (table_ == nullptr || is_identifier(name) || renamed(i)) return;
@@ -239,7 +242,7 @@ class Planner {
     }
   }
 
-  // `place` is TABLE.FIELD.
+  // `place` has the form TABLE.FIELD.
   void set_lookup(Import_Plan::Column& column, const std::string& place, bool is_enum) {
     const std::size_t dot = place.find('.');
     const std::string field = dot == place.npos ? "" : place.substr(dot + 1);
@@ -314,8 +317,8 @@ class Planner {
   const std::function<void()>& after_row_;
   const Table* const table_;
   std::vector<Type_Guess> guesses_;
-  std::vector<std::string> column_fields_;  // of each column; empty if it has no field
-  std::set<std::string> fields_;            // fields of the plan
+  std::vector<std::string> column_fields_;  // field of each column; empty if it has none
+  std::set<std::string> fields_;            // all fields of the plan
   Import_Plan plan_;
 };
 

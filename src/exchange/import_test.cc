@@ -39,7 +39,7 @@ class Import_Test : public ::testing::Test {
     return path;
   }
 
-  // Returns all rows of a file, with | between values, and - for null or a missing value.
+  // Returns all rows of a file, with | between values. A null or missing value is -.
   std::vector<std::string> rows(std::string_view text, const Csv_Format& format = {}) {
     Input input(write("in.csv", text), 1 << 20);
     Csv_Reader reader(input, format);
@@ -63,7 +63,7 @@ class Import_Test : public ::testing::Test {
     return result;
   }
 
-  // Returns the error of f(), without the folder of the file.
+  // Returns the error of f(), without the directory of the file.
   template <class F>
   std::string error_in(F f) {
     std::string text = error_of([&] { f(); });
@@ -96,7 +96,7 @@ std::string exported(Format format, const Database& database, const Table& table
   return out.str();
 }
 
-// Makes a table with fields of the given types.
+// Creates a table with one field of each of these types.
 void make_schema(Writable_Database& db, const std::vector<Type_Code>& types) {
   db.write(Create_Table{"t"});
   int number = 0;
@@ -226,8 +226,8 @@ TEST(Type_Guess_Test, FindsNoTypeThatWouldChangeTheText) {
   EXPECT_EQ(guess({"2", "2.1"}), "float64 float64");
 }
 
-// Random words: whatever type is guessed, an export returns the same words; only 2 among floats
-// becomes 2.0.
+// For random words, whatever type is guessed, an export must return the same words. The only
+// exception is 2 among floats, which becomes 2.0.
 TEST_F(Import_Test, GivesBackTheTextsOfNewTables) {
   expect_property(
       [&] {
@@ -311,7 +311,7 @@ TEST_F(Import_Test, GivesEachColumnAFieldOfItsOwn) {
   EXPECT_EQ(fields(Format::csv, "2,1\n1,2\n", {.table = "t", .skipped = {"2"}}), "_1 no error");
   EXPECT_EQ(fields(Format::csv, "__id,x\n1,2\n", {.table = "t", .renames = {{"__id", "own"}}}),
             "own x no error");
-  // The numbers depend on the order of the keys, which may be another one next time.
+  // The suffixes depend on the order of the keys, which may be different next time.
   EXPECT_EQ(fields(Format::jsonl, "{\"имя\": 1, \"возраст\": 2}\n", {.table = "t"}),
             "column column_2 the columns имя and another one are for the field column: give "
             "each a field, by its number from 1: --rename 1=FIELD");
@@ -455,7 +455,7 @@ void add_record(Writable_Database& db, Record_Id record, const std::vector<Type_
       db.write(Update<std::string_view>{table, record, id, text});
     } else if (code == Type_Code::blob) {
       const bool is_null = *rc::gen::arbitrary<bool>();
-      // Without the "x", some bytes would be refused, because they look like integrity entries.
+      // Without the "x", some bytes would be refused because they look like an integrity entry.
       const std::string bytes = arbitrary_text() + "x";
       db.write(Update<Blob>{table, record, id, is_null ? Blob() : db.write_blob(bytes)});
     } else if (code == Type_Code::reference) {
@@ -470,7 +470,7 @@ void add_record(Writable_Database& db, Record_Id record, const std::vector<Type_
   }
 }
 
-// Formats records and values, including the bytes of blobs. All NaNs are equal.
+// Formats records and values, including the bytes of blobs. All NaNs look the same.
 std::string content_of(const Database& database, const Abstract_File& file) {
   std::ostringstream out;
   dump_data(database, [&]<class Entry>(const Entry& entry) {
@@ -529,7 +529,7 @@ TEST_P(Round_Trip, AnImportOfAnExportMakesTheSameValues) {
         RC_ASSERT(content_of(other.get_database(), other_file) ==
                   content_of(db.get_database(), file));
 
-        // A second import changes nothing.
+        // A second import must change nothing.
         if (!settings.has_ids || table.records().used_count() == 0) return;
         const Offset end = other_file.get_size();
         import(GetParam(), text, other, {.table = "t", .deletes_missing = true});

@@ -18,7 +18,7 @@ Input::Input(const std::string& name, std::size_t max_row)
     : name_(name == "-" ? standard_input : name), max_row_(max_row), checks_text_(true) {
   file_.reset(name == "-" ? stdin : std::fopen(name.c_str(), "rb"));
   if (!file_) throw_io_error("opening", name, -1, errno);
-  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // unbuffered: read() reads blocks
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // unbuffered, because read() reads blocks
   if (name != "-" && std::fseek(file_.get(), 0, SEEK_END) == 0) {
     size_ = std::max<Offset>(std::ftell(file_.get()), 0);
     can_seek_ = std::fseek(file_.get(), 0, SEEK_SET) == 0;
@@ -60,7 +60,7 @@ void Input::require_text(std::string_view begin) const {
   if (!reason.empty()) throw Data_Error(name_ + ": " + reason);
 }
 
-// Makes room after the lines that are kept, and reads. Returns false at the end.
+// Makes room after the lines to keep, and reads more bytes. Returns false at the end.
 bool Input::fill() {
   if (end_ - start_ >= max_row_)
     throw Data_Error(name_ + ":" + std::to_string(line_) +
@@ -126,7 +126,7 @@ void Input::rewind() {
 std::string place_in(const Input& input, std::size_t offset) {
   const std::string_view before = input.lines().substr(0, offset);
   const auto lines = std::count(before.begin(), before.end(), '\n');
-  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  const std::size_t line_start = before.rfind('\n') + 1;  // 0 if there is none: npos + 1 is 0
   const auto columns =
       std::count_if(before.begin() + static_cast<std::ptrdiff_t>(line_start), before.end(),
                     [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });

@@ -14,22 +14,23 @@
 
 namespace joedb {
 
-// Reads a file or standard input line by line. Lines stay in memory until they are dropped; a limit
-// on their size bounds the memory. Skips a byte order mark at the beginning.
+// Reads a file or standard input line by line. Lines stay in memory until they are dropped; their
+// total size is limited. Skips a byte order mark at the beginning.
 class Input {
  public:
-  // The name "-" is standard input. A row, which may have several lines, can have at most `max_row`
-  // bytes. Throws Io_Error.
+  // The name "-" means standard input. `max_row` is the maximum size in bytes of a row, which may
+  // have several lines. Throws Io_Error.
   Input(const std::string& name, std::size_t max_row);
 
-  // Returns an input that reads this text. `name` is for messages.
+  // Returns an input whose content is `text`. `name` is for messages.
   static Input of_text(const std::string& name, std::string text, std::size_t max_row);
 
-  // For messages: "-" becomes "standard input".
+  // Returns the name for messages: "standard input" for "-".
   const std::string& name() const { return name_; }
 
-  // Returns the next line with its line feed, if it has one; nullopt at the end. Throws Io_Error,
-  // and Data_Error if the lines since drop() are too long, or a file is not text (non_text_reason).
+  // Returns the next line with its line feed, if it has one; nullopt at the end. Throws Io_Error.
+  // Throws Data_Error if the lines since drop() are too long, or if a file is not text
+  // (non_text_reason).
   std::optional<std::string_view> next_line();
   // Returns the lines that next_line() has returned since the last drop().
   std::string_view lines() const { return {data_.get() + start_, next_ - start_}; }
@@ -37,18 +38,18 @@ class Input {
 
   // Number of the first line of lines(), from 1.
   std::int64_t line() const { return line_; }
-  // In bytes. The size is nullopt if it is not known.
+  // In bytes. The size is nullopt if unknown.
   Offset position() const { return read_ - static_cast<Offset>(end_ - next_); }
   std::optional<Offset> size() const { return size_; }
 
-  // `check` is called when a signal has interrupted a read. If it throws, the read ends; otherwise
-  // reading continues.
+  // `check` is called when a signal interrupts a read. If it throws, reading ends with this
+  // exception. Otherwise, reading continues.
   void set_interrupt_check(std::function<void()> check) { check_interrupt_ = std::move(check); }
 
-  // Starts again at the beginning. Standard input and pipes can be rewound only once; until then,
+  // Restarts at the beginning. Standard input and pipes can be rewound only once. Until then,
   // everything that was read is kept in memory.
   void rewind();
-  // True for a file or a text, which can be read any number of times.
+  // Returns true if the input, a file or a text, can be read repeatedly.
   bool can_seek() const { return can_seek_; }
 
  private:
@@ -67,15 +68,15 @@ class Input {
   std::function<void()> check_interrupt_ = [] {};
   const std::size_t max_row_;
   bool checks_text_ = false;                // false for of_text()
-  std::unique_ptr<std::FILE, Close> file_;  // null: only remembered_ is read
+  std::unique_ptr<std::FILE, Close> file_;  // null: read only remembered_
   bool can_seek_ = false;
   bool remembers_ = false;
   std::string remembered_;
-  std::size_t replayed_ = 0;  // bytes of remembered_ that were read since rewind()
+  std::size_t replayed_ = 0;  // bytes of remembered_ that were read again since rewind()
   std::optional<Offset> size_;
   Offset read_ = 0;
 
-  // data_[start_, next_) is lines(); data_[next_, end_) was read, and not yet returned.
+  // data_[start_, next_) is lines(). data_[next_, end_) has been read, but not returned.
   std::unique_ptr<char[]> data_;
   std::size_t capacity_ = 0;
   std::size_t start_ = 0;

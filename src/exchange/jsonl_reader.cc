@@ -12,13 +12,13 @@ namespace {
 
 using nlohmann::json;
 
-// Returns TEXT of "[json.exception.parse_error.101] parse error at line 1, column 5: TEXT".
+// From "[json.exception.parse_error.101] parse error at line 1, column 5: TEXT", returns TEXT.
 std::string reason_of(const std::string& text) {
   const std::size_t start = text.find(": ");
   return start == text.npos ? text : text.substr(start + 2);
 }
 
-// Counts the bytes read.
+// An iterator that counts the bytes it has read.
 class Counting_Iterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -45,7 +45,7 @@ class Counting_Iterator {
 
 }  // namespace
 
-// Turns the events of nlohmann's parser into the cells of a row.
+// Converts the events of nlohmann's parser to the cells of a row.
 class Jsonl_Reader::Parser : public json::json_sax_t {
  public:
   struct Error {
@@ -58,7 +58,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   std::span<const Cell> cells() const { return cells_; }
   const Error& error() const { return error_; }
 
-  // Returns false if the line is invalid: see error().
+  // Returns false if the line is invalid. error() then has the reason.
   bool parse(std::string_view line) {
     start();
     if (!json::sax_parse(line.data(), line.data() + line.size(), this)) return false;
@@ -67,7 +67,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return true;
   }
 
-  // Returns the start of the value of this column; without a column, the offset where the parser
+  // Returns the start of the value in `column`. If `column` is nullopt, returns where the parser
   // stops.
   std::size_t offset_of(std::string_view line, std::optional<std::size_t> column) {
     std::size_t offset = 0;
@@ -80,7 +80,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return std::min(line.find_first_not_of(": \t", offset), line.size());
   }
 
-  // Returns the index of a column. Adds the column if it is new.
+  // Returns the index of the column `name`. Adds the column if it is unknown.
   std::size_t column_named(std::string name) {
     const auto [entry, is_new] = numbers_.try_emplace(name, columns_.size());
     if (is_new) columns_.push_back(std::move(name));
@@ -151,7 +151,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   static constexpr const char* not_object =
       "an object in each line expected; jq -c '.[]' makes such lines of an array";
 
-  // ---- values with values in them, which become their text; {"base64": "…"} becomes bytes
+  // ---- arrays and objects become their text; {"base64": "…"} becomes bytes
 
   static constexpr std::string_view base64_start = "{\"base64\":";
 
@@ -223,12 +223,12 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return true;
   }
 
-  // Takes an integer that is too large for an int64.
+  // Takes an integer beyond the range of int64.
   bool take_digits(const std::string& digits) {
     return depth_ == 1 ? take_text(Cell::Kind::word, digits) : take(Cell::of(0.0));
   }
 
-  // Usually the key is the column after that of the previous key.
+  // Returns the column for a key. Tries the column after the previous one first.
   std::size_t find_column(std::string& name) {
     const std::size_t next = column_ + 1 < columns_.size() ? column_ + 1 : 0;
     if (next < columns_.size() && columns_[next] == name) return next;
@@ -241,7 +241,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   std::string text_;
   std::vector<Text> texts_;
   std::size_t column_ = 0;
-  int depth_ = 0;  // 1: in the object of a line; more: in a value of it
+  int depth_ = 0;  // 1: in the object of a line; more: in an array or object in it
   std::string nested_;
   bool needs_comma_ = false;
   std::optional<std::string> base64_;

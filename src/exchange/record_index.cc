@@ -28,13 +28,13 @@ bool is_same(const Key_Part& a, const Key_Part& b) {
   return a.number == b.number && a.text == b.text;
 }
 
-// Stores the hash, so that the hash table grows without reading the columns.
+// Stores the hash, so that the hash table can grow without reading the columns.
 struct Entry {
   std::size_t hash;
   index_t id;
 };
 
-// A key to find.
+// A key to look up.
 struct Wanted {
   std::size_t hash;
   Key key;

@@ -9,7 +9,7 @@
 
 namespace joedb {
 
-// Thrown if two records that should be distinct have the same values. `records` names the records
+// Thrown if two records that should be distinct have the same values. The text names the records
 // and the values.
 class Duplicate_Key : public Data_Error {
  public:
@@ -18,9 +18,9 @@ class Duplicate_Key : public Data_Error {
   const std::string records;
 };
 
-// Finds records by the values of some fields. A hash table of record ids that compares through the
-// columns: while a record is in the table, its values must not change. NaN equals itself, and 0
-// equals -0.
+// Finds records by the values of some fields. This is a hash table of record ids, which reads the
+// values from the columns: while a record is in the table, these values must not change. NaN equals
+// NaN, and 0 equals -0.
 class Record_Index {
  public:
   // Indexes all records of the table, which must outlive this object. Throws Duplicate_Key if
@@ -30,7 +30,7 @@ class Record_Index {
   Record_Index(const Record_Index&) = delete;
   Record_Index& operator=(const Record_Index&) = delete;
 
-  // `key` has a value for each field. Returns null if there is no such record.
+  // `key` must have a value for each field. Returns null if there is no such record.
   Record_Id find(Key key) const;
   // Precondition: no record in the index has the same values.
   void insert(Record_Id record);

@@ -23,7 +23,7 @@ Row_Error::Row_Error(const Data_Error& cause, std::optional<std::size_t> in_colu
 
 // ---- lookups ------------------------------------------------------------------------------------
 
-// Finds records of a referenced table by the value of a field, and inserts the missing ones.
+// Finds records of a referenced table by the value of a field. Inserts missing records.
 class Row_Importer::Lookup {
  public:
   Lookup(Writable_Database& database, Table_Id table, Field_Id field)
@@ -34,7 +34,7 @@ class Row_Importer::Lookup {
     writer_.reset();
   }
 
-  // Throws Cell_Error, or Dangling_Reference. `created` counts the inserted records.
+  // Throws Cell_Error or Dangling_Reference. `created` counts inserted records.
   Record_Id find(const Cell& cell, const Import_Column& target, std::int64_t& created) {
     column_.read(cell);
     const Key_Part key = column_.key();
@@ -60,9 +60,9 @@ class Row_Importer::Lookup {
 struct Row_Importer::Column {
   Column_Writer* writer = nullptr;
   Lookup* lookup = nullptr;
-  bool is_pending = false;  // looked up by finish()
-  bool is_absent = false;   // in this row: no cell
-  bool is_empty = false;    // in this row: no value, stored as 0, false or ""
+  bool is_pending = false;  // finish() looks it up
+  bool is_absent = false;   // in the current row: no cell
+  bool is_empty = false;    // in the current row: no value, stored as 0, false or ""
   std::int64_t missing = 0;
   bool is_key = false;
 };
@@ -72,7 +72,7 @@ struct Row_Importer::Pending {
   std::size_t column;
   std::int64_t place;
   Cell::Kind kind;
-  std::string text;  // for a number, too
+  std::string text;  // also for a number
 
   Cell cell() const { return Cell::of(kind, text); }
 };
@@ -111,7 +111,7 @@ Row_Importer::Row_Importer(Writable_Database& database, Import_Target target)
   defer_indexes();
 }
 
-// Sorting all records at once is much faster than inserting them one after the other.
+// Defers empty indexes, because sorting all records at once is much faster than inserting each.
 void Row_Importer::defer_indexes() {
   for (const auto& index : database_.get_database().table(target_.table).indexes()) {
     if (!index->is_complete() || index->is_deferred() || index->size() > 0) continue;
@@ -133,13 +133,14 @@ void Row_Importer::make_lookups() {
       throw Data_Error("field " + field.name + " of table " + writer_.table().name() +
                        " is no reference: nothing can be looked up");
     require_field(database_.get_database().table(type.referenced), column.lookup);
-    // Later rows may insert or change the records to be looked up.
+    // Later rows may insert, or change, the records that are looked up.
     columns_[i].is_pending = type.referenced == target_.table;
     if (!columns_[i].is_pending) columns_[i].lookup = &find_lookup(type.referenced, column.lookup);
   }
 }
 
-// One lookup per field, because it must know the records that it inserted.
+// Returns the lookup of a field. There is only one, because it must know all records that it
+// inserted.
 Row_Importer::Lookup& Row_Importer::find_lookup(Table_Id table, Field_Id field) {
   auto& lookup = lookups_[{table, field}];
   if (!lookup) lookup = std::make_unique<Lookup>(database_, table, field);
@@ -157,13 +158,14 @@ Row_Importer::State& Row_Importer::state(Record_Id record) {
   return states_[id];
 }
 
-// Returns the null id for a cell without a value.
+// Returns null if the cell has no value.
 Record_Id Row_Importer::look_up(std::size_t i, const Cell& cell) {
   if (cell.is_empty()) return {};
   return columns_[i].lookup->find(cell, target_.columns[i], counts_.created);
 }
 
-// For a string, a text without characters is a value.
+// Returns true if a value is missing. A string field is different: a text without characters is a
+// value.
 bool Row_Importer::is_missing(const Import_Column& column, const Cell& cell) const {
   if (!cell.is_empty()) return false;
   const Type_Code type = writer_.table().find_field(column.field)->column->type().code;
@@ -242,7 +244,7 @@ Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
   } catch (const Data_Error& error) {
     throw Row_Error(error, {}, place);
   }
-  // An existing record keeps its value if the cell is absent.
+  // If the cell is absent, an existing record keeps its value, so it is not counted.
   for (Column& column : columns_)
     if (column.is_empty && (is_new || !column.is_absent)) ++column.missing;
   if (has_places_) {
@@ -302,7 +304,7 @@ void Row_Importer::resolve(const Pending& pending, Column_Writer& writer) {
   const Record_Id referenced = look_up(pending.column, pending.cell());
   // finish() must not delete the new record.
   if (counts_.created > created) state(referenced) = State::inserted;
-  // Nor a record that this reference would otherwise create.
+  // finish() must not delete a record that this reference would otherwise have created.
   if (target_.columns[pending.column].creates_missing && !referenced.is_null() &&
       state(referenced) == State::untouched)
     state(referenced) = State::unchanged;
@@ -316,7 +318,7 @@ void Row_Importer::resolve(const Pending& pending, Column_Writer& writer) {
   }
 }
 
-// Deletes the last record first, so that new records take these ids in ascending order.
+// Deletes the last record first, so that new records will reuse these ids in ascending order.
 void Row_Importer::delete_missing() {
   const Record_Ids& records = writer_.table().records();
   for (index_t id = records.size(); id-- > 0;) {
@@ -337,7 +339,8 @@ void Row_Importer::build_indexes() {
   }
 }
 
-// Later rows go into the indexes one by one, because sorting all of them again needs memory.
+// Builds the deferred indexes, so that tables can be moved to a file. Later rows enter the indexes
+// one by one, because sorting all rows again would need memory.
 void Row_Importer::release_memory() {
   build_indexes();
   deferred_.clear();
@@ -347,11 +350,12 @@ void Row_Importer::release_memory() {
 }
 
 Import_Counts Row_Importer::finish() {
-  // References that can insert records come first, so that delete_missing() keeps these records.
+  // First resolve the references that may insert records, so that delete_missing() keeps these
+  // records.
   resolve_pending(true);
   if (target_.deletes_missing) {
     delete_missing();
-    lookups_.clear();  // deleted records must not be found
+    lookups_.clear();  // a lookup must not find deleted records
   }
   resolve_pending(false);
   build_indexes();

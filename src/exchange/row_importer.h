@@ -15,9 +15,9 @@
 
 namespace joedb {
 
-// Thrown for a row that cannot be imported. `column` is an index in Import_Target::columns, or
-// nullopt if the row as a whole is invalid. `place` is the argument of Row_Importer::add(). If
-// `is_dangling`, the column refers to a record that does not exist.
+// Thrown if a row cannot be imported. `column` is an index in Import_Target::columns; nullopt if
+// the row as a whole is invalid. `place` is the argument of Row_Importer::add(). `is_dangling` is
+// true if the column refers to a record that does not exist.
 class Row_Error : public Data_Error {
  public:
   Row_Error(const std::string& text, std::optional<std::size_t> in_column, std::int64_t at)
@@ -28,31 +28,31 @@ class Row_Error : public Data_Error {
   const bool is_dangling = false;
 };
 
-// The use of one cell of a row.
+// How to use one cell of a row.
 struct Import_Column {
   Field_Id field;
-  // For a reference: the cell is the value of this field in a record of the referenced table. Null:
-  // the cell is a record id.
+  // For a reference field: the field of the referenced table whose value the cell contains. If
+  // null, the cell contains a record id.
   Field_Id lookup = {};
-  // With `lookup`: inserts a missing record, with this value only.
+  // With `lookup`: if no record is found, inserts one that has only this value.
   bool creates_missing = false;
-  // With `lookup`: a reference to a missing record becomes null.
+  // With `lookup`: if no record is found, the reference becomes null.
   bool ignores_missing = false;
 };
 
 struct Import_Target {
   Table_Id table;
   std::vector<Import_Column> columns;
-  // Fields whose values identify a record. Each must have a column. Rows update the records that
-  // exist, and insert the others. Empty: all rows are inserted.
+  // Fields whose values identify a record; each must be in `columns`. A row updates the record that
+  // it identifies, or inserts a new one. If empty, all rows are inserted.
   std::vector<Field_Id> key = {};
-  // The first cell of a row, before the cells of the columns, is the record id, which identifies
-  // the record; a cell without a value means a new record. Excludes a key.
+  // True if the cells of a row begin with the record id, before those of `columns`. An id without a
+  // value means a new record. Cannot be combined with a key.
   bool has_ids = false;
-  // finish() deletes the records to which no row applied. Requires a key or ids.
+  // finish() deletes the records that no row has matched. Requires a key or ids.
   bool deletes_missing = false;
-  // Limit in bytes: whenever this process has more private memory, the tables are moved to a
-  // temporary file (Writable_Database::limit_memory). 0: no limit.
+  // Limit in bytes on the private memory of this process. If it is exceeded, the tables are moved
+  // to a temporary file (Writable_Database::limit_memory). 0: no limit.
   std::size_t memory = 0;
 };
 
@@ -61,50 +61,50 @@ struct Import_Counts {
   std::int64_t updated = 0;
   std::int64_t unchanged = 0;
   std::int64_t deleted = 0;
-  std::int64_t created = 0;  // in referenced tables
-  // For each field: the number of rows that had no value for it, so that it was set to 0, false or
-  // "". Fields of floats, references and blobs are not counted: a NaN or null shows that a value is
-  // missing.
+  std::int64_t created = 0;  // inserted into referenced tables
+  // For each field: the number of rows without a value for it, in which it was set to 0, false or
+  // "". Fields of floats, references and blobs are not counted, because a NaN or null shows that
+  // the value is missing.
   std::map<std::string, std::int64_t> missing = {};
 
   friend bool operator==(const Import_Counts&, const Import_Counts&) = default;
 };
 
-// Inserts and updates records of a table, row by row. Appends only values that differ from the
-// stored ones, so that a second import of the same rows with a key changes nothing.
+// Inserts and updates records of a table, row by row. Writes only values that differ from the
+// stored ones. So a second import of the same rows, with a key, changes nothing.
 //
 //     Row_Importer importer(database, {table, {{name}, {country, country_name}}, {name}});
 //     for (…) importer.add({Cell::of(Cell::Kind::text, "Lyon"), …}, line);
 //     const Import_Counts counts = importer.finish();
 //     database.soft_checkpoint();
 //
-// Writes no checkpoint. After any error, the caller must call Writable_Database::rollback, or close
-// the database without a checkpoint. Nothing else may change the database during the lifetime of
-// this object.
+// Makes no checkpoint. After any exception, the caller must call Writable_Database::rollback, or
+// close the database without a checkpoint. While this object exists, nothing else may change the
+// database.
 class Row_Importer {
  public:
-  // Throws Data_Error if the target does not match the tables, or if a key or lookup could match
-  // more than one record.
+  // Throws Data_Error if the target does not match the tables, or if several records could match a
+  // key or lookup.
   Row_Importer(Writable_Database& database, Import_Target target);
   ~Row_Importer();
   Row_Importer(const Row_Importer&) = delete;
   Row_Importer& operator=(const Row_Importer&) = delete;
 
-  // Imports a row with one cell per column; missing cells at the end are absent. `place` is for
-  // messages. Returns the record. Throws Row_Error, and the exceptions of Writable_Database::write
-  // except Data_Error.
+  // Imports a row with one cell per column; missing cells at the end count as absent. `place` is
+  // for messages. Returns the record. Throws Row_Error, and the exceptions of
+  // Writable_Database::write except Data_Error.
   Record_Id add(std::span<const Cell> cells, std::int64_t place);
 
-  // Looks up the references to records of the table itself, deletes missing records, and builds the
-  // indexes that were empty, which finds keys that two rows share. Throws what add() throws. Call
-  // it once.
+  // Completes the import; call it once. Looks up references to records of the table itself, deletes
+  // unmatched records, and builds the indexes that were empty, which detects keys that two rows
+  // share. Throws the exceptions of add().
   Import_Counts finish();
 
  private:
   enum class State : std::uint8_t { untouched, unchanged, updated, inserted };
   class Lookup;
   struct Column;
-  struct Pending;  // a reference to the table itself, looked up by finish()
+  struct Pending;  // a reference to a record of the table itself, which finish() looks up
 
   void make_lookups();
   Lookup& find_lookup(Table_Id table, Field_Id field);
@@ -135,7 +135,7 @@ class Row_Importer {
   std::vector<State> states_;  // by record id
   std::vector<Pending> pending_;
   std::vector<Index*> deferred_;
-  bool has_places_ = false;           // a deferred index is unique
+  bool has_places_ = false;           // true if a deferred index is unique
   std::vector<std::int64_t> places_;  // by record id
   Import_Counts counts_;
   std::int64_t place_ = 0;

@@ -279,7 +279,7 @@ struct Imported_Cities {
 TEST(Import_With_Little_Memory, MakesTheSameRows) {
   Imported_Cities with_little, with_much;
   for (const std::vector<Field_Id>& key : {std::vector<Field_Id>{}, {name}}) {
-    const int begin = key.empty() ? 0 : 3000;  // existing rows, and new ones
+    const int begin = key.empty() ? 0 : 3000;  // with a key, existing rows and new ones
     with_little.import(Imported_Cities::very_little, key, begin, begin + 5000);
     with_much.import(Imported_Cities::no_limit, key, begin, begin + 5000);
     EXPECT_EQ(with_little.content(), with_much.content());

@@ -12,40 +12,39 @@
 
 namespace joedb {
 
-// The column with the record ids, in files that have them. No field can have this name.
+// The name of the column with record ids. No field can have this name.
 inline constexpr std::string_view id_column_name = "__id";
 
 // Maximum number of fields of a table.
 inline constexpr std::size_t max_columns = 65535;
 
-// Reads the rows of a file. Errors in the file are thrown as Data_Error "FILE:LINE:COLUMN: TEXT",
-// with columns in characters, from 1.
+// Reads the rows of a file. Errors in the file are reported as Data_Error "FILE:LINE:COLUMN: TEXT".
+// COLUMN counts characters from 1.
 class Row_Source {
  public:
   virtual ~Row_Source() = default;
 
   // Reads a row. Returns false at the end.
   virtual bool next() = 0;
-  // Returns a cell for each column, valid until the next call of next(). Missing cells at the end
-  // are absent.
+  // Returns one cell for each column; cells missing at the end count as absent. The result is valid
+  // until the next call of next().
   virtual std::span<const Cell> cells() const = 0;
-  // Returns all columns; if has_more_columns(), later rows may have others.
+  // Returns all columns. If has_more_columns(), later rows may have others.
   virtual const std::vector<std::string>& columns() const = 0;
   virtual bool has_more_columns() const { return false; }
-  // Adds a column that later rows may have; a no-op if the column is known. Requires
-  // has_more_columns().
+  // Adds a column that later rows may have, if it is unknown. Requires has_more_columns().
   virtual void add_column(const std::string&) {}
-  // Throws Data_Error about this row, or one of its cells.
+  // Throws Data_Error about the current row, or about one of its cells.
   [[noreturn]] virtual void fail(std::optional<std::size_t> column, const std::string& text) = 0;
   // Returns to the first row.
   virtual void rewind() = 0;
 
-  // Returns the number of the line in which the row begins.
+  // Returns the number of the line in which the current row begins.
   virtual std::int64_t line() const = 0;
   virtual const Input& input() const = 0;
 };
 
-// Returns "FILE:LINE:COLUMN: " for a byte of input.lines().
+// Returns "FILE:LINE:COLUMN: " for the place of a byte in input.lines().
 std::string place_in(const Input& input, std::size_t offset);
 
 }  // namespace joedb

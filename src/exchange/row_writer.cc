@@ -49,7 +49,7 @@ class Typed_Writer final : public Column_Writer {
   std::string buffer_;
 };
 
-// Takes the bytes of blobs, or, from a CSV file, their base64.
+// Takes the bytes of a blob; for a CSV file, their base64.
 class Blob_Writer final : public Column_Writer {
  public:
   Blob_Writer(Writable_Database& database, Table& table, Field_Id field)
@@ -123,8 +123,8 @@ Column_Writer& Row_Writer::column(Field_Id field) {
   return *columns_[index];
 }
 
-// Writes all fields, even default values: the record is then in all indexes, and has no value of an
-// earlier record with the same id.
+// Writes all fields, even default values. Therefore the record enters all indexes, and keeps no
+// value of an earlier record with the same id.
 Record_Id Row_Writer::insert(Record_Id record) {
   if (record.is_null()) record = Record_Id(table_.records().next_free());
   database_.get_database().note_journal_size(database_.get_journal().get_position());

@@ -47,7 +47,7 @@ void Sqlite_Statement::bind(int parameter, double value) {
 void Sqlite_Statement::bind_null(int parameter) {
   check(sqlite3_bind_null(statement_.get(), parameter));
 }
-// A null pointer would mean NULL.
+// A null pointer would bind NULL.
 void Sqlite_Statement::bind_text(int parameter, std::string_view text) {
   const char* const data = text.empty() ? "" : text.data();
   check(sqlite3_bind_text64(statement_.get(), parameter, data, text.size(), SQLITE_STATIC,
@@ -97,7 +97,7 @@ static std::pair<std::uintmax_t, std::filesystem::file_time_type> version_of(
           std::filesystem::last_write_time(path, ignored)};
 }
 
-// Begins a transaction, and fails if this is no database.
+// Begins a read transaction. Throws Sqlite_Error if the file is not a database.
 void Sqlite::begin_reading(const std::string& path) {
   open(path, SQLITE_OPEN_READONLY);
   distrust();
@@ -105,8 +105,8 @@ void Sqlite::begin_reading(const std::string& path) {
   number("SELECT count(*) FROM sqlite_schema");
 }
 
-// SQLite reads a database with a write-ahead log only if it can make files beside it, unless the
-// database is said to be immutable.
+// SQLite must create files beside a database that has a write-ahead log, to read it. If that is
+// impossible, opens the database as immutable.
 void Sqlite::read(const std::string& path) {
   try {
     begin_reading(path);
@@ -130,7 +130,7 @@ void Sqlite::require_unchanged() const {
     throw Sqlite_Error(name_ + ": another program has changed it meanwhile: try again");
 }
 
-// How long to wait while another program commits.
+// Time limit for waiting while another program commits.
 static constexpr int patience_ms = 10'000;
 
 static std::string uri_text(const std::string& path) {
@@ -144,7 +144,7 @@ static std::string uri_text(const std::string& path) {
   return result;
 }
 
-// Some names, like :memory:, have a special meaning, but not with a directory.
+// Prefixes a relative path with "./", because names like :memory: have a special meaning.
 void Sqlite::open(const std::string& path, int flags) {
   std::string full_path = path.starts_with('/') ? path : "./" + path;
   if (!immutable_.empty()) {
@@ -162,7 +162,7 @@ void Sqlite::open(const std::string& path, int flags) {
 }
 
 // Follows https://www.sqlite.org/security.html. Views and triggers are not used, and tables are
-// read without indexes, so that nothing of the schema is executed.
+// read without indexes. Therefore nothing in the schema is executed.
 void Sqlite::distrust() {
   sqlite3* const c = connection_.get();
   sqlite3_db_config(c, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -191,8 +191,9 @@ std::int64_t Sqlite::number(std::string_view sql) const {
 
 void Sqlite::copy_from(const Sqlite& other) {
   sqlite3* const connection = connection_.get();
-  // Without a write-ahead log, no files remain beside the database, and its pages may change their
-  // size. While other programs have the file open, SQLite refuses this, and the log stays.
+  // Remove the write-ahead log, if there is one. Then no files remain beside the database, and its
+  // page size can change. If other programs have the file open, SQLite refuses this, and the log
+  // remains.
   sqlite3_busy_timeout(connection, 0);
   sqlite3_exec(connection, "PRAGMA journal_mode = DELETE", nullptr, nullptr, nullptr);
   sqlite3_busy_timeout(connection, patience_ms);
@@ -220,7 +221,7 @@ void copy_sqlite(const std::string& from, const std::string& to, const std::stri
 bool is_sqlite_file(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  constexpr std::string_view magic("SQLite format 3", 16);  // with the zero byte
+  constexpr std::string_view magic("SQLite format 3", 16);  // including the zero byte
   std::string start(magic.size(), 0);
   std::ifstream(path, std::ios::binary)
       .read(start.data(), static_cast<std::streamsize>(start.size()));

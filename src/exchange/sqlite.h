@@ -13,11 +13,11 @@
 
 #include "joedb/base/error.h"
 
-// SQLite with exceptions, and with protection against hostile files.
+// A wrapper for SQLite that throws exceptions, and is safe for hostile files.
 
 namespace joedb {
 
-// An error that SQLite reports: "FILE: MESSAGE".
+// An error that SQLite reports. Its text is "FILE: MESSAGE".
 class Sqlite_Error : public Exception {
  public:
   using Exception::Exception;
@@ -28,7 +28,8 @@ class Sqlite_Statement {
  public:
   Sqlite_Statement(sqlite3* connection, const std::string& file, std::string_view sql);
 
-  // Bind parameters, which count from 1. Texts must not change until the next step() or reset().
+  // Bind a value to a parameter. Parameters are numbered from 1. A text must not change until the
+  // next step() or reset().
   void bind(int parameter, std::int64_t value);
   void bind(int parameter, double value);
   void bind_null(int parameter);
@@ -37,16 +38,16 @@ class Sqlite_Statement {
 
   // Returns true if there is a row. Throws Sqlite_Error.
   bool step();
-  // Prepares for the next step(), which runs the statement again.
+  // Resets the statement. The next step() runs it again.
   void reset() { sqlite3_reset(statement_.get()); }
 
   int column_count() const { return sqlite3_column_count(statement_.get()); }
-  // Values of the current row. Columns count from 0. Texts and bytes are valid until the next
-  // step().
+  // Return a value of the current row. Columns are numbered from 0. Texts and bytes are valid until
+  // the next step().
   int type(int column) const { return sqlite3_column_type(statement_.get(), column); }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
-  // Returns a text in UTF-8, or the bytes of a blob. Throws std::bad_alloc.
+  // Returns a text as UTF-8, or the bytes of a blob. Throws std::bad_alloc.
   std::string_view bytes(int column) const;
 
  private:
@@ -63,13 +64,13 @@ class Sqlite_Statement {
 // A database file of SQLite. Used by one thread.
 class Sqlite {
  public:
-  // `fill`: an empty or absent file that is written once, in one transaction, without syncs; the
-  // caller removes it if that fails. `read`: an untrusted file, in one read transaction; its schema
-  // cannot run anything. `replace`: a file that other programs may have open, whose content is
-  // replaced by a backup (copy_sqlite).
+  // `fill`: the file must be empty or absent, and is written once, in one transaction, without
+  // syncs. If that fails, the caller must remove it. `read`: the file is untrusted, and read in one
+  // transaction; nothing in its schema is executed. `replace`: the content of the file is replaced
+  // by a backup (copy_sqlite), while other programs may have it open.
   enum class Use { fill, read, replace };
-  // `name` is the name of the file for people. Throws Sqlite_Error, and Io_Error if the file cannot
-  // be opened.
+  // `name` is the name of the file for messages. Throws Sqlite_Error, and Io_Error if the file
+  // cannot be opened.
   Sqlite(const std::string& path, std::string name, Use use);
 
   const std::string& name() const { return name_; }
@@ -77,12 +78,12 @@ class Sqlite {
   // if `what` is empty.
   void run(const std::string& sql, const std::string& what = "");
   Sqlite_Statement prepare(std::string_view sql) const { return {connection_.get(), name_, sql}; }
-  // Returns the only number of the only row; 0 if there is no row. Throws Sqlite_Error.
+  // Returns the number in the single row of a query; 0 if there is no row. Throws Sqlite_Error.
   std::int64_t number(std::string_view sql) const;
-  // Throws Sqlite_Error if the file has changed since it was opened, and SQLite cannot see this: a
-  // file for `read` in a directory that cannot be written is read without locks.
+  // A file for `read` in a read-only directory is read without locks, so SQLite cannot detect
+  // changes of it. Throws Sqlite_Error if such a file has changed since it was opened.
   void require_unchanged() const;
-  // Replaces the whole content by that of another file. Throws Sqlite_Error.
+  // Replaces the whole content by the content of `other`. Throws Sqlite_Error.
   void copy_from(const Sqlite& other);
 
  private:
@@ -95,30 +96,30 @@ class Sqlite {
   void distrust();
 
   const std::string name_;
-  std::string immutable_;  // path of the file, if it is read without locks
-  std::pair<std::uintmax_t, std::filesystem::file_time_type> version_;  // size and time of it
+  std::string immutable_;  // path of the file if it is read without locks, else empty
+  std::pair<std::uintmax_t, std::filesystem::file_time_type> version_;  // its size and time
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-// Returns true if the file begins like a database of SQLite; false if there is no such file.
+// Returns true if the file begins like an SQLite database; false also if there is no such file.
 bool is_sqlite_file(const std::string& path);
 
-// Returns the existing files that SQLite keeps beside a database and treats as a part of it: a
-// rollback journal, a write-ahead log and its index.
+// Returns the existing files beside a database that SQLite treats as a part of it: a rollback
+// journal, a write-ahead log and its index.
 std::vector<std::string> sqlite_sidecars(const std::string& path);
 
-// Gives the file `to`, which must be an SQLite database or empty, the content of the file `from`,
-// in one transaction that is on the disk when this returns. Programs that have `to` open see the
-// new content next, and the files that a killed program left beside it are used up. `name` is the
-// name of `to` for people. Throws Sqlite_Error, also if another program keeps `to` locked: then the
-// content of `to` is unchanged.
+// Replaces the content of the file `to`, which must be an SQLite database or empty, by that of the
+// file `from`. This is one transaction, and is durable when this returns. Programs that have `to`
+// open then see the new content. Files that a killed program left beside `to` are recovered by
+// SQLite first. `name` is the name of `to` for messages. Throws Sqlite_Error, for example if
+// another program keeps `to` locked. The content of `to` is then unchanged.
 void copy_sqlite(const std::string& from, const std::string& to, const std::string& name);
 
-// "joed", in the header of the files that joedb writes. In these files, the declared types of
-// columns are those of joedb fields.
+// The text "joed" in the header of files that joedb writes. In such a file, the declared type of a
+// column is the type of the field.
 inline constexpr std::int64_t sqlite_application_id = 0x6a6f6564;
 
-// The column with the record id. No field can have this name.
+// The name of the column with record ids. No field can have this name.
 inline constexpr std::string_view sqlite_id_column = "__id";
 
 }  // namespace joedb

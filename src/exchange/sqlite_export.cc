@@ -17,7 +17,7 @@ namespace {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// A parameter of a statement, and the column with its values.
+// Binds values of a column to a parameter of a statement.
 class Parameter {
  public:
   Parameter(int number, const Column_Base& column) : number_(number), column_(column) {}

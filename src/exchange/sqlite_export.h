@@ -10,22 +10,22 @@
 
 namespace joedb {
 
-// Writes a database as one of SQLite: one table per table, one column per field, and the record id
-// as INTEGER PRIMARY KEY "__id".
+// Writes a database as an SQLite database. Each table becomes a table with a column for each field,
+// and with the record id as INTEGER PRIMARY KEY "__id".
 //
 // The declared types of columns are Sql_Types::exact, so that an import restores the fields. A null
-// reference or blob is NULL, and so is nan, for which SQLite has no value; -0 becomes 0. A string
-// that is not UTF-8, or has zero bytes, where most functions of SQLite would end it, becomes a
-// BLOB.
+// reference or blob becomes NULL. A nan becomes NULL too, because SQLite has no nan; -0 becomes 0.
+// A string becomes a BLOB if it is not UTF-8, or if it has zero bytes, at which most functions of
+// SQLite would end it.
 struct Sqlite_Export {
   const Database& database;
   const Abstract_File& file;  // has the bytes of blobs
   std::vector<Index_Definition> indexes = {};
-  std::function<void(index_t)> progress = [](index_t) {};  // gets the number of rows, regularly
+  std::function<void(index_t)> progress = [](index_t) {};  // called with the number of rows
 
-  // Creates the file, which must be absent or empty; `name` is its name for people. Does not sync
-  // it. Throws Exception if SQLite would refuse a name, Sqlite_Error, and Io_Error if the file
-  // cannot be opened; then the file is useless.
+  // Writes the file, which must be absent or empty, without syncing it. `name` is its name for
+  // messages. Throws Exception if SQLite does not allow a name, Sqlite_Error, and Io_Error if the
+  // file cannot be opened. After an exception, the file is incomplete.
   void write(const std::string& path, const std::string& name) const;
 };
 

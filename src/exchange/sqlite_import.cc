@@ -16,7 +16,8 @@ static Table_Id find_table(const Database& database, const Table_Plan& table) {
   return found == nullptr ? Table_Id() : found->id();
 }
 
-// Returns the table to which a column refers, or null: a table that is not imported may not exist.
+// Returns the table to which a column refers; null if that table does not exist, because it is not
+// imported.
 Table_Id Sqlite_Import::referenced(const Database& database, const Column_Plan& column) const {
   if (column.type != Type_Code::reference) return {};
   const Table_Plan& parent = plan_.tables[column.referenced];
@@ -70,7 +71,8 @@ std::vector<Field_Id> Sqlite_Import::key(const Database& database, const Table_P
   return fields;
 }
 
-// A reference by record ids needs no lookup; nor does a field that was not a reference before.
+// Returns how to import a table. A column needs no lookup if its references are record ids, or if
+// its field in the database is not a reference.
 Import_Target Sqlite_Import::target(const Database& database, const Table_Plan& plan) const {
   const Table& table = database.table(find_table(database, plan));
   Import_Target target{.table = table.id(), .columns = {}, .key = key(database, plan)};
@@ -99,7 +101,7 @@ Import_Target Sqlite_Import::target(const Database& database, const Table_Plan& 
 
 namespace {
 
-// Imports the rows of one table. Adds the place to errors.
+// Imports the rows of one table. Adds the place to the text of errors.
 class Table_Import {
  public:
   Table_Import(Writable_Database& database, const Sqlite& file, const Table_Plan& plan,
@@ -134,7 +136,7 @@ class Table_Import {
     });
   }
 
-  // Imports the deferred references, once all tables exist.
+  // Imports the deferred references, when all records exist.
   void finish() {
     if (records_.empty()) return;
     Import_Target target{.table = target_.table, .columns = {}, .has_ids = true};
@@ -182,7 +184,7 @@ class Table_Import {
   const Table_Plan& plan_;
   const Import_Target target_;
   Sqlite_Budget& budget_;
-  std::vector<Record_Id> records_;     // one per row, if there are deferred columns
+  std::vector<Record_Id> records_;     // one per row; empty without deferred columns
   std::vector<std::size_t> deferred_;  // the deferred columns, in finish()
 };
 
@@ -194,7 +196,7 @@ std::vector<Sqlite_Table_Counts> Sqlite_Import::run(Writable_Database& database,
   std::vector<const Table_Plan*> plans;
   for (const Table_Plan& plan : plan_.tables)
     if (plan.is_imported) plans.push_back(&plan);
-  // All tables come first, because a field can refer to any of them.
+  // Create all tables first, because a field can refer to any of them.
   for (const Table_Plan* plan : plans)
     if (find_table(tables, *plan).is_null()) database.write(Create_Table{plan->table});
   for (const Table_Plan* plan : plans) make_schema(database, *plan);
@@ -222,7 +224,8 @@ struct Index_Line {
   bool is_unique;
 };
 
-// Returns the first violation as text, or nullopt if no two records have the same key.
+// Returns the first violation of a unique index as text; nullopt if no two records have the same
+// key.
 std::optional<std::string> violation(const Index_Line& index) {
   std::vector<Field_Id> fields;
   for (const std::string& field : index.fields) fields.push_back(index.table->find_field(field));
@@ -241,8 +244,8 @@ bool has_blob(const Index_Line& index) {
   });
 }
 
-// Returns the indexes with the names of the database, except those on columns that were not
-// imported.
+// Returns the indexes, with the table and field names of the database. Omits indexes on columns
+// that were not imported.
 std::vector<Index_Line> index_lines(const Sqlite_Plan& plan, const Database& database) {
   std::vector<Index_Line> lines;
   for (const Table_Plan& table : plan.tables) {

@@ -11,8 +11,9 @@
 namespace joedb {
 
 struct Sqlite_Import_Options {
-  // If true, records are found by the primary keys of their tables, or by `key`, and updated.
-  // Otherwise rows are inserted; but where tables have record ids, these identify records.
+  // If true, records are found by the primary keys of their tables, or by `key`, and updated. If
+  // false, rows are inserted, except that in tables with record ids, a row updates the record with
+  // its id.
   bool updates = false;
   std::vector<std::string> key = {};  // columns that every table has
   bool deletes_missing = false;
@@ -26,18 +27,18 @@ struct Sqlite_Table_Counts {
   Import_Counts counts;
 };
 
-// Imports the tables of an SQLite file: creates the tables and fields that the database does not
-// have, then imports the records.
+// Imports the tables of an SQLite file. First creates missing tables and fields, then imports the
+// records.
 class Sqlite_Import {
  public:
   // `file` and `plan` must outlive this object.
   Sqlite_Import(const Sqlite& file, const Sqlite_Plan& plan, Sqlite_Import_Options options)
       : file_(file), plan_(plan), options_(std::move(options)) {}
 
-  // Calls `progress` with the amount of content read so far; Sqlite_Plan::content_size is the
-  // total. Tables with deferred references are read, and counted, twice. Writes no checkpoint.
-  // Throws Sqlite_Error, Data_Error with the table, row and column, and the exceptions of
-  // Writable_Database::write; then the caller must roll back.
+  // Calls `progress` with the amount of content read so far; the total is
+  // Sqlite_Plan::content_size. Tables with deferred references are read, and counted, twice. Makes
+  // no checkpoint. Throws Sqlite_Error, Data_Error with the table, row and column, and the
+  // exceptions of Writable_Database::write. After an exception, the caller must roll back.
   std::vector<Sqlite_Table_Counts> run(Writable_Database& database,
                                        std::function<void(std::int64_t)> progress);
 
@@ -54,8 +55,8 @@ class Sqlite_Import {
 };
 
 // Returns the indexes of the tables as lines of a .joedbc file, for the database after the import.
-// A unique index with duplicate values, because NULL has become 0 or "", is not unique there, and a
-// comment line says so.
+// NULL becomes 0 or "" in an import, so a unique index may get duplicate values. Such an index is
+// not unique in the result, and a comment line says so.
 std::string sqlite_indexes(const Sqlite_Plan& plan, const Database& database,
                            const std::string& file_name);
 

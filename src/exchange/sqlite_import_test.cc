@@ -26,7 +26,7 @@ class Sqlite_Import_Test : public ::testing::Test {
 
   std::string path() const { return directory.file("in.db"); }
 
-  // Runs statements on the SQLite file.
+  // Executes statements on the SQLite file.
   void sql(const std::string& statements) {
     file.reset();
     sqlite3* connection = nullptr;
@@ -43,7 +43,7 @@ class Sqlite_Import_Test : public ::testing::Test {
     return {*file, tables, [](std::int64_t) {}};
   }
 
-  // Imports, and returns "TABLE inserted updated unchanged deleted" for each table.
+  // Imports the file. Returns "TABLE inserted updated unchanged deleted" for each table.
   std::vector<std::string> import(Sqlite_Import_Options options = {},
                                   const std::vector<std::string>& tables = {}) {
     const Sqlite_Plan all = plan(tables);
@@ -64,7 +64,7 @@ class Sqlite_Import_Test : public ::testing::Test {
     return error;
   }
 
-  // Returns the fields of the schema, without the word add_field.
+  // Returns the fields in the schema, without the word add_field.
   std::vector<std::string> fields() {
     std::vector<std::string> result;
     for (const std::string& line : schema_lines(db.get_database().schema_entries()))
@@ -148,7 +148,7 @@ TEST_F(Sqlite_Import_Test, TextsInUtf16AreRead) {
 
 // ---- names --------------------------------------------------------------------------------------
 
-// SQLite takes the default from the schema, so the values are larger than the file.
+// SQLite takes the default from the schema, so there are more values than fit in the file.
 TEST_F(Sqlite_Import_Test, AColumnMayHaveBeenAddedWithADefaultValue) {
   sql("CREATE TABLE t(a INTEGER); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
       "WHERE i < 1000) INSERT INTO t SELECT i FROM n;"
@@ -157,7 +157,7 @@ TEST_F(Sqlite_Import_Test, AColumnMayHaveBeenAddedWithADefaultValue) {
   EXPECT_THAT(import(), ElementsAre("t 1000 0 0 0"));
 }
 
-// References to later records are read in a second pass.
+// References to later records need a second pass.
 TEST_F(Sqlite_Import_Test, TextsInUtf16MayBeReadTwice) {
   sql("PRAGMA encoding = 'UTF-16';"
       "CREATE TABLE person(name TEXT PRIMARY KEY, boss TEXT REFERENCES person(name), note TEXT);"
@@ -372,7 +372,7 @@ TEST_F(Sqlite_Import_Test, ASchemaThatCannotBeParsedIsAnError) {
   EXPECT_THAT(import_error(), HasSubstr("in.db: malformed database schema"));
 }
 
-// An interior page that refers to the same leaf repeatedly could yield a huge number of rows.
+// An interior page that refers to the same leaf repeatedly might yield a huge number of rows.
 TEST_F(Sqlite_Import_Test, ATableThatRepeatsItsPagesIsAnError) {
   sql("PRAGMA page_size = 512; CREATE TABLE t(a TEXT);"
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)"
@@ -382,7 +382,7 @@ TEST_F(Sqlite_Import_Test, ATableThatRepeatsItsPagesIsAnError) {
     return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])) * 256 +
            static_cast<unsigned char>(bytes[at + 1]);
   };
-  const std::size_t root = 512;  // page 2, an interior page. Its first two cells get the same child
+  const std::size_t root = 512;  // page 2, an interior page: its first two cells get the same child
   ASSERT_EQ(bytes[root], 5);
   const std::size_t first = root + be16(root + 12);
   const std::size_t second = root + be16(root + 14);
@@ -406,7 +406,7 @@ TEST_F(Sqlite_Import_Test, DamageAnywhereIsAnErrorOrChangesValuesOnly) {
       import_error({.updates = true});
     }
   }
-  SUCCEED();  // no crash
+  SUCCEED();  // passes if nothing has crashed
 }
 
 }  // namespace

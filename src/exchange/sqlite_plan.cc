@@ -122,7 +122,7 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
   if (found == tables.end()) return refuse("for there is no table " + key.table);
 
   Column_Plan& column = table.columns[table.find(key.columns[0])];
-  if (column.type == Type_Code::reference) return;  // from an earlier key
+  if (column.type == Type_Code::reference) return;  // it already refers to a table
   const Sqlite_Table& parent = found->source;
   const auto referenced = key.referenced.empty() ? parent.primary_key() : key.referenced;
   if (parent.has_ids && (referenced.empty() || is_same_name(referenced[0], sqlite_id_column)))
@@ -139,7 +139,8 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
   column.referenced = static_cast<std::size_t>(found - tables.begin());
 }
 
-// A column by which others look up records must keep its values: it cannot be a reference itself.
+// If other columns look up records by a column, this column must keep its values, so it cannot
+// become a reference.
 void Sqlite_Plan::keep_keys() {
   for (const Table_Plan& table : tables) {
     for (const Column_Plan& column : table.columns) {
@@ -154,8 +155,8 @@ void Sqlite_Plan::keep_keys() {
   }
 }
 
-// Places each table after those it refers to. If tables refer to each other, one of them is
-// deferred.
+// Sorts the tables so that each follows those to which it refers. If tables form a cycle, defers
+// references of one of them.
 void Sqlite_Plan::sort_tables() {
   std::vector<std::size_t> order;
   std::vector<bool> is_placed(tables.size());

@@ -10,19 +10,19 @@
 
 namespace joedb {
 
-// How a column of SQLite is imported.
+// How to import a column of SQLite.
 struct Column_Plan {
   std::string column;
   std::string field;
   Type_Code type = Type_Code::string;
-  // For a reference: the table, as an index in Sqlite_Plan::tables, and the column of it that has
-  // the values; nullopt if the values are record ids. If that table is not imported, records are
-  // looked up in the database; if the database does not have it either, the field has the type
-  // `value_type`.
+  // For a reference: the referenced table, as an index in Sqlite_Plan::tables, and the column in it
+  // that has the values; nullopt if the values are record ids. If that table is not imported,
+  // records are looked up in the database. If the database does not have the table either, the
+  // field gets the type `value_type`.
   std::size_t referenced = 0;
   std::optional<std::size_t> referenced_column = {};
   Type_Code value_type = Type_Code::string;
-  // Some of the referenced records do not exist yet when this table is imported.
+  // True if some referenced records do not exist yet when this table is imported.
   bool is_deferred = false;
 };
 
@@ -38,15 +38,15 @@ struct Table_Plan {
   std::size_t find(std::string_view name) const;
 };
 
-// How the tables of an SQLite file are imported: their names, the types of their columns, which
-// also depend on the values, and which columns are references.
+// How to import the tables of an SQLite file: their names, the types of columns, which also depend
+// on the values, and which columns are references.
 struct Sqlite_Plan {
-  std::vector<Table_Plan> tables;  // referenced tables first, as far as possible
-  std::int64_t content_size = 0;   // of all rows, as Sqlite_Budget counts it
+  std::vector<Table_Plan> tables;  // referenced tables first, if possible
+  std::int64_t content_size = 0;   // size of all rows, as Sqlite_Budget counts it
   std::vector<std::string> notes;  // for the user: omissions and changes
 
-  // Reads all rows. `wanted`: names of the tables to import; empty: all. Throws Sqlite_Error, and
-  // Data_Error for a table that the file does not have.
+  // Reads all rows. `wanted` has the names of the tables to import; if empty, all are imported.
+  // Throws Sqlite_Error, and Data_Error if a wanted table does not exist.
   Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wanted,
               std::function<void(std::int64_t)> progress);
 

@@ -14,7 +14,7 @@ namespace {
 
 // ---- random databases ---------------------------------------------------------------------------
 
-// Generates a value; one in three is a special one.
+// Generates a value. One in three is a special value.
 template <class T>
 T any_value(std::vector<T> special) {
   if (*rc::gen::inRange(0, 3) == 0) return *rc::gen::elementOf(special);
@@ -103,7 +103,7 @@ class Any_Database {
 
 // ---- comparison ---------------------------------------------------------------------------------
 
-// Formats a value. Leaves out the sign of 0 and the bits of NaN, which SQLite cannot store.
+// Formats a value. Omits the sign of 0 and the bits of NaN, which SQLite cannot store.
 template <class T>
 std::string value_text(const Column_Base& column, index_t id, const Abstract_File& file) {
   const auto value = static_cast<const Column<T>&>(column).get(id);
@@ -167,7 +167,7 @@ TEST(Sqlite_Round_Trip, GivesTheSameContent) {
         RC_ASSERT(content(copy.get_database(), file) ==
                   content(original.db.get_database(), original.file));
 
-        // A second import changes nothing.
+        // A second import must change nothing.
         Sqlite_Import(in, plan, {.deletes_missing = true}).run(copy, [](std::int64_t) {});
         RC_ASSERT(copy.ahead_of_checkpoint() == 0);
       },

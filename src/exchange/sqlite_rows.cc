@@ -11,7 +11,8 @@ Sqlite_Budget::Sqlite_Budget(const Sqlite& file, std::function<void(std::int64_t
       progress_(std::move(progress)),
       file_size_(file.number("PRAGMA page_count") * file.number("PRAGMA page_size")) {}
 
-// Texts stored as UTF-16 can be half as long again in UTF-8, so the limit is twice the file size.
+// Throws if the rows exceed twice the size of the file: a UTF-16 text can be half as long again in
+// UTF-8.
 void Sqlite_Budget::report() {
   constexpr std::int64_t step = 65536;
   if (used_ > 2 * file_size_)
@@ -27,7 +28,7 @@ static std::string selection(const Sqlite_Table& table) {
   if (!table.rowid.empty()) sql += table.rowid + ',';
   for (const Sqlite_Column& column : table.columns) sql += sql_name(column.name) + ',';
   if (sql.ends_with(',')) sql.pop_back();
-  if (sql.ends_with(' ')) sql += '0';  // no columns
+  if (sql.ends_with(' ')) sql += '0';  // the table has no columns
   return sql + " FROM " + sql_name(table.name) + " NOT INDEXED";
 }
 
@@ -42,7 +43,8 @@ std::string Sqlite_Rows::place_text(const Sqlite_Table& table, std::int64_t plac
   return (table.rowid.empty() ? "row " : "rowid ") + std::to_string(place);
 }
 
-// ALTER TABLE … ADD COLUMN … DEFAULT … writes no rows: SQLite takes the value from the schema.
+// ALTER TABLE … ADD COLUMN … DEFAULT … does not change rows: SQLite takes the value from the
+// schema.
 bool Sqlite_Rows::is_stored(int column) const {
   const auto i = static_cast<std::size_t>(column - first_);
   return i >= table_.columns.size() || !table_.columns[i].has_default;

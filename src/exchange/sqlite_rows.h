@@ -10,15 +10,16 @@
 
 namespace joedb {
 
-// Limits how much is read of an SQLite file: in a damaged file, a few pages may look like an
-// endless table.
+// Limits the amount of data read from an SQLite file, because in a damaged file, a few pages may
+// look like an endless table.
 class Sqlite_Budget {
  public:
-  // `progress` gets the number of bytes so far, regularly.
+  // `progress` is called regularly with the number of bytes read so far.
   explicit Sqlite_Budget(
       const Sqlite& file, std::function<void(std::int64_t)> progress = [](std::int64_t) {});
 
-  // Counts a row with this much content. Throws Sqlite_Error if the file is too small for all rows.
+  // Counts a row with `bytes` bytes of content. Throws Sqlite_Error if the rows exceed the limit
+  // for the size of the file.
   void add(std::size_t bytes) {
     used_ += static_cast<std::int64_t>(bytes) + 1;
     if (used_ >= next_) [[unlikely]]
@@ -46,23 +47,23 @@ class Sqlite_Rows {
 
   // Reads a row. Returns false at the end. Throws Sqlite_Error.
   bool next();
-  // Returns the rowid or, if rows have none, the number of the row, from 1.
+  // Returns the rowid. If the table has no rowids, returns the number of the row, from 1.
   std::int64_t place() const { return place_; }
-  // "rowid 7", "row 3"
+  // Returns the place of a row as text: "rowid 7" or "row 3".
   static std::string place_text(const Sqlite_Table& table, std::int64_t place);
 
-  // Columns of the table count from 0. Texts are valid until next().
+  // Columns of the table are numbered from 0. Texts are valid until next().
   void add_to(std::span<Sqlite_Values> values) const;
   Cell cell(std::size_t column) const;
 
  private:
-  // False if the value may not be in the row.
+  // Returns false if the value may be a default that is not stored in the row.
   bool is_stored(int column) const;
 
   const Sqlite_Table& table_;
   Sqlite_Budget& budget_;
   const std::string& file_name_;
-  const int first_;  // the first column of the table, in the statement
+  const int first_;  // number of the first table column in the statement
   Sqlite_Statement statement_;
   bool has_row_ = false;
   std::int64_t place_ = 0;

@@ -64,7 +64,7 @@ class Schema_Reader {
     schema_.skipped.push_back(kind + ' ' + std::string(name));
   }
 
-  // Reads the tables in the order of their creation. Skips those of SQLite itself without a note.
+  // Reads the tables in the order of their creation. Skips SQLite's internal tables without a note.
   void read_tables() {
     Sqlite_Statement rows = file_.prepare(
         "SELECT s.name, l.type, l.wr FROM sqlite_schema s JOIN pragma_table_list l"
@@ -149,8 +149,8 @@ class Schema_Reader {
     }
   }
 
-  // An INTEGER PRIMARY KEY has no index of its own: it becomes the record id, or gets an index
-  // here.
+  // Handles an INTEGER PRIMARY KEY, which has no index in SQLite. It becomes the record id, or gets
+  // an index here.
   static void take_key(Sqlite_Table& table) {
     const auto key = table.primary_key();
     if (key.size() != 1) return;
@@ -210,8 +210,8 @@ static bool contains(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Returns the meaning of a declared type, by SQLite's rules for affinity and by common usage; none
-// if the values decide.
+// Returns the type that a declared type means, by SQLite's rules for affinity and by common usage.
+// Returns none if the type depends on the values.
 static Type_Code declared_code(std::string_view declared, bool is_exact) {
   if (is_exact)
     for (int code = 1; code <= type_count; ++code)
@@ -236,7 +236,7 @@ static bool fits(const Sqlite_Values& values) {
   return values.min >= std::numeric_limits<T>::min() && values.max <= std::numeric_limits<T>::max();
 }
 
-// True if all integers are exact as floats with a mantissa of `bits` bits.
+// Returns true if floats with a mantissa of `bits` bits can represent all integers exactly.
 static bool fits_float(const Sqlite_Values& values, int bits) {
   const std::int64_t limit = std::int64_t{1} << bits;
   return values.min >= -limit && values.max <= limit;

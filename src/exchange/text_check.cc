@@ -8,11 +8,11 @@ namespace joedb {
 
 namespace {
 
-// The first bytes of files that are not text.
+// The first bytes of a format that is not text.
 struct Signature {
   std::string_view bytes;
   const char* what;
-  const char* command = "";  // prints a text; the name of the file is appended
+  const char* command = "";  // prints the content as text; the file name is appended
   const char* way = "";      // further advice
 };
 
@@ -49,13 +49,13 @@ constexpr Signature signatures[] = {
      "is a program"},
 };
 
-// Returns the name that iconv has for the encoding of a text with characters of 2 or 4 bytes; null
-// for another text.
+// Returns iconv's name for the encoding of a text whose characters have 2 or 4 bytes; null for
+// other texts.
 const char* wide_encoding(std::string_view begin) {
   const auto starts = [&](std::string_view mark) { return begin.starts_with(mark); };
   if (starts("\xff\xfe\0\0"_bytes) || starts("\0\0\xfe\xff"_bytes)) return "UTF-32";
   if (starts("\xff\xfe"_bytes) || starts("\xfe\xff"_bytes)) return "UTF-16";
-  // Without a mark: the other byte of each ASCII character is zero.
+  // There is no byte order mark, so count the ASCII characters, whose other byte is zero.
   constexpr std::size_t pairs_needed = 2;
   constexpr std::size_t max_pairs = 16;
   const std::size_t pairs = std::min(begin.size() / 2, max_pairs);

@@ -6,14 +6,14 @@
 
 namespace joedb {
 
-// Returns the reason why a file is not a text in UTF-8 or another 8-bit encoding, and how to
-// convert the file to text: "is compressed by gzip: import what `gunzip -c FILE` prints, with - as
-// IN". Empty if there is no reason. `begin`: the first bytes, up to some thousands; `name`: the
-// name of the file, for a shell.
+// Returns why a file is not text in UTF-8 or another 8-bit encoding, and how to convert it: "is
+// compressed by gzip: import what `gunzip -c FILE` prints, with - as IN". Empty if it may be text.
+// `begin` is the beginning of the file, up to some thousand bytes. `name` is the name of the file,
+// for a shell command.
 std::string non_text_reason(std::string_view begin, const std::string& name);
 
-// Returns true if a text has control characters other than tabs and ends of lines, which only
-// binary data has.
+// Returns true if a text has control characters other than tabs and line ends. Such control
+// characters indicate binary data.
 bool has_control_characters(std::string_view text);
 
 }  // namespace joedb

@@ -17,7 +17,7 @@ bool starts_with_digit(std::string_view text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9';
 }
 
-// True for the words that a boolean field takes (read_cell), except single characters.
+// Returns true for the words that a boolean field accepts (read_cell), except single characters.
 bool resembles_boolean(std::string_view text) {
   constexpr std::size_t longest = 5;
   if (text.size() > longest) return false;
@@ -26,7 +26,7 @@ bool resembles_boolean(std::string_view text) {
   return lower == "true" || lower == "false" || lower == "yes" || lower == "no";
 }
 
-// A number alone is not a time, though parse_cell_time takes it.
+// Returns true for a time. A plain number is not a time, although parse_cell_time accepts it.
 bool is_time(std::string_view text) {
   constexpr std::size_t shortest = 10;
   return text.size() >= shortest && starts_with_digit(text) && text[4] == '-' &&
@@ -35,7 +35,7 @@ bool is_time(std::string_view text) {
 
 }  // namespace
 
-// Excludes all other types.
+// Excludes all types except `type`.
 void Type_Guess::only(bool& type) {
   const bool is_possible = type;
   can_be_boolean_ = can_be_int32_ = can_be_int64_ = can_be_float_ = can_be_time_ = can_be_blob_ =
@@ -47,7 +47,7 @@ void Type_Guess::only(bool& type) {
 void Type_Guess::add_integer(std::int64_t value) {
   using Limits = std::numeric_limits<std::int32_t>;
   if (value < Limits::min() || value > Limits::max()) can_be_int32_ = false;
-  // As floats, larger integers would lose digits.
+  // A float cannot represent all larger integers.
   constexpr std::int64_t largest = std::int64_t{1} << 53;
   if (value < -largest || value > largest) has_large_numbers_ = true;
   can_be_boolean_ = can_be_time_ = can_be_blob_ = resembles_boolean_ = false;
@@ -86,7 +86,7 @@ void Type_Guess::add_word(std::string_view word) {
   if (resembles_float_ || can_be_float_) add_number(word);
 }
 
-// JSON may write a number in many ways, but a float has at most this many digits.
+// A JSON number may have more digits than a float can represent.
 void Type_Guess::add_real(const Cell& cell) {
   constexpr std::ptrdiff_t float_digits = 17;
   const std::string_view text = cell.text().substr(0, cell.text().find_first_of("eE"));
@@ -99,7 +99,8 @@ void Type_Guess::add_real(const Cell& cell) {
   only(can_be_float_);
 }
 
-// A JSON string is not a number, except nan and the infinities, which JSON has as strings.
+// Adds a JSON string. It is not a number, except nan and the infinities, which JSON writes as
+// strings.
 void Type_Guess::add_text(std::string_view text) {
   const bool is_special = text == "nan" || text == "inf" || text == "-inf";
   can_be_boolean_ = can_be_int32_ = can_be_int64_ = can_be_blob_ = false;

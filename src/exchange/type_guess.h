@@ -9,20 +9,20 @@
 
 namespace joedb {
 
-// Guesses the type of the values of a column: a type from which an export would write the same
-// texts, or else string. Remembers only some of the values.
+// Guesses the type of the values of a column. The result is string, or a type from which an export
+// would write the same texts. Stores only some of the values.
 class Type_Guess {
  public:
   void add(const Cell& cell);
 
-  // Returns boolean, int32, int64, float64 or blob, else string. `reads_times`: int64 for times,
-  // too. Words like NO, 007, 1.10, 1E5 and 0.1000000000000000055 are strings: they would become
-  // other words.
+  // Returns boolean, int32, int64, float64 or blob if the type fits all values, else string.
+  // `reads_times`: times are int64. Words like NO, 007, 1.10, 1E5 and 0.1000000000000000055 are
+  // strings, because an export would write them differently.
   Type_Code type(bool reads_times) const;
-  // If type() is string: returns the type that could hold all values, though their texts would
-  // change; none if there is no such type.
+  // If type() is string: returns a type that can hold all values, but changes their texts; none if
+  // there is no such type.
   Type_Code similar_type() const;
-  // The first values, for people.
+  // Returns the first values, to show to users.
   const std::vector<std::string>& examples() const { return examples_; }
   bool has_times() const { return value_count_ > 0 && can_be_time_; }
   std::int64_t value_count() const { return value_count_; }
@@ -37,8 +37,8 @@ class Type_Guess {
 
   std::vector<std::string> examples_;
   std::int64_t value_count_ = 0;
-  bool has_numbers_ = false;        // not only nan and inf
-  bool has_large_numbers_ = false;  // with more digits than a float holds
+  bool has_numbers_ = false;        // besides nan and inf
+  bool has_large_numbers_ = false;  // with more digits than a float can represent
   bool has_integers_ = false;       // words like 5
   bool has_whole_floats_ = false;   // words like 5.0
   bool can_be_boolean_ = true;

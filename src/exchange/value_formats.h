@@ -12,23 +12,23 @@
 
 namespace joedb {
 
-// Appends a float with a point or an exponent, which distinguish it from an integer.
+// Appends a finite float. A point or an exponent distinguishes it from an integer.
 inline void append_finite(std::string& out, auto value) {
   const std::size_t start = out.size();
   append_value(out, value);
   if (out.find_first_not_of("-0123456789", start) == out.npos) out += ".0";
 }
 
-// Appends nan, inf or -inf in quotes, another float as append_finite does.
+// Appends any float. Nan, inf and -inf are in quotes; others are as by append_finite().
 inline void append_any_float(std::string& out, auto value, std::string_view quote) {
   if (std::isfinite(value)) return append_finite(out, value);
   out.append(quote).append(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf").append(quote);
 }
 
-// Writes values as CSV (RFC 4180): a nan is nan, bytes are base64.
+// Writes values as CSV (RFC 4180). A nan is nan; bytes are base64.
 class Csv_Values {
  public:
-  // True if a value without characters is written as "", and not as nothing.
+  // Whether to write a value without characters as "" instead of nothing.
   struct Quotes {
     bool quotes_null = false;
     bool quotes_empty = false;  // for a text
@@ -60,7 +60,7 @@ class Csv_Values {
     }
     const auto is_special = [&](char c) { return needs_quotes_[static_cast<unsigned char>(c)]; };
     const bool has_space = text.front() == ' ' || text.back() == ' ';
-    // It must not be taken for a byte order mark.
+    // Quote it, so that it is not taken for a byte order mark.
     const bool has_mark = text.front() == '\xef';
     if (!has_space && !has_mark && std::none_of(text.begin(), text.end(), is_special))
       out += text;
@@ -78,8 +78,8 @@ class Csv_Values {
   std::array<bool, 256> needs_quotes_{};
 };
 
-// Writes values as JSON: bytes, and texts that are not UTF-8, are {"base64": "…"}, nan and
-// infinities are "nan", "inf", "-inf".
+// Writes values as JSON. Bytes, and texts that are not UTF-8, are {"base64": "…"}. A nan or
+// infinity is "nan", "inf" or "-inf".
 class Json_Values {
  public:
   static std::string prefix(std::string_view name, bool is_first) {

@@ -34,7 +34,7 @@ std::string text_of(const Value& value) {
       value);
 }
 
-// Tables and fields by name, because recreated ones have other ids.
+// The tables and fields are identified by name, because recreated ones have new ids.
 using Content = std::map<std::string, std::map<std::string, std::string>>;
 
 Content content_of(const Database& database) {
@@ -86,7 +86,7 @@ class Apply : public testing::City_Test {
     expect_names(plan);
     return plan;
   }
-  // Returns the conflicts of an undo that must be refused. Checks that nothing was written.
+  // Returns the conflicts of an undo that must be refused. Verifies that it wrote nothing.
   std::vector<Change_Conflict> refused(Offset end) {
     const Offset before = checkpoint();
     const Plan plan = undo(end);
@@ -509,8 +509,8 @@ TEST(Apply_To_Anything, UndoGivesTheStateBeforeAndRedoTheStateAfter) {
       const Content after = content();
       const Offset end = position();
 
-      // With indexes, an undo can conflict: an added field may be needed by an index, and records
-      // that were not in an index, for they had no values yet, may get equal keys.
+      // With indexes, an undo can conflict. An index may need an added field. Records that had no
+      // values, and so were in no index, may get equal keys.
       const auto expect_possible = [&](const Plan& plan) {
         EXPECT_TRUE(plan.is_possible || has_indexes);
         expect_names(plan);
@@ -530,8 +530,8 @@ TEST(Apply_To_Anything, UndoGivesTheStateBeforeAndRedoTheStateAfter) {
   }
 }
 
-// Undo after later changes: each value is the current or the old one, and a value that has changed
-// since is not overwritten.
+// Undo after later changes: each value must be the current or the old one, and values that have
+// changed since must not be overwritten.
 TEST(Apply_To_Anything, NothingThatHasChangedSinceIsOverwritten) {
   for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 60; ++seed) {
     SCOPED_TRACE("JOEDB_TEST_SEED=" + std::to_string(seed));
@@ -547,7 +547,7 @@ TEST(Apply_To_Anything, NothingThatHasChangedSinceIsOverwritten) {
     const auto content = [&] { return content_of(std::as_const(db).get_database()); };
     for (std::size_t i = 0, n = random.below(60); i < n; ++i) changes.change(db);
     const std::string schema = std::as_const(db).get_database().schema_entries();
-    Content states[3];  // before and after the changes, and now
+    Content states[3];  // before the changes, after them, and now
     Offset positions[3];
     for (int i = 0; i < 3; ++i) {
       for (std::size_t n = random.below(15); n > 0; --n) changes.change(db);

@@ -10,15 +10,15 @@
 
 namespace joedb::inline v1 {
 
-// A handler that notes where values were written. It does not check the entries: this was done when
-// the database was loaded.
+// A handler that notes where values were written. Does not check the entries, because they were
+// checked when the database was loaded.
 class Blame::Reader {
  public:
   Reader(Blame& blame, Readonly_Journal& journal, Table_Id table)
       : blame_(blame), journal_(journal), table_(table) {}
 
-  // All entries of a batch belong to the same transaction, since none of them starts or ends one: a
-  // position inside the first entry serves for all.
+  // No entry of a batch starts or ends a transaction, so all of them belong to one transaction.
+  // Therefore a position inside the first entry is used for all.
   void replay_batch(Decoder_Input& in, Context& context, Offset end) {
     if (end - in.position() < min_batch_size) return;
     decode_run(in, context, end, Sink{*this, in.position() + 1});
@@ -57,7 +57,8 @@ class Blame::Reader {
   static constexpr Offset min_batch_size = 64;
 
   struct Sink {
-    // Values of other tables are decoded, but not noted.
+    // Returns the reader even for other tables, so that their values are decoded. They are not
+    // noted.
     Reader* table(Table_Id id) const {
       reader.is_table_ = id == reader.table_;
       return id.is_null() ? nullptr : &reader;
@@ -88,7 +89,7 @@ class Blame::Reader {
     if (index >= blame_.columns_.size() || !blame_.is_field_[index]) return;
     add(blame_.columns_[index].written, record, size, position);
   }
-  // Adds only the records that the object covers.
+  // Adds only records that the object to blame includes.
   void add(Written& written, index_t record, index_t size, Offset position) {
     const index_t first = std::max(record, blame_.first_);
     const index_t end = std::min(record + size, blame_.end_);
@@ -98,7 +99,7 @@ class Blame::Reader {
   Blame& blame_;
   Readonly_Journal& journal_;
   const Table_Id table_;
-  std::size_t fields_ = 0;  // number of fields that the table has had so far
+  std::size_t fields_ = 0;  // number of fields, including dropped ones, that the table has had
   bool is_table_ = false;   // true if the current table of a batch is table_
 };
 
@@ -150,13 +151,13 @@ void Blame::Written::add(index_t first, index_t end, Offset position) {
   ranges_.push_back({first, end, position});
 }
 
-// Visits the ranges from the last to the first: each one gets the records that no later one has.
-// `next` is a union-find structure, which skips records that are taken.
+// Visits the ranges from last to first, and assigns to each the records that no later range has.
+// `next` is a union-find structure: it skips records that have been assigned.
 void Blame::Written::sort() {
   if (ranges_.size() == sorted_) return;
   struct Edge {
     index_t record;
-    std::size_t place;  // twice the index of its range, plus one for the end
+    std::size_t place;  // 2 * index of the range, plus 1 for its end
   };
   std::vector<Edge> sorted;
   sorted.reserve(2 * ranges_.size());
@@ -173,8 +174,8 @@ void Blame::Written::sort() {
     indexes[edge.place] = edges.size() - 1;
   }
   constexpr Offset none = -1;
-  std::vector<Offset> positions(edges.size(), none);  // of the records from an edge to the next one
-  std::vector<std::size_t> next(edges.size());        // next free edge, or an edge before it
+  std::vector<Offset> positions(edges.size(), none);  // of the records between an edge and the next
+  std::vector<std::size_t> next(edges.size());        // leads to the next unassigned edge
   for (std::size_t i = 0; i < next.size(); ++i) next[i] = i;
   const auto find = [&](std::size_t i) {
     while (next[i] != i) i = next[i] = next[next[i]];
@@ -193,7 +194,7 @@ void Blame::Written::sort() {
   }
 }
 
-// Extends the last range if the new one continues it with the same position.
+// Extends the last range if the new range is adjacent and has the same position.
 void Blame::Written::append(index_t first, index_t end, Offset position) {
   if (!ranges_.empty() && ranges_.back().end == first && ranges_.back().position == position)
     ranges_.back().end = end;
@@ -233,7 +234,7 @@ bool Blame::has(Record_Id record) const {
   return record.value() >= first_ && record.value() < end_ && inserted_.at(record.value()) != 0;
 }
 
-// Merges two by two, so that each range is copied only a few times.
+// Merges pairs, then pairs of results, so that each range is copied only a few times.
 void Blame::find_last() {
   std::vector<Written> all{inserted_};
   for (std::size_t field = 1; field < columns_.size(); ++field)

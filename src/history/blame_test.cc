@@ -17,7 +17,7 @@ namespace {
 using testing::Random;
 using testing::Random_Changes;
 
-// The model: a handler that notes for each value the position of the entry that wrote it.
+// The model for comparison: for each value, the position of the entry that wrote it.
 class Model {
  public:
   struct Table {
@@ -96,7 +96,7 @@ TEST(Blame, AgreesWithAModel) {
     std::vector<Transaction_Summary> transactions;
     for (const Transaction_Summary& summary : Summaries(file, journal_start, end))
       transactions.push_back(summary);
-    // Returns the end of the transaction that has the entry.
+    // Returns the end of the transaction that contains the entry at `position`.
     const auto writer_of = [&](Offset position) {
       for (const Transaction_Summary& summary : transactions)
         if (position <= summary.end) return summary.end;
@@ -178,7 +178,7 @@ TEST(Blame, ReadsRunsOfRowsAsItReadsSingleEntries) {
   }
 }
 
-// Many more writes than records, so that overwritten values are discarded during the replay.
+// With many more writes than records, overwritten values are discarded during the replay.
 TEST(Blame, KnowsTheLastOfManyWrites) {
   constexpr index_t rows = 300;
   constexpr int writes = 1'200'000;

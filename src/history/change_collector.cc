@@ -13,7 +13,7 @@ template <Field_Value T>
 static constexpr bool is_small =
     !std::is_same_v<T, std::string_view> && sizeof(T) <= sizeof(std::uint64_t);
 
-// Returns the table as changes of the schema have it, without fields.
+// Returns the description, without fields, that schema changes have for a table.
 static Description name_of(const Table& table) { return describe(table.id(), table.name()); }
 
 // ---- saving -------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ void Change_Collector::save_records(const Table& table, Touched_Table& touched, 
 }
 
 void Change_Collector::note_update(Table_Id id, Field_Id field, index_t first, index_t size) {
-  // Limits the pending values to a few megabytes, however often the same records change.
+  // Limits pending values to a few megabytes, even if the same records change very often.
   constexpr std::size_t max_pending = std::size_t{1} << 18;
   Touched_Table& touched = this->touched(id);
   const Table& table = *database_.find_table(id);
@@ -96,8 +96,9 @@ void Change_Collector::save_pending(Touched_Field& field) const {
   std::vector<Pending_Value>& pending = field.pending;
   if (pending.empty()) return;
   sort_pending(pending);
-  // True if both are values of adjacent records in the same range, as if each had been added to the
-  // map when it was updated.
+  // Returns true if the values belong to the same range: the records are adjacent and, if order
+  // matters, were updated in their order. The ranges become the same as if each value had been
+  // added to the map when it was updated.
   const auto continues = [&](const Pending_Value& before, const Pending_Value& next) {
     return next.record == before.record + 1 && (!is_ordered_ || before.order < next.order);
   };
@@ -155,7 +156,7 @@ void Change_Collector::save_values(const Table& table, Touched_Table& touched, F
 }
 
 bool Change_Collector::may_keep(const Table& table, std::size_t fields) {
-  // Unused ids count, because they are visited too.
+  // Count unused ids too, because saving visits them.
   const index_t values =
       table.records().size() * static_cast<index_t>(std::max<std::size_t>(fields, 1));
   if (values > kept_values_) return false;
@@ -175,7 +176,7 @@ Values Change_Collector::gather(Saved_Values::Iterator range, index_t first, ind
 
 // ---- changes of records -------------------------------------------------------------------------
 
-// Leaves out fields whose values were not kept.
+// Omits fields whose values were not kept.
 Change Change_Collector::deletion(Description table, const Touched_Table& touched, index_t first,
                                   index_t end) {
   Change result = change_of_records(Change::Kind::deleted, table, first, end - first);
@@ -232,8 +233,8 @@ void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
                                      edges.push_back({begin, {id, range}, true});
                                      edges.push_back({end, {id, range}, false});
                                    });
-  // At the same record, ends are sorted before beginnings: a range of a field may begin where the
-  // previous range of this field ends.
+  // For the same record, sort ends before beginnings, because a range of a field may begin where
+  // another range of this field ends.
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
     return a.record != b.record ? a.record < b.record : a.is_begin < b.is_begin;
   });
@@ -241,8 +242,8 @@ void Change_Collector::for_each_update(const Touched_Table& touched, F f) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const Updated_Field& x, const Updated_Field& y) { return x.id == y.id; });
   };
-  // `fields`: the fields touched in the records from `first` on, of which `order` is the earliest
-  // order. `open`: the fields touched from the current edge on.
+  // `fields` are the fields touched in the records from `first` on, and `order` is their earliest
+  // order. `open` are the fields touched in the records from the current edge on.
   Updated_Fields fields, open;
   index_t first = 0;
   std::uint64_t order = 0;
@@ -438,8 +439,8 @@ void Net_Collector::note_drop(const Table& table) {
     return;
   }
   Touched_Table& touched = this->touched(id);
-  // The number of records that existed before: the current ones, without new ones, plus the deleted
-  // ones.
+  // Compute the number of records that existed before: the current records, minus the new ones,
+  // plus the deleted ones.
   index_t rows = table.records().used_count();
   for (const auto& [first, range] : touched.records.ranges()) {
     for_each_run(table.records(), first, range.end, [&](index_t, index_t size) { rows -= size; });
@@ -489,8 +490,8 @@ void Net_Collector::add_schema(Net_Changes& net) const {
   }
 }
 
-// Adds updates of the records of the range in which values differ, one for each run of records with
-// the same differing fields.
+// Adds updates for the records of a range whose values differ. Each update is for a run of records
+// in which the same fields differ.
 static void add_differing(std::vector<Change>& out, const Description& after, index_t first,
                           index_t size, std::vector<Field_Change> all) {
   if (size == 1) {
@@ -529,8 +530,8 @@ void Net_Collector::add_replaced(std::vector<Change>& out, const Table& table,
   std::vector<Field_Change> all;
   for (const Field_Description& field : after->fields) {
     const auto found = touched.fields.find(field.id);
-    // An old field that was not saved was not touched. A new field may not have been saved either:
-    // its old values are default values.
+    // An old field that was not saved was not touched. A new field had default values before, which
+    // may not have been saved.
     const bool is_saved = found != touched.fields.end() && found->second.saved.has(first);
     if (!is_saved && existed(table.id(), field.id)) continue;
     Values old_values(field.type.code);
@@ -550,7 +551,7 @@ void Net_Collector::add_replaced(std::vector<Change>& out, const Table& table,
   add_differing(out, after, first, end - first, std::move(all));
 }
 
-// Returns the fields that a table had, with their current names.
+// Returns the former fields of a table with their current names.
 static std::shared_ptr<const Table_Description> with_current_names(const Table_Description& before,
                                                                    const Table_Description& after) {
   auto result = std::make_shared<Table_Description>(before);
@@ -570,7 +571,7 @@ void Net_Collector::add_records(Net_Changes& net, const Table& table,
   const std::size_t start = net.records.size();
   for (const auto& [first, range] : touched.records.ranges()) {
     const bool was_used = range.payload.value;
-    index_t deleted = first;  // start of a run of records that are not in use now
+    index_t deleted = first;  // start of a run of records that are now unused
     const auto add_deletion = [&](index_t end) {
       if (was_used && deleted < end) net.records.push_back(deletion(before, touched, deleted, end));
     };
@@ -593,7 +594,7 @@ void Net_Collector::add_records(Net_Changes& net, const Table& table,
         std::vector<Field_Change> all;
         all.reserve(fields.size());
         for (const Updated_Field& field : fields)
-          if (const Field* const present = table.find_field(field.id))  // else it was dropped
+          if (const Field* const present = table.find_field(field.id))  // skip dropped fields
             all.push_back({field.id, gather(field.range, first, end),
                            read_values(*present->column, first, end - first)});
         add_differing(net.records, after, first, end - first, std::move(all));

@@ -14,16 +14,15 @@
 
 namespace joedb::inline v1 {
 
-// Base of Transaction_Collector and Net_Collector. When a record is touched for the first time,
-// notes whether it was in use, and saves its values. New values are read from the database at the
-// end.
+// Base class of Transaction_Collector and Net_Collector: a handler that applies entries to the
+// database. Before it applies an entry, it copies the values that the entry destroys.
 //
-// A Change_Collector is a handler that applies entries to the database. Before it applies an entry,
-// it copies the values that the entry destroys.
+// When a record is first touched, the collector notes whether the record was in use, and saves its
+// values. The new values are read from the database at the end.
 class Change_Collector {
  public:
-  // `kept_values`: maximum number of values copied for drops of tables and fields. `is_ordered`:
-  // changes are needed in the order in which they were made.
+  // `kept_values`: maximum number of values to copy when tables and fields are dropped.
+  // `is_ordered`: true if the changes are needed in the order in which they were made.
   Change_Collector(Database& database, index_t kept_values, bool is_ordered)
       : database_(database), kept_values_(kept_values), is_ordered_(is_ordered) {}
 
@@ -35,7 +34,8 @@ class Change_Collector {
     if constexpr (is_schema_entry<Entry>) note_applied(entry);
   }
 
-  // Note a change of records [first, first + size), which the caller is about to apply itself.
+  // Note a change of records [first, first + size). The caller must apply the change itself,
+  // afterwards.
   void note_insert(Table_Id id, index_t first, index_t size);
   void note_delete(Table_Id id, index_t first, index_t size);
   void note_update(Table_Id id, Field_Id field, index_t first, index_t size);
@@ -53,18 +53,18 @@ class Change_Collector {
     bool value;
   };
   using Saved_Values = Range_Map<Values>;
-  // The value of a record before an update of a single value of at most 8 bytes.
+  // The value of a record before an update of this single value, of at most 8 bytes.
   struct Pending_Value {
     index_t record;
     std::uint64_t order;
-    std::uint64_t value;  // its bytes, padded with zeros
+    std::uint64_t value;  // the bytes of the value, padded with zeros
   };
   struct Touched_Field {
     Type type;
     Saved_Values saved;  // values of records that were in use before
-    // Values before single updates, in the order of the updates. The first value of a record
-    // counts, unless the record is in `saved` already. Appending to `pending` is much cheaper than
-    // finding the record in `saved`; save_pending() moves all pending values to `saved` together.
+    // Values before updates of single values, in the order of the updates. Only the first value of
+    // a record counts, and only if `saved` does not have the record. Appending to `pending` is much
+    // cheaper than a search in `saved`. save_pending() moves all pending values to `saved` at once.
     std::vector<Pending_Value> pending;
   };
   struct Touched_Table {
@@ -80,8 +80,8 @@ class Change_Collector {
       last = nullptr;
     }
 
-    // Records that were inserted or deleted, and whether they were in use before. If they were in
-    // use, the values of all their fields are saved.
+    // Records that were inserted or deleted, and whether they were in use before. If a record was
+    // in use, the values of all its fields are saved.
     Range_Map<Was_Used> records;
     std::map<Field_Id, Touched_Field> fields;
     Field_Id last_id;
@@ -97,8 +97,8 @@ class Change_Collector {
   }
   // Saves the values of records that are about to be deleted.
   void save_records(const Table& table, Touched_Table& touched, index_t first, index_t end);
-  // Saves the values of used records in the range, except values that are saved already and values
-  // of inserted records.
+  // Saves the values of the records in the range that are in use. Skips values that are already
+  // saved, and records that were inserted.
   void save_values(const Table& table, Touched_Table& touched, Field_Id field, index_t first,
                    index_t end);
   // Sorts by record, and keeps only the first value of each record.
@@ -107,11 +107,12 @@ class Change_Collector {
   // Move the pending values of the field, or of all fields of the table, to `saved`.
   void save_pending(Touched_Field& field) const;
   void save_pending(Touched_Table& touched) const;
-  // Called before a table or field is dropped. Returns true if the values of `fields` fields of the
-  // table, counted for all ids, are at most kept_values_; then subtracts their number from it.
+  // Called before a table or field is dropped, with the number of fields whose values would be
+  // kept. Returns true if their values, counted for all ids of the table, are at most kept_values_.
+  // Then subtracts this number from kept_values_.
   bool may_keep(const Table& table, std::size_t fields);
 
-  // Returns the saved values of [first, end), all of which must be saved. `range` contains `first`.
+  // Returns the values of [first, end). All of them must be saved. `range` must contain `first`.
   static Values gather(Saved_Values::Iterator range, index_t first, index_t end);
   static Change deletion(Description table, const Touched_Table& touched, index_t first,
                          index_t end);
@@ -122,8 +123,9 @@ class Change_Collector {
   };
   using Updated_Fields = std::vector<Updated_Field>;  // sorted by id
 
-  // Calls f(first, end, order, fields) for ranges, in ascending order, of records that existed
-  // before and still exist, with the fields that were touched. Requires that no values are pending.
+  // Calls f(first, end, order, fields) for ranges of updated records, in ascending order. The
+  // records existed before and still exist; `fields` are the touched fields. Requires that no
+  // values are pending.
   template <class F>
   static void for_each_update(const Touched_Table& touched, F f);
   template <class F>
@@ -137,7 +139,7 @@ class Change_Collector {
  private:
   virtual void note_drop(const Table& table) = 0;
   virtual void note_drop(const Table& table, const Field& field, Field_Id id) = 0;
-  // Called before each change of the schema that is not a drop. note_applied() is called after it.
+  // Called before each change of the schema that is not a drop; note_applied() is called after it.
   // For a drop, only note_drop() is called, before it.
   virtual void note_schema() {}
   virtual void note_applied(const Create_Table&) {}
@@ -186,7 +188,7 @@ class Change_Collector {
   }
 
  protected:
-  std::string old_name_;  // former name in the rename that is being applied
+  std::string old_name_;  // the old name, while a rename is being applied
 
  private:
   Table_Id last_id_;
@@ -198,7 +200,7 @@ class Change_Collector {
 // Collects the changes of a transaction, in the order of their first entries.
 class Transaction_Collector final : public Change_Collector {
  public:
-  // `has_all_fields`: an update also has the fields of its records that were not touched.
+  // `has_all_fields`: an update also lists the fields that were not touched.
   Transaction_Collector(Database& database, index_t kept_values, bool has_all_fields)
       : Change_Collector(database, kept_values, true), has_all_fields_(has_all_fields) {}
   // Returns the changes since the last call.
@@ -219,14 +221,14 @@ class Transaction_Collector final : public Change_Collector {
   void note_applied(const Rename_Field& e) override;
   void note_applied(const Custom& e) override;
 
-  // Adds all noted changes to changes_. Reads the new values, so this function must be called
-  // before the schema changes.
+  // Adds all noted changes to changes_. Must be called before the schema changes, because it reads
+  // the new values from the tables.
   void flush();
-  // Returns the table with all its current fields. Changes share this description, because the
-  // description of a table with many fields is larger than most changes.
+  // Returns the description of the table with all its current fields. Changes share the
+  // description, because that of a table with many fields is larger than most changes.
   Description description(const Table& table);
-  // Returns the table for an update of these fields. If the schema has changed many times between
-  // updates, the description has no other fields, which limits the memory.
+  // Returns the description of the table for an update of `fields`. If the schema has changed often
+  // between updates, the description has only these fields, to limit memory.
   Description description(const Table& table, const Updated_Fields& fields);
   // Must be called when the table or its name has changed.
   void forget_descriptions(Table_Id id);
@@ -234,12 +236,12 @@ class Transaction_Collector final : public Change_Collector {
 
   const bool has_all_fields_;
   std::vector<Change> changes_;
-  // Valid descriptions: made since the last change of the table, of its name, or of the name of a
-  // table that it refers to.
+  // Current descriptions. A description becomes invalid if the table or its name changes, or the
+  // name of a table to which it refers.
   std::map<Table_Id, Description> descriptions_;
   // Pairs of a referenced table and a described table that refers to it.
   std::set<std::pair<Table_Id, Table_Id>> references_;
-  std::size_t described_bytes_ = 0;  // since take()
+  std::size_t described_bytes_ = 0;  // total size of the descriptions since take()
 };
 
 // Collects the difference between the state at construction and the current state.
@@ -247,9 +249,9 @@ class Net_Collector final : public Change_Collector {
  public:
   Net_Collector(Database& database, index_t kept_values);
 
-  // The changes of each list can be applied in their order.
+  // Each list can be applied in its order.
   struct Net_Changes {
-    std::vector<Change> schema;   // new and renamed tables and fields
+    std::vector<Change> schema;   // tables and fields that were created or renamed
     std::vector<Change> records;  // sorted by table and record
     std::vector<Change> drops;
   };
@@ -268,10 +270,10 @@ class Net_Collector final : public Change_Collector {
   bool existed(Table_Id table, Field_Id field) const;
   void add_schema(Net_Changes& net) const;
   void add_records(Net_Changes& net, const Table& table, const Touched_Table& touched) const;
-  // The same for a table that has only pending values of one field; returns false for other tables.
-  // A shortcut for many updates of a field, most of whose time would be spent in the range map.
+  // A shortcut for a table that has only pending values of one field; returns false for other
+  // tables. After many updates of one field, the range map would take most of the time.
   bool add_pending(Net_Changes& net, const Table& table, Touched_Table& touched) const;
-  // Adds the changes of records that were deleted and inserted again.
+  // Adds the changes of records that were deleted and then inserted again.
   void add_replaced(std::vector<Change>& out, const Table& table, const Description& after,
                     const Touched_Table& touched, index_t first, index_t end) const;
   void add_drops(Net_Changes& net) const;

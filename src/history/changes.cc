@@ -15,7 +15,7 @@ static index_t kept_values(const Readonly_Journal& journal, const Change_Options
 
 // ---- forwards -----------------------------------------------------------------------------------
 
-// A Summaries finds the ends of transactions; the database is replayed from one end to the next.
+// Summaries finds the ends of transactions. The database is replayed from one end to the next.
 class Changes::Reader {
  public:
   Reader(Abstract_File& file, Summaries summaries, Offset from, const Change_Options& options)
@@ -31,7 +31,7 @@ class Changes::Reader {
     const Transaction_Summary* const summary = summaries_.next();
     if (summary == nullptr) return nullptr;
     summary_ = *summary;
-    if (!options_.tables.empty()) {  // transactions that were filtered out may precede it
+    if (!options_.tables.empty()) {  // skip transactions that the filter has removed
       journal_.replay(collector_, summary_.begin);
       collector_.take();
     }
@@ -67,8 +67,8 @@ class Changes::Reader {
 
   const Change_Options options_;
   Summaries summaries_;
-  // This journal is opened after summaries_ has read the file, so its checkpoint is at or after the
-  // end of the summaries.
+  // Opened after summaries_ has read the file. Therefore the checkpoint of this journal is not
+  // before the end of the summaries.
   Readonly_Journal journal_;
   Database database_;
   Transaction_Collector collector_;
@@ -126,7 +126,8 @@ const typename Reversed<Stream>::Item* Reversed<Stream>::next() {
   return &items_.back();
 }
 
-// Return the approximate memory in bytes. Changes share their tables.
+// Return the approximate memory in bytes. Consecutive changes share the description of their table,
+// which is counted once.
 static std::size_t memory_of(const Transaction_Info& info) {
   std::size_t result = sizeof info + info.author.size();
   for (const std::string& comment : info.comments) result += sizeof comment + comment.size();
@@ -170,7 +171,7 @@ void Reversed<Stream>::read_piece() {
     --first;
   piece_size_ = std::min(2 * piece_size_, max_piece_size);
   Stream stream(*file_, places_[first].begin, end, options_);
-  std::deque<std::size_t> memory;  // of each item
+  std::deque<std::size_t> memory;  // size of each item
   std::size_t sum = 0;
   std::size_t next = first;
   while (const Item* const item = stream.next()) {
@@ -180,7 +181,7 @@ void Reversed<Stream>::read_piece() {
     memory.push_back(memory_of(*item));
     sum += memory.back();
     if (sum <= max_memory) continue;
-    // Drops the older items. They are read again later, in pieces of a size that fits.
+    // Drop the older items. They are read again later, in smaller pieces.
     std::size_t dropped = 0;
     for (; dropped + 1 < items_.size() && sum > max_memory / 2; ++dropped) {
       sum -= memory.front();
@@ -209,7 +210,7 @@ static Change reversed_records(Change change) {
   return change;
 }
 
-// Adds updates that give a field, which is added again, those of its former values that are not
+// After a dropped field was created again, adds updates that restore its former values, except
 // default values.
 static void add_restored(std::vector<Change>& out, const Change& lost) {
   const Field_Change& field = lost.fields.front();
@@ -266,7 +267,7 @@ static void add_reversed(std::vector<Change>& out, const Change& change) {
       add(Kind::field_added, change.table, {.field = schema.field});
       for (const Change& lost : schema.lost) add_restored(out, lost);
       break;
-    default:  // a mark
+    default:  // a mark has no inverse
       break;
   }
 }

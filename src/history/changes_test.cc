@@ -24,7 +24,7 @@ using Kind = Change::Kind;
 
 // ---- a state, as a value ------------------------------------------------------------------------
 
-// Formats a value so that values with different bits have different texts.
+// Formats a value. Values with different bits have different texts.
 std::string text_of(const Value& value) {
   return std::visit(
       []<class T>(const T& typed) {
@@ -63,7 +63,7 @@ struct State {
   std::map<Table_Id, Table> tables;
   friend bool operator==(const State&, const State&) = default;
 
-  // Checks that each change fits the state, and applies it.
+  // Verifies that each change fits the state, and applies it.
   void apply(const Change& change);
   void apply(const std::vector<Change>& changes) {
     for (const Change& change : changes) apply(change);
@@ -177,12 +177,12 @@ void State::apply(const Change& change) {
 
 // ---- databases ----------------------------------------------------------------------------------
 
-// A database of two cities.
+// The fixture: a database with two cities.
 class Changes_Test : public testing::City_Test {
  protected:
   Changes_Test() { start_ = checkpoint(); }
 
-  // Returns the changes since the constructor, a line for each.
+  // Return the changes since the constructor, one line for each.
   static std::string line(const Change& change);
   std::vector<std::string> lines() {
     std::vector<std::string> result;
@@ -475,7 +475,7 @@ TEST_F(Changes_Test, WhatIsBeforeDamageIsGivenFirst) {
   EXPECT_THROW(summaries.next(), Corruption_Error);
 }
 
-// The journal has several pieces for Summaries and for Reversed.
+// The journal is long enough for Summaries and Reversed to read it in several pieces.
 TEST_F(Changes_Test, LongHistoriesAreReadInPieces) {
   constexpr std::int32_t count = 5000;
   const std::string text(300, 'x');
@@ -623,7 +623,7 @@ void expect_summary(const Transaction_Summary& summary, const Transaction& trans
   for (const Table_Summary& table : summary.tables) {
     const Counts& expected = counts[table.table];
     EXPECT_EQ(table.inserted, expected[0]);
-    EXPECT_GE(table.updated, expected[1]);  // also counts updates of unused ids
+    EXPECT_GE(table.updated, expected[1]);  // a summary also counts updates of unused ids
     EXPECT_EQ(table.deleted, expected[2]);
     counts.erase(table.table);
   }
@@ -675,7 +675,7 @@ TEST(Any_Changes, LeadFromEachStateToEachOther) {
     Random random(seed);
     const Temporary_Directory directory;
     File file(directory.file("t.joedb"), Open_Mode::create_new);
-    // Some journals have no ends of transactions, some have many; some have snapshots.
+    // Some journals have no ends of transactions, some have many, and some have snapshots.
     std::map<Offset, State> states;
     Offset end = 0;
     {
@@ -706,7 +706,7 @@ TEST(Any_Changes, LeadFromEachStateToEachOther) {
       return std::next(states.begin(), static_cast<std::ptrdiff_t>(random.below(states.size())));
     };
 
-    // Reads the changes forwards and backwards.
+    // Read the changes forwards and backwards.
     for (int i = 0; i < 3; ++i) {
       const auto [a, b] = std::minmax(any_position()->first, any_position()->first);
       const Offset from = i == 0 ? journal_start : a;
@@ -752,7 +752,7 @@ TEST(Any_Changes, LeadFromEachStateToEachOther) {
       EXPECT_EQ(state, states.at(from));
       if (i > 0 || HasFailure()) continue;
 
-      // A transaction read alone is the same as in the whole history.
+      // A transaction that is read alone must equal the one in the whole history.
       for (const Transaction& transaction : all) {
         if (random.below(10) > 0) continue;
         Changes alone(file, transaction.begin, transaction.end, options);
@@ -765,7 +765,7 @@ TEST(Any_Changes, LeadFromEachStateToEachOther) {
       }
     }
 
-    // Net changes from any state to any other.
+    // Compare net changes from any state to any other state.
     for (int i = 0; i < 6; ++i) {
       const auto a = any_position();
       const auto b = any_position();

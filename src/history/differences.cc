@@ -26,7 +26,7 @@ class Runs {
   bool is_at_end() const { return first_ == records_.size(); }
   index_t first() const { return first_; }
   index_t end() const { return end_; }
-  // Skips ids below `id`, which must not be past end().
+  // Skips ids below `id`, which must be at most end().
   void go_to(index_t id) {
     if (id < end_)
       first_ = std::max(first_, id);
@@ -55,11 +55,11 @@ class Runs {
 // The columns of a field in both databases.
 struct Pair {
   Field_Id id;
-  const Column_Base* a;  // null: a new field, with default values
+  const Column_Base* a;  // null for a new field: all values are defaults
   const Column_Base* b;
 };
 
-// The place of a value that differs.
+// A value that differs.
 struct Place {
   index_t record;
   std::size_t pair;
@@ -93,7 +93,7 @@ class Comparison {
 
  private:
   struct Table_Pair {
-    const Table* a;  // null: a new table
+    const Table* a;  // null for a new table
     const Table* b;
     Description before;
     Description after;  // the fields of b, with their ids in a
@@ -138,13 +138,13 @@ class Comparison {
         pair.fields.push_back({new_id, nullptr, field.column.get()});
       }
     }
-    // In the order that the fields will have in a.
+    // Sort the fields in the order that they will have in a.
     const auto by_id = [](const auto& x, const auto& y) { return x.id < y.id; };
     std::sort(after->fields.begin(), after->fields.end(), by_id);
     std::sort(pair.fields.begin(), pair.fields.end(), by_id);
     after->fields.insert(after->fields.end(), added.begin(), added.end());
     pair.after = after;
-    // Records are deleted after these drops, and then no longer have the fields dropped first.
+    // Records are deleted after these drops, when they no longer have the fields dropped first.
     auto before = std::make_shared<Table_Description>(*name_of(*pair.before));
     for (const Field_Description& field : pair.before->fields) {
       const bool stays = after->find_field(field.id) != nullptr;
@@ -243,7 +243,7 @@ class Comparison {
 
   void add_updates(const Table_Pair& table, index_t first, index_t end) {
     constexpr index_t rows_of_block = 4096;
-    Change* last = nullptr;  // the last update; the next block may extend it
+    Change* last = nullptr;  // the last update, which the next block may extend
     const std::size_t start = records_.size();
     for (index_t begin = first; begin < end; begin += rows_of_block) {
       places_.clear();
@@ -257,10 +257,10 @@ class Comparison {
     }
   }
 
-  // places_ has the differing values of one block, sorted.
+  // Adds updates for places_, which has the differing values of a block, sorted.
   void add_places(const Table_Pair& table, Change* last) {
     for (std::size_t i = 0; i < places_.size();) {
-      // A run of records in which the same fields differ.
+      // Find a run of records in which the same fields differ.
       const index_t first = places_[i].record;
       std::size_t fields_end = i;
       while (fields_end < places_.size() && places_[fields_end].record == first) ++fields_end;
@@ -294,8 +294,8 @@ class Comparison {
     }
   }
 
-  // True if the `count` places from `place` on are those of this record, and of the same fields as
-  // those from `model` on.
+  // Returns true if the `count` places from `place` on are all in this record, and have the same
+  // fields as the places from `model` on.
   bool has_same_fields(std::size_t model, std::size_t place, std::size_t count,
                        index_t record) const {
     if (place + count > places_.size()) return false;

@@ -9,9 +9,9 @@
 
 namespace joedb::inline v1 {
 
-// Writes the comments in which Transaction_Info finds the first comment and the author. Must be
-// called at the start of a transaction. Writes no author if it is empty. Store: a
-// Writable_Database, or a class with the same write().
+// Writes comments from which Transaction_Info gets the first comment and the author. Call this at
+// the start of a transaction. If `author` is empty, writes no author. `Store` is Writable_Database,
+// or a class with the same write().
 template <class Store>
 void write_explanation(Store& store, std::string_view why, std::string_view author) {
   store.write(Comment{why});

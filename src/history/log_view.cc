@@ -35,12 +35,13 @@ bool Log_View::is_shown(const Transaction_Info& info, bool has_changes) const {
          (!until_ || !is_after(info, *until_));
 }
 
-// Finds the transactions to show: the places of all, the summaries of the last ones.
+// Finds the transactions to show. Keeps the places of all of them, and the summaries of the last
+// ones.
 void Log_View::find() {
   const bool has_filter = !request_.changes.tables.empty();
   bool has_times = false;
   try {
-    // With a filter, summaries_ skips transactions, so tags need a separate pass.
+    // A filter makes summaries_ skip transactions, so the tags must be read in a separate pass.
     if (has_filter) tags_ = read_tags(file_, request_.changes.recovery);
     while (const Transaction_Summary* const summary = summaries_.next()) {
       request_.check();

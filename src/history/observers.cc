@@ -17,12 +17,12 @@ struct Observers::State {
     Table_Id table;
     On_Change on_change;
     On_Rollback on_rollback;
-    std::uint64_t first_batch;  // earlier ones precede the subscription
+    std::uint64_t first_batch;  // earlier batches precede the subscription
     bool is_active = true;
   };
   using Listeners = std::vector<std::shared_ptr<Listener>>;
 
-  // Changes that were committed together, or functions to call after a rollback.
+  // Either changes that were committed together, or functions to call after a rollback.
   struct Batch {
     std::uint64_t number;
     Offset position;
@@ -46,7 +46,7 @@ struct Observers::State {
                        [&](const auto& l) { return l->is_active && l->table == table; });
   }
 
-  // Ended listeners are kept while one of their functions may be running.
+  // Removes ended listeners, but not while one of their functions may be running.
   void remove_ended() {
     if (is_notifying) return;
     const auto has_ended = [](const auto& l) { return !l->is_active; };
@@ -55,8 +55,7 @@ struct Observers::State {
     if (next != listeners.end() && has_ended(*next)) next_row = 0;
     next_listener -= static_cast<std::size_t>(std::count_if(listeners.begin(), next, has_ended));
     // The functions of a listener may own other subscriptions, whose destructors call
-    // remove_ended() again. The ended listeners are therefore destroyed last, when this function
-    // returns.
+    // remove_ended() again. Therefore the ended listeners are destroyed last, on return.
     Listeners ended;
     std::copy_if(listeners.begin(), listeners.end(), std::back_inserter(ended), has_ended);
     std::erase_if(listeners, has_ended);
@@ -145,7 +144,7 @@ void Observers::note_schema_change() noexcept {
     state_->next_change = state_->next_listener = state_->next_rollback = 0;
     state_->next_row = 0;
   }
-  // The batch that is being delivered must stay; its listeners are no longer active.
+  // Keep the batch that is being delivered. Its listeners are no longer active.
   while (state_->batches.size() > (state_->is_notifying ? 1u : 0u)) state_->batches.pop_back();
   state_->collector.emplace(*state_->database, 0, true);
 }
@@ -172,7 +171,7 @@ void Observers::roll_back(Offset checkpoint) {
     std::function<void()> f;
     try {
       f = listener->on_rollback();
-    } catch (...) {  // thrown once, in order with the changes: the rollback itself must not fail
+    } catch (...) {  // thrown later, once, because the rollback itself must not fail
       f = [error = std::current_exception()]() mutable {
         if (error) std::rethrow_exception(std::exchange(error, nullptr));
       };
@@ -185,7 +184,7 @@ void Observers::roll_back(Offset checkpoint) {
 void Observers::notify(Offset checkpoint) {
   const std::shared_ptr<State> state = state_;
   state->checkpoint = checkpoint;
-  // A function has committed: the outer call delivers the new batch afterwards.
+  // A listener's function has committed. The outer call delivers the new batch afterwards.
   if (state->is_notifying) return;
   struct Guard {
     State& state;

@@ -24,7 +24,8 @@ class Planner {
       for (const Change& change : wanted_)
         if (change.is_of_records()) plan_records(change);
       check_keys();
-      // A record that stays unchanged (Conflicts::ours) keeps its key, which another may want.
+      // With Conflicts::ours, an unchanged record keeps its key. Repeat, because another record may
+      // want this key.
     } while (must_repeat_);
     for (Change& change : plan_.changes) schema_.push_back(std::move(change));
     plan_.changes = std::move(schema_);
@@ -33,7 +34,7 @@ class Planner {
   }
 
  private:
-  // Number of records whose values are compared at once.
+  // Number of records whose values are compared together.
   static constexpr index_t rows_of_block = 4096;
   using Field_Key = std::pair<Table_Id, Field_Id>;
   using Record_Key = std::pair<Table_Id, Record_Id>;
@@ -53,7 +54,7 @@ class Planner {
     descriptions_.clear();
   }
 
-  // Adds the conflict to the plan. Returns true if the change is made nevertheless.
+  // Adds the conflict to the plan. Returns true if the change is made despite the conflict.
   bool report_conflict(Change_Conflict conflict) {
     ++plan_.conflict_count;
     const bool result = mode_ == Conflicts::theirs && conflict.can_be_forced;
@@ -113,7 +114,8 @@ class Planner {
                                        {.rows = table->records().used_count(), .has_lost = false}));
   }
 
-  // True if the table has exactly these fields, and the records that the changes delete.
+  // Returns true if the table has exactly these fields, and exactly the records that the changes
+  // delete.
   bool has_expected_fields(const Table& table, const std::vector<const Change*>& fields) const {
     const Description present = describe(table);
     if (present->fields.size() != fields.size()) return false;
@@ -166,8 +168,8 @@ class Planner {
                                         .has_lost = false}));
   }
 
-  // True if each value of the field that is not a default value is the one that the changes expect.
-  // The changes list only values that are not default values.
+  // Returns true if all values of the field are as the changes expect. The changes list only the
+  // values that are not default values.
   bool has_expected_values(const Table& table, Field_Id field) const {
     index_t known = 0;
     for (const Change& change : wanted_) {
@@ -206,14 +208,14 @@ class Planner {
     }
   };
 
-  // Returns the possible renamings, in order. `names` has the names that do not change; the other
-  // final names are added to it. If a wanted name is taken, the current name stays, and may prevent
-  // another renaming: report(renaming) is called for each renaming that is not possible.
+  // Returns the possible renamings, in order. On call, `names` has the names that do not change;
+  // the other final names are added. If a wanted name is taken, the current name is kept, which may
+  // make another renaming impossible. Calls report(renaming) for each impossible renaming.
   template <class F>
   static std::vector<Renaming> possible(const std::vector<Renaming>& renamings,
                                         std::set<std::string>& names, F report) {
     std::map<std::string_view, std::size_t> by_new_name;
-    std::vector<std::size_t> failed;  // not reported yet from `next` on
+    std::vector<std::size_t> failed;  // from `next` on: not reported yet
     std::vector<bool> is_possible(renamings.size(), true);
     const auto fail = [&](std::size_t i) {
       if (!is_possible[i]) return;
@@ -357,8 +359,8 @@ class Planner {
     }
   }
 
-  // True if the table exists that a field to be created again refers to. A table that was dropped
-  // before the field need not exist.
+  // Returns true if the table to which a recreated field refers exists. It need not exist if it was
+  // dropped before the field.
   bool has_reference_target(const Change& change, const std::string& table) {
     const Field_Description& field = change.schema->field;
     if (field.type.code != Type_Code::reference || field.referenced.empty()) return true;
@@ -366,7 +368,7 @@ class Planner {
     if (created_tables_.contains(id) ||
         (database_.find_table(id) != nullptr && !dropped_tables_.contains(id)))
       return true;
-    missing_fields_.insert({change.table->id, field.id});  // no further conflicts for its values
+    missing_fields_.insert({change.table->id, field.id});  // suppresses conflicts about its values
     report_conflict({.kind = Change_Conflict::Kind::table_missing,
                      .table = table,
                      .field = field.name,
@@ -387,13 +389,13 @@ class Planner {
 
   // ---- records
 
-  // A flag for each record of a change. In most changes all records have the same flag: then only
-  // one is stored.
+  // A flag for each record of a change. If all flags are equal, as in most changes, only one is
+  // stored.
   class Flags {
    public:
     Flags(index_t size, bool value) : size_(size), value_(value) {}
     bool operator[](std::size_t i) const { return some_.empty() ? value_ : some_[i]; }
-    // True if a single flag is stored for all records, and has this value.
+    // True if one flag is stored for all records and is equal to `value`.
     bool are_all(bool value) const { return some_.empty() && value_ == value; }
     void set(std::size_t i, bool value) {
       if (some_.empty()) {
@@ -412,9 +414,9 @@ class Planner {
   // The state of a field of a change.
   struct Field_State {
     const Field_Change* change;
-    bool is_new;     // it is created again, with default values
-    Flags expected;  // true where the current value is the expected one; only for used records
-    Flags wanted;    // true where it is the wanted one; only for used records
+    bool is_new;     // the field is recreated, with default values
+    Flags expected;  // the current value is the expected one; valid for used records
+    Flags wanted;    // the current value is the wanted one; valid for used records
     Flags write;
   };
 
@@ -457,7 +459,7 @@ class Planner {
       plan_updates(*table, change, fields);
   }
 
-  // Leaves out fields that are not created because the tables they refer to are missing.
+  // Omits fields that are not created because the tables to which they refer are missing.
   void add_to_new_table(const Change& change) {
     Change insertion = change;
     std::erase_if(insertion.fields, [&](const Field_Change& field) {
@@ -496,7 +498,7 @@ class Planner {
     add_updates(table, change, fields);
   }
 
-  // Adds the default values of fields that were added to the table since.
+  // Adds default values for the fields that were added to the table since then.
   void add_defaults(Change& insertion, const Table& table) const {
     for (const Field_Description& field : describe(table)->fields)
       if (insertion.find_field(field.id) == nullptr &&
@@ -510,7 +512,7 @@ class Planner {
     std::vector<const Field_State*> changed;
     for (const Field_State& field : fields)
       if (!field.is_new && !field.expected.are_all(true)) changed.push_back(&field);
-    // Fields that were added since, with values that are not default values.
+    // Fields added since then, in which some values are not default values.
     std::vector<std::pair<Field_Id, Flags>> added;
     for (const Field_Description& field : describe(table)->fields)
       if (change.find_field(field.id) == nullptr && table.find_field(field.id) != nullptr) {
@@ -608,8 +610,8 @@ class Planner {
 
   // ---- unique keys
 
-  // Compares the keys that changed records will have with each other, and with those of records
-  // that keep theirs.
+  // Compares the future keys of changed records with each other, and with the keys of unchanged
+  // records.
   void check_keys() {
     for (const Index* const index : database_.indexes()) {
       const Index_Definition& definition = index->definition();
@@ -663,7 +665,7 @@ class Planner {
     return change_of_records(kind, describe(table), record.value(), size);
   }
 
-  // Describes the table, including the fields that will be created again.
+  // Describes the table, including fields that will be recreated.
   Description describe(const Table& table) const {
     Description& result = descriptions_[table.id()];
     if (result) return result;
@@ -693,8 +695,8 @@ class Planner {
     return true;
   }
 
-  // Returns a flag for each record: true if it is in use and has the given value. Without values,
-  // all flags are false.
+  // Returns a flag for each record: true if the record is in use and has the given value. If
+  // `values` is empty, all flags are false.
   static Flags compare(const Table& table, const Change& change, Field_Id field,
                        const Values& values) {
     const Field* const found = table.find_field(field);
@@ -756,10 +758,10 @@ class Planner {
   std::map<Field_Key, Field_Description> created_fields_;
   std::set<Table_Id> dropped_tables_;
   std::set<Field_Key> dropped_fields_;
-  std::set<Field_Key> kept_fields_;  // should be dropped, but have unexpected values
-  // Tables whose changes of records are left out.
+  std::set<Field_Key> kept_fields_;  // not dropped, because their values are unexpected
+  // Tables in which changes of records are ignored.
   std::set<Table_Id> ignored_tables_;
-  std::set<Table_Id> missing_tables_;  // reported already
+  std::set<Table_Id> missing_tables_;  // already reported
   std::set<Field_Key> missing_fields_;
   mutable std::map<Table_Id, Description> descriptions_;
   // Records that stay unchanged because their keys are taken.

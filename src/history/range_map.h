@@ -9,16 +9,16 @@
 
 namespace joedb::inline v1 {
 
-// A map from ranges of record ids, which do not overlap, to payloads. A range that is added where
-// another range ends is merged into that range if their payloads can be joined, so consecutive rows
-// need no ranges of their own.
+// A map from ranges of record ids to payloads. Ranges do not overlap. A new range that begins at
+// the end of an existing range is merged with it if their payloads can be joined, so that
+// consecutive rows do not need a range each.
 template <class Payload>
 class Range_Map {
  public:
   struct Range {
     index_t first;  // equal to its key
     index_t end;
-    std::uint64_t order;  // order of the part that was added first
+    std::uint64_t order;  // the order of the first part that was added
     Payload payload;
   };
   using Map = std::map<index_t, Range>;  // keyed by the first id
@@ -47,8 +47,8 @@ class Range_Map {
       if (range == nullptr) f(part_first, part_end);
     });
   }
-  // Calls f(first, end, range) for all parts of [first, end), with null where there is no range. f
-  // must not change the map, except by adding to the part that it was called with.
+  // Calls f(first, end, range) for all parts of [first, end). `range` is null where there is no
+  // range. f may add to the map, but only in the part with which it was called.
   template <class F>
   void for_each_part(index_t first, index_t end, F f) const {
     auto next = ranges_.empty() || first >= std::prev(ranges_.end())->second.end
@@ -71,9 +71,9 @@ class Range_Map {
     }
   }
 
-  // Adds a range. Requires that no id of [first, end) is in a range, and first < end.
+  // Adds the range [first, end). Requires first < end, and that no id in it is in a range.
   // extend(payload) appends the data of the new ids to the payload of the preceding range, or
-  // returns false if this is not possible. make() returns a payload with only the new ids.
+  // returns false if that is impossible. make() returns a payload for the new ids only.
   template <class Extend, class Make>
   void add(index_t first, index_t end, std::uint64_t order, Extend extend, Make make) {
     auto next = ranges_.empty() || first >= std::prev(ranges_.end())->second.end

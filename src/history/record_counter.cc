@@ -26,8 +26,8 @@ static void merge(std::vector<Range>& ranges) {
 
 namespace {
 
-// Tracks which of the inserted or deleted records are in use now. A range replaces the ranges that
-// it covers, so each of them is inserted and erased at most once.
+// Tracks which of the inserted or deleted records are now in use. A new range replaces the ranges
+// that it covers, so each range is inserted and erased at most once.
 class Uses {
  public:
   void apply(index_t first, index_t end, bool is_used) {
@@ -35,14 +35,14 @@ class Uses {
     split(end);
     const auto begin = ranges_.lower_bound(first);
     auto range = begin;
-    index_t next = first;  // ids before it are done
+    index_t next = first;  // ids below are done
     std::uint64_t untouched = 0;
     for (; range != ranges_.end() && range->first < end; ++range) {
       untouched += size_of(next, range->first);
       next = range->second.end;
     }
     untouched += size_of(next, end);
-    if (!is_used) deleted_ += untouched;  // they existed before
+    if (!is_used) deleted_ += untouched;  // the deleted records existed before
     ranges_.emplace_hint(ranges_.erase(begin, range), first, Use{end, is_used});
   }
   void count(std::uint64_t& inserted, std::uint64_t& deleted) const {

@@ -11,7 +11,7 @@
 namespace joedb::inline v1 {
 
 // Counts the records of a table that a transaction inserts, updates and deletes. Stores ranges of
-// ids, which usually are few; count() sorts them.
+// ids, of which there are usually few. count() sorts the ranges.
 class Record_Counter {
  public:
   struct Counts {
@@ -28,7 +28,7 @@ class Record_Counter {
 
   bool is_empty() const { return events_.empty() && updates_.empty(); }
 
-  // Accept any ids and sizes. Ids that no table can have do not count.
+  // These functions accept any ids and sizes. Ids that no table can have are not counted.
   void insert(index_t first, index_t size) { add_event(first, end_of(first, size), true); }
   void erase(index_t first, index_t size) {
     add_event(first, end_of(first, size), false);
@@ -38,7 +38,7 @@ class Record_Counter {
     const index_t end = std::min(end_of(first, size), end_);
     first = std::max(first, first_);
     if (first >= end) return;
-    // Most updates are of the record that was inserted or updated last, or of the next record.
+    // Most updates are of the last inserted or updated record, or of the next one.
     if (!events_.empty() && events_.back().is_insertion && events_.back().has(first, end)) return;
     if (!updates_.empty()) {
       if (updates_.back().has(first, end)) return;
@@ -50,7 +50,7 @@ class Record_Counter {
     updates_.push_back({first, end, false});
   }
 
-  // Merges the stored ranges: clear() must be called before more changes are counted.
+  // Merges the stored ranges. After it, call clear() before counting more changes.
   Counts count();
   void clear() {
     events_.clear();
@@ -83,7 +83,7 @@ class Record_Counter {
 
   index_t first_ = std::numeric_limits<index_t>::min();
   index_t end_ = std::numeric_limits<index_t>::max();
-  std::vector<Range> events_;  // insertions and deletions, in order
+  std::vector<Range> events_;  // insertions and deletions, in their order
   std::vector<Range> updates_;
   bool has_deletions_ = false;
 };

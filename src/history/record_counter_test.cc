@@ -46,7 +46,7 @@ TEST(Record_Counter, AgreesWithAModel) {
   }
 }
 
-// If each range visited all its records, this would take hours.
+// If each range were visited record by record, this would take hours.
 TEST(Record_Counter, TakesAShortTimeForManyLargeRanges) {
   constexpr index_t records = 200'000;
   Record_Counter counter;

@@ -17,7 +17,7 @@ static Change_Options recovery_options(Recovery recovery) {
   return options;
 }
 
-// Returns the changes from `end` back to `begin`, with all values that drops made unreachable.
+// Returns the changes from `end` back to `begin`, with all values that were lost in drops.
 static std::vector<Change> changes_back(Abstract_File& file, Offset end, Offset begin,
                                         Recovery recovery) {
   Change_Options options = recovery_options(recovery);
@@ -109,7 +109,7 @@ void for_each_blame_line(Abstract_File& file, const Database& database, Offset e
 
 // ---- undo and revert ----------------------------------------------------------------------------
 
-// Returns "undo: WHY", or "redo: WHY" if the transaction is itself an undo.
+// Returns "undo: WHY"; if the transaction is an undo, "redo: WHY".
 static std::string comment_of(const Transaction_Info& info) {
   constexpr std::string_view undo = "undo: ", redo = "redo: ";
   if (info.comments.empty())
@@ -150,13 +150,14 @@ Transaction_Content inverse_changes(Abstract_File& file, const Transaction_Info&
 
 Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>& when,
                                  Recovery recovery, Unfinished unfinished) {
-  // Compares with the last transaction, not with the checkpoint: integrity entries may follow.
+  // Compare with the last transaction, because integrity entries may precede the checkpoint.
   const auto is_last = [&](const Transaction_Summary& summary) {
     for (const Transaction_Summary& last : Reversed<Summaries>(file, recovery_options(recovery)))
       return summary.end == last.end;
     return false;
   };
-  // Comments divide a journal without ends: only the extent of its last part is unknown.
+  // In a journal without ends, comments separate transactions. Only the extent of the last one is
+  // unknown.
   const auto require_end = [&](const Transaction_Summary& summary) {
     if (unfinished == Unfinished::refused && !summary.is_complete && summary.has_changes() &&
         is_last(summary))

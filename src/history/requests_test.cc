@@ -171,7 +171,7 @@ TEST_F(Requests_Test, ALogIsLimitedByPositionsAndTimes) {
   EXPECT_EQ(shown({.until = When{"", at(second_)}}), (Offsets{second_, first_}));
   EXPECT_EQ(shown({.since = time(now + 10), .until = time(now + 10)}), Offsets{second_});
   EXPECT_EQ(shown({.max = 2, .has_changes = true, .is_reverse = true}), (Offsets{second_, third_}));
-  end(now + 30);  // ends an empty transaction
+  end(now + 30);  // ends a transaction without content
   EXPECT_EQ(shown({}), (Offsets{third_, second_, first_}));
 }
 

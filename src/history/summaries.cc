@@ -29,7 +29,7 @@ class Summaries::Reader {
       if (error_) std::rethrow_exception(error_);
       try {
         read_piece();
-      } catch (...) {  // return the transactions before the error first
+      } catch (...) {  // first return the transactions before the error
         if (is_after_end_) finish();
         error_ = std::current_exception();
       }
@@ -54,7 +54,7 @@ class Summaries::Reader {
 
   void replay_batch(Decoder_Input& in, Context& context, Offset end) {
     const Offset start = in.position();
-    // After an end, begin_entry() must first finish the transaction.
+    // After an end, begin_entry() must finish the transaction first.
     if (is_after_end_ || end - start < min_batch_size) return;
     decode_run(in, context, end, Sink{*this});
     if (in.position() == start) return;
@@ -83,7 +83,7 @@ class Summaries::Reader {
     summary_.time = last_time_ = e.seconds;
     end_entry();
   }
-  // An integrity entry follows a transaction, and precedes the checkpoint that ends it.
+  // An integrity entry is written after a transaction, before its checkpoint.
   void operator()(const Integrity_Entry&) {
     if (has_entries_ || has_comments_)
       done_ = journal_.get_replay_position();
@@ -118,7 +118,7 @@ class Summaries::Reader {
   void operator()(const Update_Vector<T>& e) {
     Record_Counter& records = counter(e.table);
     if (e.size > 0) records.update(e.record.value(), checked(e.size));
-    e.values.skip_rest();  // the replay position must be the end of the entry
+    e.values.skip_rest();  // moves the replay position to the end of the entry
     end_entry();
   }
   template <class Entry>
@@ -172,9 +172,9 @@ class Summaries::Reader {
     Reader& reader;
   };
 
-  // Starts with a snapshot, if possible. A snapshot has the schema and the last time stamp, but
-  // does not say whether a transaction has ended before it. If it has no time stamp, the journal
-  // must be read from its start.
+  // Starts with a snapshot, if possible. A snapshot has the schema and the last time stamp, but not
+  // whether a transaction ends at its position. If it has no time stamp, the journal must be read
+  // from its start.
   void begin_with_snapshot(Offset from) {
     Database schema;
     joedb::begin_with_snapshot(schema, journal_, from);
@@ -209,8 +209,8 @@ class Summaries::Reader {
     if (has_entries_ || has_comments_) finish();
   }
 
-  // Ends the previous transaction before an entry that is neither a time stamp nor an integrity
-  // entry.
+  // Called before an entry that is neither a time stamp nor an integrity entry. If the previous
+  // transaction has its end, finishes that transaction.
   void begin_entry() {
     if (is_after_end_) [[unlikely]]
       finish();
@@ -240,7 +240,7 @@ class Summaries::Reader {
   }
 
   Counted_Table& counted(Table_Id id) { return tables_[id.value()]; }
-  // Requires that the schema has the table.
+  // The schema must have the table.
   Record_Counter& touched(Table_Id id) {
     Counted_Table& table = counted(id);
     if (!table.is_touched) {
@@ -271,7 +271,7 @@ class Summaries::Reader {
     if (summary_.comments.size() == 1) end_of_first_comment_ = journal_.get_replay_position();
   }
 
-  // Ends the transaction after the last entry.
+  // Finishes the transaction at the end of the last entry.
   void finish() {
     std::sort(touched_.begin(), touched_.end());
     for (const Table_Id id : touched_) {
@@ -301,21 +301,21 @@ class Summaries::Reader {
   const Change_Options options_;
   Readonly_Journal journal_;
   Offset to_;
-  Database schema_;  // for names; has no records, except those of a snapshot
+  Database schema_;  // only for names: has no records except those of a snapshot
   bool is_in_range_ = false;
   bool is_at_end_ = false;
   std::vector<Counted_Table> tables_{1};  // by id
-  std::vector<Table_Id> touched_;         // in this transaction
+  std::vector<Table_Id> touched_;         // tables touched by the current transaction
   Transaction_Summary summary_;           // the current transaction
   Offset done_ = journal_start;           // end of the last entry
-  bool has_entries_ = false;              // this transaction has entries other than comments
+  bool has_entries_ = false;              // the current transaction has entries other than comments
   bool has_comments_ = false;
   Offset end_of_first_comment_ = 0;
   bool is_after_end_ = false;
   bool has_seen_end_ = false;
   std::optional<std::int64_t> last_time_;
   std::deque<Transaction_Summary> ready_;
-  std::exception_ptr error_;  // thrown when ready_ is empty
+  std::exception_ptr error_;  // to throw when ready_ is empty
   Transaction_Summary item_;
 };
 
@@ -333,7 +333,8 @@ bool Summaries::pull() { return reader_->pull(); }
 
 namespace {
 
-// A handler that finds the tables with a name. It skips records at the speed of the decoder.
+// A handler that finds the tables that ever had a name. It skips records at the speed of the
+// decoder.
 struct Find_Tables : Ignore_Entries {
   using Ignore_Entries::operator();
   struct Sink {

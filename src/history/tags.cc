@@ -18,7 +18,7 @@ static std::optional<Offset> parse_position(std::string_view text) {
   return position && *position >= 0 ? position : std::nullopt;
 }
 
-// True if users would take the text for a number or a time, even if it is not a valid one.
+// Returns true if a user would take the text for a number or a time, even an invalid one.
 static bool resembles_moment(std::string_view text) {
   return text.find_first_not_of("0123456789-+:T") == text.npos || text == "now" ||
          text == "today" || text == "yesterday" || text == "tomorrow";
@@ -136,7 +136,7 @@ std::optional<When> parse_when(std::string_view text, std::int64_t now) {
     when.moment = at(*position);
     return when;
   }
-  // parse_time() would take a negative number for seconds since 1970.
+  // Reject a negative number: parse_time() would take it as seconds since 1970.
   if (!text.starts_with('-')) {
     if (const auto seconds = parse_time(text, now)) {
       when.moment = at_time(*seconds);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t now = 1'795'000'000;  // 2026-11-18
 
-// A journal with some transactions, each of which ends with a timestamp.
+// A journal with some transactions. Each transaction ends with a time stamp.
 class Tags_Test : public ::testing::Test {
  protected:
   Offset write(std::string_view comment, std::string_view author = "") {

@@ -9,7 +9,7 @@ namespace joedb::inline v1 {
 std::string Transaction_Groups::name_of(const Transaction_Info& info) const {
   if (by_ == By::author) return info.author;
   if (!info.time) return "";
-  // "YYYY-MM-DD HH:MM:SS GMT". The year may have more digits.
+  // The format is "YYYY-MM-DD HH:MM:SS GMT", but the year may have more digits.
   std::string text = time_text(*info.time);
   if (!text.ends_with(" GMT")) return text;
   constexpr std::size_t after_month = 16, after_day = 13, after_hour = 10;

@@ -9,7 +9,7 @@
 
 namespace joedb::inline v1 {
 
-// Sums up the transactions of each hour, day or month (UTC), or of each author.
+// Adds up transactions: those of each hour, day or month (UTC), or those of each author.
 class Transaction_Groups {
  public:
   enum class By { hour, day, month, author };
@@ -22,20 +22,20 @@ class Transaction_Groups {
   };
   struct Group {
     std::string name;  // "2026-01-31 12:00", "2026-01-31", "2026-01", or the author
-    // True for transactions without an author, or before the first time stamp.
+    // True for the group of transactions without an author, or before the first time stamp.
     bool is_nameless = false;
     std::uint64_t transactions = 0;
     Offset bytes = 0;
     Counts counts;
-    std::map<Table_Id, std::pair<std::string, Counts>> tables;  // name: the last one
+    std::map<Table_Id, std::pair<std::string, Counts>> tables;  // each with its last name
   };
 
   explicit Transaction_Groups(By by) : by_(by) {}
 
-  // Adds a transaction. A transaction without changes counts too: its bytes are in the journal.
+  // Adds a transaction, even without changes, because its bytes are in the journal.
   void add(const Transaction_Summary& summary);
-  // Returns the groups by time or by name, the nameless group first. The memory is proportional to
-  // the number of groups and of their tables.
+  // Returns the groups, sorted by time or by name, with the nameless group first. Memory is
+  // proportional to the number of groups and of their tables.
   std::vector<Group> sorted() const;
 
  private:

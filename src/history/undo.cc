@@ -26,8 +26,8 @@ Plan undo_transaction(Writable_Database& database, const Undo_Options& options) 
 
 namespace {
 
-// Returns the end of the transaction that this undo or redo takes back; nullopt for other
-// transactions.
+// Returns the end of the transaction that this undo or redo reverses; nullopt if it is neither an
+// undo nor a redo.
 std::optional<Offset> undone_end(const Transaction_Info& info) {
   for (const std::string& comment : info.comments) {
     if (!comment.starts_with(undone_mark)) continue;
@@ -37,13 +37,13 @@ std::optional<Offset> undone_end(const Transaction_Info& info) {
   return std::nullopt;
 }
 
-// The transactions of an author, or of all authors, and which of them are undone.
+// The transactions of one author, or of all authors, and whether each is undone.
 class Undo_Stack {
  public:
   Undo_Stack(Writable_Database& database, const Undo_Stack_Options& options)
       : database_(database), options_(options), file_(journal_of(database)) {
     for (const Transaction_Summary& summary : Summaries(file_)) {
-      unfinished_.reset();  // only the last transaction counts; integrity entries may follow it
+      unfinished_.reset();  // only the last transaction counts
       add(summary);
     }
   }
@@ -62,7 +62,7 @@ class Undo_Stack {
       if (!last) throw Exception("there is nothing to undo");
       Transaction_Content wanted = inverse_of(*last, steps_[*last].applied, "undo: ");
       if (!wanted.changes.empty()) return write(wanted);
-      end = *last;  // the transaction left everything as it was
+      end = *last;  // the transaction had no effect
     }
   }
   Plan redo() const {
@@ -73,14 +73,14 @@ class Undo_Stack {
 
  private:
   struct Step {
-    Offset end;                   // of the transaction
-    Transaction_Place applied;    // the transaction itself, or its last redo
+    Offset end;                   // end of the transaction
+    Transaction_Place applied;    // the transaction, or its last redo
     Transaction_Place undo = {};  // its last undo
     bool is_undone = false;
     bool has_schema_changes = false;
   };
 
-  // Includes entries that have no checkpoint yet.
+  // Returns the journal, including entries without a checkpoint.
   static Past_File journal_of(Writable_Database& database) {
     database.flush();
     const Writable_Journal& journal = std::as_const(database).get_journal();
@@ -92,7 +92,8 @@ class Undo_Stack {
     if (const auto position = undone_end(summary)) {
       if (follow(place, *position)) return;
       if (options_.author.empty() || summary.author == options_.author) {
-        // The file was rewritten since, and what this transaction took back is unknown.
+        // The file was rewritten after this undo or redo, so the transaction that it reversed is
+        // unknown.
         steps_.clear();
         ends_.clear();
         undone_.clear();
@@ -101,7 +102,8 @@ class Undo_Stack {
     }
     if (summary.tables.empty()) return;
     if (!options_.author.empty() && summary.author != options_.author) return;
-    // Comments divide a journal without ends: only the extent of its last part is unknown.
+    // In a journal without ends, comments separate transactions. Only the extent of the last one is
+    // unknown.
     if (!summary.is_complete) unfinished_ = summary.begin;
     const bool has_schema_changes =
         std::any_of(summary.tables.begin(), summary.tables.end(),
@@ -111,7 +113,7 @@ class Undo_Stack {
     undone_.clear();
   }
 
-  // Handles an undo or redo of one of these transactions. Returns false if it is not one.
+  // Handles an undo or redo of a known transaction. Returns false if there is no such transaction.
   bool follow(const Transaction_Place& place, Offset position) {
     const auto found =
         std::lower_bound(ends_.begin(), ends_.end(), position,
@@ -128,7 +130,7 @@ class Undo_Stack {
   }
   void note(Offset end, std::size_t number) { ends_.emplace_back(end, number); }
 
-  // Returns the last step before steps_[end] that is not undone; nullopt if there is none.
+  // Returns the last step before steps_[end] that is not undone; nullopt if all of them are.
   std::optional<std::size_t> last_applied(std::size_t end) const {
     while (end > 0)
       if (!steps_[--end].is_undone) return end;
@@ -171,10 +173,10 @@ class Undo_Stack {
   const Undo_Stack_Options& options_;
   mutable Past_File file_;
   std::vector<Step> steps_;
-  // Ends of all transactions, undos and redos, with the indexes of their steps.
+  // The ends of all transactions, undos and redos; for each, the index of its step.
   std::vector<std::pair<Offset, std::size_t>> ends_;
   std::vector<std::size_t> undone_;   // steps that can be redone, in the order of their undos
-  std::optional<Offset> unfinished_;  // start of changes that have no end
+  std::optional<Offset> unfinished_;  // start of a transaction without an end
 };
 
 }  // namespace

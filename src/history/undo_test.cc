@@ -220,7 +220,7 @@ std::string initial_content() {
   return disk.content();
 }
 
-// Number of records, and number of records with the first name.
+// The number of records, and the number of records that have the first name.
 using Counts = std::pair<index_t, index_t>;
 Counts counts_of(Database& database) {
   const Table& table = database.table(city);
@@ -280,7 +280,7 @@ TEST(Undo_Crashes, AfterAnErrorNothingIsTakenBackAndItCanBeTriedAgain) {
           has_thrown = true;
           try {
             db.rollback();
-          } catch (const Exception&) {  // after a failed write, nothing more can be written
+          } catch (const Exception&) {  // expected: after a failed write, all writes fail
           }
         }
       }

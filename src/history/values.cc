@@ -190,7 +190,7 @@ std::size_t Values::memory() const {
 
 bool operator==(const Values& a, const Values& b) {
   if (a.type_ != b.type_ || a.size_ != b.size_) return false;
-  if (a.parts_.empty()) return a.single_ == b.single_;  // then b has no parts either
+  if (a.parts_.empty()) return a.single_ == b.single_;  // b has no parts either
   for (index_t i = 0; i < a.size_; ++i)
     if (!is_same(a[i], b[i])) return false;
   return true;

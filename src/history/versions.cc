@@ -7,7 +7,7 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// A handler that tracks the values of one record. `schema_` has no rows.
+// A handler that follows the values of one record. `schema_` has no rows.
 class Record_Follower {
  public:
   Record_Follower(Table_Id table, Record_Id record) : table_(table), record_(record) {}
@@ -92,7 +92,7 @@ std::vector<Record_Version> record_versions(Abstract_File& file, Table_Id table,
   one_record.tables = {table};
   one_record.record = Record_Id();  // schema changes affect all records
   Summaries summaries(file, one_record);
-  Readonly_Journal journal(file, options.recovery);  // opened later: not before the last summary
+  Readonly_Journal journal(file, options.recovery);  // opened later, so it has the last summary
   Record_Follower follower(table, record);
   std::vector<Record_Version> versions;
   while (const Transaction_Summary* const summary = summaries.next()) {

@@ -12,13 +12,14 @@ namespace {
 
 using Kind = Change::Kind;
 
-// Writes the changes of a plan in an order in which each of them is possible.
+// Writes the changes of a plan, in an order in which each change is possible.
 class Plan_Writer {
  public:
   Plan_Writer(Writable_Database& database, const Plan& plan) : db_(database), plan_(plan) {}
 
   void run() {
-    // Drops free names, and deletions free keys, for the changes that follow.
+    // First drop tables and fields, and delete records: this frees names and keys for later
+    // changes.
     drop();
     rename();
     create();
@@ -45,8 +46,8 @@ class Plan_Writer {
     }
   }
 
-  // Tables or fields may exchange their names: if a wanted name is taken, the first pass uses a
-  // temporary one.
+  // Tables or fields may exchange their names. Therefore, if a wanted name is taken, the first pass
+  // assigns a temporary name.
   void rename() {
     for (const bool is_last : {false, true})
       for (const Change& change : plan_.changes) {
@@ -104,8 +105,8 @@ class Plan_Writer {
     }
   }
 
-  // A reference field can only be added while the table that it refers to exists. Creates such a
-  // table, which the caller drops afterwards.
+  // Creates a table so that a reference field to it can be added. The caller drops the table
+  // afterwards.
   Table_Id create_table_to_drop() {
     const Database& database = db_.get_database();
     db_.write(Create_Table{unused_name(
@@ -113,7 +114,7 @@ class Plan_Writer {
     return Table_Id(static_cast<std::uint16_t>(database.tables().size()));
   }
 
-  // Return the new ids of tables and fields that were created again, and other ids unchanged.
+  // Return the new id of a recreated table or field; the same id for any other.
   Table_Id present(Table_Id id) const {
     const auto found = table_ids_.find(id);
     return found == table_ids_.end() ? id : found->second;
@@ -140,7 +141,7 @@ class Plan_Writer {
       db_.write(Insert_Vector{id, change.record, change.size});
     std::vector<const Field_Change*> fields;
     for (const Field_Change& field : change.fields) fields.push_back(&field);
-    // A record enters a unique index with the last field of its key.
+    // Sort the fields by id: a record enters a unique index with the last field of its key.
     std::sort(fields.begin(), fields.end(), [&](const Field_Change* a, const Field_Change* b) {
       return present(change.table->id, a->field) < present(change.table->id, b->field);
     });
@@ -194,7 +195,7 @@ class Plan_Writer {
     Record_Id record() const { return change->record + index; }
   };
 
-  // Records may exchange their keys. Each record is updated when its new key is free; records that
+  // Records may exchange their keys. Each record is updated when its new key is free. Records that
   // wait for each other are deleted and inserted again.
   void update_keys() {
     constexpr int passes = 4;
@@ -227,12 +228,12 @@ class Plan_Writer {
         write(id, waiting.record(), field_id, part_of(field.new_values, waiting.index, 1));
       }
       return true;
-    } catch (const Unique_Violation&) {  // nothing was written for this field
+    } catch (const Unique_Violation&) {  // nothing was written
       return false;
     }
   }
 
-  // The ids of table and fields are already the current ones.
+  // The ids of table and fields have already been replaced by the current ones.
   void insert_waiting() {
     for (const Change& insertion : reinserted_) {
       db_.write(Insert{insertion.table->id, insertion.record});

@@ -23,8 +23,8 @@ std::uint64_t window_hash(std::string_view bytes) {
   return hash;
 }
 
-// Hashes piece by piece, so that long texts need not be in memory. Returns nullopt if the file ends
-// before the last byte.
+// Hashes the bytes piece by piece, so that a long text need not fit in memory. Returns nullopt if
+// the file ends before the last byte.
 std::optional<std::uint64_t> hash_of(const Abstract_File& file, Offset position,
                                      std::uint64_t size) {
   std::uint64_t hash = size;
@@ -76,7 +76,7 @@ bool Byte_Search::add(const Abstract_File& file, Offset position, Offset size) {
 
 // ---- searching ----------------------------------------------------------------------------------
 
-// The texts of one tier, by the hash of their windows.
+// The texts of one tier, indexed by the hash of their windows.
 class Byte_Search::Tier {
  public:
   Tier(int number, std::vector<Text> texts)
@@ -98,8 +98,8 @@ class Byte_Search::Tier {
     }
   }
 
-  // Finds the texts whose windows end in bytes[before, size). A window may begin earlier, in bytes
-  // that previous calls have searched. `start` is the offset of bytes[0] in the file.
+  // Finds the texts whose window ends in bytes[before, size). The beginning of the window may be in
+  // bytes of earlier calls. `start` is the offset of bytes[0] in the file.
   void search(const Abstract_File& file, std::string_view bytes, std::size_t before, Offset start,
               const Found& found) {
     for (std::size_t i = before; i < bytes.size(); ++i) {
@@ -124,7 +124,7 @@ class Byte_Search::Tier {
       if (slots_[slot] == 0) return;
       if (texts_[slots_[slot] - 1].window == hash_) break;
     }
-    // Several sizes, and several texts of each size, may have this window.
+    // Texts of several sizes, and several texts of each size, may have this window.
     for (std::size_t i = slots_[slot] - 1; i < texts_.size() && texts_[i].window == hash_;) {
       const std::uint64_t size = texts_[i].size;
       const auto hash =
@@ -140,7 +140,7 @@ class Byte_Search::Tier {
 
   const std::size_t window_;
   std::vector<Text> texts_;
-  std::uint64_t out_ = 1;  // base to the power of the window size, to remove a byte
+  std::uint64_t out_ = 1;  // base to the power of the window size; used to remove a byte
   std::vector<std::uint32_t> slots_;
   std::vector<bool> filter_;
   int shift_ = 0, filter_shift_ = 0;
@@ -157,7 +157,7 @@ void Byte_Search::search(const Abstract_File& file, const Found& found) const {
     if (!by_tier[static_cast<std::size_t>(i)].empty())
       tiers.emplace_back(i, std::move(by_tier[static_cast<std::size_t>(i)]));
   if (tiers.empty()) return;
-  // Each piece follows the end of the previous one, because a window may span both.
+  // Keep the end of the previous piece before each piece, because a window may span both.
   std::string buffer(max_window + (std::size_t{1} << 20), '\0');
   std::size_t before = 0;
   for (Offset position = 0;;) {

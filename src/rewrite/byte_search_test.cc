@@ -27,7 +27,7 @@ TEST(Byte_Search, FindsEachPlaceOfEachText) {
   for (std::uint64_t seed = testing::first_seed(); seed < testing::first_seed() + 100; ++seed) {
     SCOPED_TRACE("JOEDB_TEST_SEED=" + std::to_string(seed));
     Random random(seed);
-    // Only two different bytes, so that texts contain each other, and share prefixes.
+    // Use only two different bytes, so that texts contain each other and share prefixes.
     const auto text = [&](std::size_t size) {
       std::string result(size, ' ');
       for (char& c : result) c = static_cast<char>('a' + random.below(2));
@@ -67,7 +67,7 @@ TEST(Byte_Search, FindsLongTextsAcrossThePiecesThatItReads) {
     for (const std::size_t end : {1u << 20, (1u << 20) + 4096, (1u << 21) + 1, 5'000'000u}) {
       const std::size_t begin = end < size ? 0 : end - size / 2;
       if (begin + size > content.size()) continue;
-      // Half of the texts are passed as a range of a file.
+      // Pass half of the texts as a range of a file.
       if (random.flip())
         search.add(std::string_view(content).substr(begin, size));
       else

@@ -10,7 +10,7 @@ namespace joedb::inline v1 {
 
 static constexpr Table_Id past_last_table(0xffff);
 
-// Estimates the size of rows, as if all texts of a column had the same size.
+// Estimates the size of rows, assuming that all texts of a column have the same size.
 void Column_Parts::estimate() {
   for (const Table* table : live_tables(shape_)) {
     const auto rows = static_cast<double>(std::max<index_t>(table->records().size(), 1));
@@ -35,7 +35,7 @@ void Column_Parts::start_part(const Place& begin) {
   end_ = end_of_part(begin);
 }
 
-// Returns the end of the part that begins at a place. A part has at least one value.
+// Returns the end of the part that begins at `begin`. A part has at least one value.
 Column_Parts::Place Column_Parts::end_of_part(const Place& begin) const {
   double room = memory_;
   bool is_first = true;

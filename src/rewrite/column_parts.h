@@ -9,7 +9,7 @@
 
 namespace joedb::inline v1 {
 
-// Items by the id of a table or field, created on first access.
+// Items indexed by the id of a table or field. An item is created on first access.
 template <class T>
 class By_Id {
  public:
@@ -23,7 +23,7 @@ class By_Id {
   std::vector<T> items_;
 };
 
-// The number of bytes of all texts of each field that do not fit into a row.
+// For each field, the total size in bytes of the texts that do not fit into a row.
 class Text_Sizes {
  public:
   void note(Table_Id table, Field_Id field, std::string_view text) {
@@ -40,15 +40,16 @@ class Text_Sizes {
   By_Id<By_Id<std::size_t>> sizes_;
 };
 
-// The values of tables, which need not fit in memory: only one part of the values is in memory at a
-// time. A replay of the journals loads each part. Values are numbered by their places; a part has
-// consecutive places, and at least one. First note the texts, then call estimate(), then get().
+// The values of tables, which need not fit in memory: only one part of them is in memory at a time.
+// The journals are replayed to load each part. The values are ordered by place; a part is a
+// sequence of at least one value. Call add_texts() first, then estimate(), then get().
 class Column_Parts {
  public:
-  // Order of the places: by table, then run of records, field and row; or by table, field and row.
+  // The order of places: by_run sorts by table, run of records, field and row; by_field by table,
+  // field and row.
   enum class Order { by_run, by_field };
-  // By field, the run is all rows of the table: [0, size). The end of all values is in table
-  // 0xffff.
+  // With by_field, a run is all rows of the table: [0, size). The end of all values is a place in
+  // table 0xffff.
   struct Place {
     Table_Id table;
     index_t run_first, run_end;
@@ -56,20 +57,20 @@ class Column_Parts {
     index_t row;
   };
 
-  // `shape` has the tables and records; its values are not used. `shape` must outlive this object,
-  // and must not change after estimate(). `memory`: approximate number of bytes of the values in
-  // memory at a time.
+  // `shape` has the tables and records; its values are ignored. It must outlive this object, and
+  // must not change after estimate(). `memory` is the approximate size in bytes of a part.
   Column_Parts(const Database& shape, Order order, std::size_t memory)
       : shape_(shape), order_(order), memory_(static_cast<double>(memory)) {}
 
-  // Adds texts to the sizes that are estimated.
+  // Adds the sizes of texts, for estimate().
   void add_texts(Text_Sizes sizes) { text_sizes_.push_back(std::move(sizes)); }
   void estimate();
 
   // Returns the value at a place. If it is not in memory, first calls load(), which must pass all
-  // values to find() and set(); values that load() does not set have their default. Fastest in the
-  // order of places. A text is valid until the next call. Throws std::bad_alloc, and the exceptions
-  // of load(); this object is unusable then. Precondition: the field exists and has this type.
+  // values to find() and set(); values that are not set have their default. Access in the order of
+  // places is fastest. A returned text is valid until the next call. Throws std::bad_alloc, and the
+  // exceptions of load(); afterwards, this object is unusable. Precondition: the field exists and
+  // has type T.
   template <Field_Value T, class Load>
   T get(const Place& place, Load load) {
     if (!is_loaded(place.table, place.field, place.row)) [[unlikely]] {
@@ -79,10 +80,10 @@ class Column_Parts {
     return static_cast<const Column<T>&>(column(place.table, place.field)).get(place.row);
   }
 
-  // Returns the column of a value that is in the current part; null for all other values, and for
-  // unknown tables, fields and rows.
+  // Returns the column of a value if the value is in the current part. Returns null for any other
+  // value, and for unknown tables, fields and rows.
   Column_Base* find(Table_Id table, Field_Id field, index_t row);
-  // Sets a value of a column that find() has returned. A no-op if its type is different.
+  // Sets a value in a column that find() has returned. Does nothing if the column has another type.
   template <Field_Value T>
   static void set(Column_Base& column, index_t row, T value) {
     if (column.type().code != code_of<T>) return;

@@ -13,7 +13,8 @@
 
 namespace joedb::inline v1 {
 
-// Appends a blob of another file. Throws Corruption_Error if the file ends inside the blob.
+// Appends a copy of a blob in another file. Throws Corruption_Error if the file ends inside the
+// blob.
 inline Blob copy_blob(const Abstract_File& file, Blob blob, Writable_Journal& journal) {
   Offset position = blob.get_position();
   return journal.append_blob(blob.get_size(), [&](char* data, std::size_t size) {
@@ -23,8 +24,8 @@ inline Blob copy_blob(const Abstract_File& file, Blob blob, Writable_Journal& jo
   });
 }
 
-// A handler that collects the positions that tags name, and maps them to positions in the copy: 0
-// if the position is not in the copy, or not yet.
+// A handler that collects the positions of tags, and maps them to positions in the copy: 0 if the
+// copy does not have the position (yet).
 class Tag_Positions : public Ignore_Entries {
  public:
   using Ignore_Entries::operator();
@@ -33,8 +34,8 @@ class Tag_Positions : public Ignore_Entries {
     if (tag && tag->position) positions_.emplace(*tag->position, 0);
   }
 
-  // Calls replay(position) for each tagged position in ascending order, and finally replay(end).
-  // replay() must replay the journal up to that position, and append the entries to the copy.
+  // Calls replay(position) for the position of each tag, in ascending order, and then replay(end).
+  // replay() must replay the journal up to `position`, and append the entries to the copy.
   template <class Replay>
   void copy(const Readonly_Journal& journal, Offset end, const Writable_Journal& to,
             Replay replay) {
@@ -46,8 +47,8 @@ class Tag_Positions : public Ignore_Entries {
     replay(end);
   }
 
-  // Returns the text of the comment for the copy. If the position of a tag is not in the copy, the
-  // comment becomes a removal of this tag.
+  // Returns the text of the comment in the copy. If the copy does not have the position of a tag,
+  // the comment becomes one that removes the tag.
   std::string moved(const Comment& comment) const {
     const auto tag = parse_tag(comment.text);
     if (!tag || !tag->position) return std::string(comment.text);
@@ -60,12 +61,12 @@ class Tag_Positions : public Ignore_Entries {
   std::map<Offset, Offset> positions_;
 };
 
-// A handler that appends the entries of one journal to another with the same meaning: values of
-// blobs and tags get the positions in the other journal. A value that is in no earlier blob is
+// A handler that appends entries of one journal to another, without changing their meaning: blobs
+// and tags get their positions in the other journal. A blob value that refers to no earlier blob is
 // unchanged.
 class Entry_Copier {
  public:
-  // `from` is the file of the entries. All arguments must outlive the copier. If `tags` is null,
+  // `from` is the file with the entries. All arguments must outlive the copier. If `tags` is null,
   // comments are copied unchanged.
   Entry_Copier(const Abstract_File& from, Writable_Journal& to, Blob_Map& blobs,
                const Tag_Positions* tags)
@@ -101,7 +102,7 @@ class Entry_Copier {
     }
   }
 
-  // Number of values that are in no earlier blob.
+  // Returns the number of blob values that refer to no earlier blob.
   std::int64_t unknown_blobs() const { return unknown_blobs_; }
 
  private:

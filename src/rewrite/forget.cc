@@ -14,14 +14,14 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// Handler that collects the last names of all tables and fields, including dropped ones.
+// A handler that collects the last names of all tables and fields, including dropped ones.
 class Names : public Ignore_Entries {
  public:
   struct Table {
     std::string name;
     std::vector<std::string> fields;
   };
-  // Indexed by table id minus 1.
+  // Indexed by table id - 1.
   const std::vector<Table>& tables() const { return tables_; }
 
   std::string text(Table_Id table) const {
@@ -60,10 +60,10 @@ class Names : public Ignore_Entries {
 
 template <Field_Value T>
 bool is_default(const T& value) {
-  return has_same_bits(value, T());  // -0 is not a default
+  return has_same_bits(value, T());  // compares bits: -0 is not a default value
 }
 
-// A handler that calls take(is_forgotten, value) of Self for each value.
+// A handler that calls Self::take(is_forgotten, value) for each value.
 template <class Self>
 struct Value_Handler : Ignore_Entries {
   using Ignore_Entries::operator();
@@ -79,7 +79,7 @@ struct Value_Handler : Ignore_Entries {
     for (index_t id = e.record.value(); e.values.remaining() > 0; ++id)
       self.take(self.scope.has(e.table, id, e.field), e.values.next());
   }
-  // True if take() must also see the values of this type that are not forgotten.
+  // Returns true if take() also needs the values of this type that are not forgotten.
   static constexpr bool needs_all(Type_Code) { return false; }
 };
 
@@ -105,7 +105,7 @@ class Forgetter::Scope {
       : records_(request.records) {
     std::sort(records_.begin(), records_.end(),
               [](const auto& a, const auto& b) { return a.first.value() < b.first.value(); });
-    // Joins ranges that overlap or touch.
+    // Join ranges that overlap or are adjacent.
     for (std::size_t i = 1; i < records_.size();) {
       auto& a = records_[i - 1];
       const auto& b = records_[i];
@@ -152,14 +152,14 @@ class Forgetter::Scope {
     return behind != records_.begin() && record < (behind - 1)->first.value() + (behind - 1)->size;
   }
 
-  std::vector<Forget_Request::Records> records_;  // sorted, with gaps between them
-  std::vector<std::vector<bool>> fields_;         // by table id and field id
+  std::vector<Forget_Request::Records> records_;  // sorted, not adjacent
+  std::vector<std::vector<bool>> fields_;         // true: in the request; by table and field id
 };
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// Handler that collects the blobs, and marks those referenced by forgotten values and by other
-// values.
+// A handler that collects the blobs. It marks blobs to which forgotten values refer, and blobs to
+// which other values refer.
 class Forgetter::Blob_Scan : public Value_Handler<Blob_Scan> {
  public:
   Blob_Scan(const Scope& s, Blob_Map& blobs) : scope(s), blobs_(blobs) {}
@@ -245,16 +245,16 @@ class Forgetter::Copier {
   }
   template <Field_Value T>
   void operator()(const Update<T>& e) {
-    // The update is left out. The record has the default value already, because all earlier values
-    // are forgotten too. Without the update, the record is in no index that the field triggers, so
-    // that a unique index does not hold the default value twice.
+    // Omit the update. The record already has the default value, because all its earlier values are
+    // forgotten too. Without the update, the record does not enter an index that this field
+    // triggers, so a unique index does not get the default value twice.
     if (!forgetter_.scope_->has(e.table, e.record.value(), e.field)) copier_(e);
   }
   template <Field_Value T>
   void operator()(const Update_Vector<T>& e) {
     const Scope& scope = *forgetter_.scope_;
     if (!scope.has_field(e.table, e.field)) return copier_(e);
-    // The other values become vectors that do not include the forgotten records.
+    // Copy the other values as vectors, which skip the forgotten records.
     for (index_t id = e.record.value(); e.values.remaining() > 0;) {
       index_t end = id;
       while (end < e.record.value() + e.size && !scope.has(e.table, end, e.field)) ++end;
@@ -289,7 +289,7 @@ void Forgetter::write(Writable_Journal& journal, std::string_view author, std::i
   Copier copier(*this, blobs, tags, journal);
   tags.copy(source, source.get_checkpoint(), journal,
             [&](Offset end) { source.replay(copier, end); });
-  // Entries without an end would otherwise become part of the transaction below.
+  // If the last transaction has no end, end it, so that it does not include the comment below.
   if (journal.is_unfinished()) journal.append(Timestamp{now});
   struct Store {
     Writable_Journal& journal;
@@ -303,8 +303,8 @@ void Forgetter::write(Writable_Journal& journal, std::string_view author, std::i
 
 // ---- the proof ----------------------------------------------------------------------------------
 
-// Handler that adds forgotten texts and blobs to a search, from number `begin` until the search is
-// full.
+// A handler that adds forgotten texts and blobs to a search, from number `begin` on, until the
+// search is full.
 class Forgetter::Collector : public Value_Handler<Collector> {
  public:
   Collector(const Forgetter& forgetter, Byte_Search& search, index_t begin)
@@ -326,7 +326,7 @@ class Forgetter::Collector : public Value_Handler<Collector> {
   }
 
   const Scope& scope;
-  index_t end() const { return end_; }  // number of the first text or blob not added
+  index_t end() const { return end_; }  // number of the first text or blob that was not added
   bool is_full() const { return is_full_; }
   index_t numbers = 0, too_short = 0;
 
@@ -347,7 +347,7 @@ class Forgetter::Collector : public Value_Handler<Collector> {
   std::size_t blob_ = 0;
 };
 
-// Describes the content at given positions of a journal. Positions must be in ascending order.
+// Describes the content at given positions of a journal. The positions must be in ascending order.
 class Forgetter::Finder {
  public:
   Finder(const Abstract_File& file, Offset end, std::vector<Found>& found)
@@ -380,7 +380,7 @@ class Forgetter::Finder {
   }
   template <Field_Value T>
   void operator()(const Update<T>& e) {
-    // Names are looked up only if a position is in this entry.
+    // Look up names only if a position is in this entry.
     update_ = {e.table, e.record, e.field};
     place_.clear();
   }
@@ -393,7 +393,7 @@ class Forgetter::Finder {
       note([&] { return text(); });
       update_.record = update_.record + 1;
     }
-    // The rest of the entry belongs to the last record.
+    // The rest of the entry belongs to the last record of the vector.
     update_.record = update_.record + -1;
   }
 
@@ -405,7 +405,7 @@ class Forgetter::Finder {
     return names_.text(update_.table) + ' ' + std::to_string(update_.record.value()) + ' ' +
            names_.text(update_.table, update_.field);
   }
-  // Describes all positions before the current one with place().
+  // Describes all positions before the current one as place().
   template <class Place>
   void note(Place place) {
     for (; next() < input_.position(); ++number_) {
@@ -420,12 +420,12 @@ class Forgetter::Finder {
   std::size_t number_ = 0;
   Names names_;
   Context update_;
-  std::string place_;  // empty: the value that update_ names
+  std::string place_;  // empty: describe the value in update_
 };
 
 void Forgetter::search(const Abstract_File& file, std::size_t limit, Proof& proof,
                        const std::function<void(Offset, std::size_t)>& found) const {
-  // Each pass searches for the next texts and blobs that fit into memory.
+  // Each pass searches for the next texts and blobs, as many as fit into memory.
   for (index_t begin = 0;;) {
     Byte_Search search(std::max<std::size_t>(limit, 1));
     Collector collector(*this, search, begin);
@@ -445,11 +445,11 @@ void Forgetter::search(const Abstract_File& file, std::size_t limit, Proof& proo
 Forgetter::Proof Forgetter::prove(const Abstract_File& file, Offset end, std::size_t limit,
                                   std::size_t max_found) const {
   Proof proof;
-  std::map<Offset, std::size_t> found;  // the first places
+  std::map<Offset, std::size_t> found;  // the first matches
   search(file, limit, proof, [&](Offset position, std::size_t size) {
     std::size_t& longest = found[position];
     longest = std::max(longest, size);
-    // Keeps the places with the smallest positions.
+    // Keep only the matches with the smallest positions.
     if (found.size() > max_found) found.erase(std::prev(found.end()));
   });
   for (const auto& [position, size] : found) proof.found.push_back({position, size, {}});

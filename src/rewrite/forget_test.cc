@@ -41,7 +41,7 @@ std::string_view bytes_of(const Memory_File& file) {
 
 class Forget_Test : public testing::City_Test {
  protected:
-  // Forgets the values, and returns the places where forgotten texts still are.
+  // Forgets the values. Returns the places in which forgotten texts are still found.
   std::vector<std::string> forget(std::string table, std::vector<Records> records,
                                   std::vector<std::string> fields = {}) {
     checkpoint();
@@ -174,7 +174,7 @@ TEST_F(Forget_Test, RefusesWhatThereNeverWas) {
 
 // ---- random histories ---------------------------------------------------------------------------
 
-// Returns the end positions of entries that are always kept.
+// Returns the end positions of entries that a copy never omits.
 std::vector<Offset> lasting_entries(Abstract_File& file) {
   struct Handler : Ignore_Entries {
     void note() { positions.push_back(journal.get_replay_position()); }
@@ -213,7 +213,7 @@ struct Last_Names : Ignore_Entries {
   }
 };
 
-// A simple model of a request: which values are forgotten.
+// A simple model of a request: decides which values are forgotten.
 struct Model {
   Last_Names names;
   Forget_Request request;
@@ -280,7 +280,7 @@ void expect_same_but_forgotten(Memory_File& file, Memory_File& out, const Model&
   }
 }
 
-// Collects the forgotten texts, and finds their places in the other file by a simple search.
+// Collects forgotten texts, and finds them in the other file by a naive search.
 struct Naive_Proof : Ignore_Entries {
   using Ignore_Entries::operator();
   void operator()(const Update<std::string_view>& e) { add(e.table, e.record, e.field, e.value); }
@@ -319,12 +319,12 @@ TEST(Forget, EveryStateIsTheSameWithoutTheForgottenValues) {
     for (const Deleted_Values deleted : {Deleted_Values::keep, Deleted_Values::reset})
       expect_same_but_forgotten(file, out, model, deleted);
     if (::testing::Test::HasFatalFailure()) return;
-    // Forgetting again finds nothing.
+    // If values are forgotten twice, the second time finds nothing.
     EXPECT_EQ(Forgetter(out, model.request).value_count(), 0);
     index_t values = 0;
     forgetter.for_each_place([&](const Forgetter::Place& place) { values += place.values; });
     EXPECT_EQ(values, forgetter.value_count());
-    // prove() also finds forgotten blobs, so its result can be larger than the model's.
+    // prove() also finds forgotten blobs, so its result may be larger than that of the model.
     Naive_Proof naive{{}, model, {}};
     Readonly_Journal(file).replay(naive);
     std::set<Offset> found, found_in_parts;

@@ -4,7 +4,7 @@ namespace joedb::inline v1 {
 
 void pack_schema(const Database& database, Writable_Journal& journal) {
   decode_entries(database.schema_entries(), [&]<class Entry>(const Entry& entry) {
-    // Schema entries hold neither blobs nor values.
+    // Schema entries have neither blobs nor values.
     if constexpr (!std::is_same_v<Entry, Blob_Data> && !requires { entry.values; })
       journal.append(entry);
   });
@@ -17,7 +17,7 @@ void append_insertion(Table_Id table, index_t first, index_t size, Writable_Jour
     journal.append(Insert_Vector{table, Record_Id(first), size});
 }
 
-// Readers limit the number of rows by the size of the journal, so that a few bytes cannot take all
+// Readers limit the number of rows by the size of the journal, so that a small file cannot exhaust
 // memory.
 void require_readable(const Database& database, Offset position) {
   index_t left = Database::free_rows_of_journal(position);

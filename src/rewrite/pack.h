@@ -9,20 +9,20 @@ namespace joedb::inline v1 {
 
 // Appends the content of a database to an empty journal in as few entries as possible: the schema
 // entries unchanged, then the records of each table, run by run, with their ids. Omits overwritten
-// and deleted values, comments and time stamps. Writes no checkpoint.
+// and deleted values, comments and time stamps. Makes no checkpoint.
 //
-// Throws Data_Error if the result could not be read back, for example if millions of unused ids
-// precede the last few records. The caller must not pack a journal that has blobs: they would be
-// lost, because they are in no table.
+// Throws Data_Error if the result would be unreadable, for example if millions of unused ids
+// precede the last records. Do not pack a journal that has blobs: they would be lost, because they
+// are in no table.
 void pack(const Database& database, Writable_Journal& journal);
 
-// The parts of pack(), for content that is not in a database. require_readable() throws Data_Error
-// if a reader would reject a journal of `position` bytes with these tables.
+// The parts of pack(), for callers whose content is not in a database. require_readable() throws
+// Data_Error if a reader would reject a journal of `position` bytes with these tables.
 void pack_schema(const Database& database, Writable_Journal& journal);
 void require_readable(const Database& database, Offset position);
 
-// Appends the insertion of records [first, first + size), and then the values of each field by
-// append(std::type_identity<T>(), id, field).
+// Appends the insertion of records [first, first + size). Then, for each field of type T, calls
+// append(std::type_identity<T>(), id, field), which must append the values.
 void append_insertion(Table_Id table, index_t first, index_t size, Writable_Journal& journal);
 template <class Append>
 void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal,
@@ -34,7 +34,8 @@ void pack_run(const Table& table, index_t first, index_t size, Writable_Journal&
   });
 }
 
-// Appends the values of records [first, first + size) of a field. get(i) returns value i.
+// Appends the values of records [first, first + size) in a field. get(i) returns the value at index
+// i.
 template <Field_Value T, class Get>
 void append_values(Table_Id table, index_t first, Field_Id field, index_t size,
                    Writable_Journal& journal, Get get) {

@@ -80,7 +80,7 @@ void Part_Packer::load() {
   }
 }
 
-// Returns false if no record of this source is in the current part.
+// Returns true if a record of this journal is in the current part.
 bool Part_Packer::is_included(const Added& added) const {
   const Column_Parts::Place& begin = values_.begin();
   const Column_Parts::Place& end = values_.end();
@@ -108,7 +108,7 @@ void Value_Loader::start_again(Table_Id id, index_t first, index_t size) {
   }
 }
 
-// Returns -1 for a row that the source had not when it was added: then load() will throw.
+// Returns -1 if the source did not have this row when it was added. load() will then throw.
 index_t Value_Loader::packed_row(Table_Id table, index_t row) const {
   const std::size_t index = table.value() - std::size_t{1};
   return index < from_->sizes.size() && row < from_->sizes[index] ? row + from_->shifts[index] : -1;

@@ -13,22 +13,23 @@ namespace joedb::inline v1 {
 
 class Value_Loader;
 
-// Joins the tables of journals with the same schema, in the order in which they are added, into one
-// packed journal (pack.h). Record ids are renumbered, and references with them.
+// Joins journals with the same schema into one packed journal (pack.h). The records of each table
+// are in the order in which the journals were added. They are renumbered, and references are
+// adapted.
 //
-// The values need not fit in memory: each journal is read once to find out which records it has,
-// and then once for each part of the values, with as many values as fit. Memory is needed for one
-// part, and, for a table with gaps between its records, up to 24 bytes per record.
+// The values need not fit in memory. Each journal is read once to find its records, and then once
+// for each part, which has as many values as fit in memory. Memory is needed for one part, and up
+// to 24 bytes per record of each table that has gaps between its records.
 class Part_Packer {
  public:
-  // Replays the journal into the loader. Each call must replay the same entries.
+  // Replays a journal into the loader. Every call must replay the same entries.
   using Source = std::function<void(Value_Loader&)>;
 
-  // How to treat a reference to a record past the end of its table, where the records of the next
-  // journal may be.
+  // How to treat a reference past the end of its table. In the joined table, this id may be a
+  // record of the next journal.
   enum class Loose_References { keep, make_null };
 
-  // `memory`: approximate number of bytes of the values in memory at a time.
+  // `memory` is the approximate size in bytes of the values in memory at a time.
   Part_Packer(std::size_t memory, Loose_References loose,
               Deleted_Values deleted_values = Deleted_Values::reset)
       : loose_(loose),
@@ -37,12 +38,13 @@ class Part_Packer {
   Part_Packer(const Part_Packer&) = delete;
   Part_Packer& operator=(const Part_Packer&) = delete;
 
-  // Reads the journal once. The schema is that of the first journal. Throws the exceptions of
-  // `source`, and Exception if a later journal has another schema; then nothing was added.
+  // Adds a journal, and reads it once. The first journal defines the schema. Passes on the
+  // exceptions of `source`. Throws Exception if a later journal has another schema. If this throws,
+  // nothing was added.
   void add(const std::string& name, Source source);
 
-  // Appends everything to an empty journal. Throws the exceptions of the sources and of pack(), and
-  // Exception if a source has changed since add().
+  // Appends all records to an empty journal. Passes on the exceptions of the sources and of pack().
+  // Throws Exception if a source has changed since add().
   void write(Writable_Journal& journal);
 
  private:
@@ -51,14 +53,14 @@ class Part_Packer {
   struct Added {
     std::string name;
     Source source;
-    std::vector<index_t> shifts, sizes;  // by table id minus 1
+    std::vector<index_t> shifts, sizes;  // by table id - 1
   };
 
   void take_schema(const std::string& name, const Database& added);
   void add_records(const Database& from, const Added& added);
   void load();
   bool is_included(const Added& added) const;
-  // Returns the number of record ids that a table has in all journals together.
+  // Returns the total number of record ids of a table in all journals.
   index_t total_size(std::size_t table_index) const {
     return added_.empty() ? 0
                           : added_.back().shifts[table_index] + added_.back().sizes[table_index];
@@ -66,24 +68,24 @@ class Part_Packer {
 
   const Loose_References loose_;
   const Deleted_Values deleted_values_;
-  Database shape_;  // tables and records, without values
+  Database shape_;  // tables and records; without values
   std::string first_name_;
   std::vector<Added> added_;
   Column_Parts values_;
 };
 
-// Checks the entries of a journal, as a Database does. Stores the values that are in the current
-// part of a packer, or only measures the texts.
+// Checks the entries of a journal as a Database does. With a packer, stores the values that are in
+// its current part; without one, only measures texts.
 class Value_Loader : public Database {
  public:
-  // Only measures the texts.
+  // Only measures texts.
   Value_Loader() = default;
-  // Stores the values that are in the current part of the packer.
+  // Stores the values that are in the current part of `packer`.
   Value_Loader(Part_Packer& packer, const Part_Packer::Added& from)
       : packer_(&packer), from_(&from) {}
 
   using Database::operator();
-  // Disables batches, so that each value passes through operator().
+  // Disables batches, so that each value is passed to operator().
   void replay_batch() = delete;
   void operator()(const Insert& e) {
     prepare(e);
@@ -117,7 +119,7 @@ class Value_Loader : public Database {
     else if constexpr (std::is_same_v<T, std::string_view>)
       text_sizes_.note(table, field, value);
   }
-  // Resets the old values of ids in which records are about to be inserted.
+  // Called before an insertion of records: resets the old values of these ids.
   void start_again(Table_Id table, index_t first, index_t size);
   // Returns the row of the record in the packed tables.
   index_t packed_row(Table_Id table, index_t row) const;
@@ -129,7 +131,8 @@ class Value_Loader : public Database {
   Text_Sizes text_sizes_;
 };
 
-// Passes entries on to a loader. Throws for blobs: their positions would be wrong in the new file.
+// Passes entries to a loader. Throws Exception for a blob, because its position would be wrong in
+// the new file.
 class Blobless_Loader {
  public:
   // `error` is the message of the Exception.

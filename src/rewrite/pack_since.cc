@@ -29,11 +29,11 @@ bool has_bit(const Bits& bits, index_t id) {
   return static_cast<std::size_t>(id) < bits.size() && bits[static_cast<std::size_t>(id)];
 }
 
-// A database of tables and records without values.
+// A database with tables and records, but without values.
 class Shape : public Database {
  public:
   using Database::operator();
-  // Disables batches, so that each value passes through operator().
+  // Disables batches, so that each value is passed to operator().
   void replay_batch() = delete;
   template <Field_Value T>
   void operator()(const Update<T>& e) {
@@ -49,25 +49,26 @@ class Shape : public Database {
   }
 };
 
-// The past state. Also notes which fields were not written since their record was inserted. They
-// have default values, and the record is in no index that such a field triggers (table/index.h).
+// The state at `since`. Also notes for each record the fields that were not written after its
+// insertion. They have default values, and do not trigger insertion into an index (table/index.h).
 class Past : public Shape {
  public:
   explicit Past(std::size_t memory) : values_(*this, Column_Parts::Order::by_field, memory) {}
 
-  // Call this when all entries of the state have been passed.
+  // Call this after all entries of the state have been passed to this object.
   void estimate_sizes() {
     values_.add_texts(std::move(text_sizes_));
     values_.estimate();
   }
-  // A value is the last one written to its id, even if that record was deleted since. Do not ask
-  // for unwritten fields.
+  // The value of an id is the last one written to it, even if the record was deleted since. Do not
+  // request unwritten fields.
   Column_Parts& values() { return values_; }
   const Blob_Map& blobs() const { return blobs_; }
   Blob_Map& blobs() { return blobs_; }
   bool has_valid_data() const { return has_valid_data_; }
 
-  // Returns a bit per record: true if the field was not written since the record was inserted.
+  // Returns one bit per record: true if the field was not written after the insertion of the
+  // record.
   const Bits& unwritten(Table_Id table, Field_Id field) const {
     return find(unwritten_, table, field);
   }
@@ -105,7 +106,7 @@ class Past : public Shape {
   void operator()(const Valid_Data&) { has_valid_data_ = true; }
 
  private:
-  using Field_Bits = By_Id<By_Id<Bits>>;  // by table and field
+  using Field_Bits = By_Id<By_Id<Bits>>;  // indexed by table and field
 
   static const Bits& find(const Field_Bits& bits, Table_Id table, Field_Id field) {
     static const Bits none;
@@ -136,7 +137,7 @@ class Past : public Shape {
   bool has_valid_data_ = false;
 };
 
-// Handler that loads the values of the current part. The entries have been checked.
+// A handler that loads the values of the current part. The entries have been checked before.
 class Part_Loader : public Ignore_Entries {
  public:
   explicit Part_Loader(Column_Parts& values) : values_(values) {}
@@ -162,7 +163,7 @@ class Part_Loader : public Ignore_Entries {
   Column_Parts& values_;
 };
 
-// Handler that marks the blobs of the past to which the kept entries refer.
+// A handler that marks the blobs of the past state to which later entries refer.
 class Needs : public Ignore_Entries {
  public:
   explicit Needs(const Past& past) : past_(past), has_blob_(past.blobs().size()) {}
@@ -198,8 +199,8 @@ class Packer {
   }
 
   void pack() {
-    // The replays below do not check later entries, but may take time for each record that these
-    // name.
+    // Check the later entries here. The replays below do not check them, but may take time for each
+    // record that an entry names.
     Shape shape;
     shape.limit_to_journal_of(journal_.get_checkpoint());
     journal_.replay(shape, options_.end);
@@ -228,7 +229,8 @@ class Packer {
     pack_schema(past_, packed_);
     write_blobs(needs);
     for (const Table* table : live_tables(past_)) write_table(*table);
-    // If the journal has no ends of transactions, comments divide it, and an end would change that.
+    // Without ends of transactions, comments separate the transactions of a journal. Adding an end
+    // would change that.
     if (past_.timestamps())
       packed_.append(Timestamp{past_.timestamps()->last});
     else if (past_.has_valid_data())
@@ -250,7 +252,7 @@ class Packer {
     return text + (count == 1 ? " is one state" : " are one state");
   }
 
-  // Copies the blobs to which values refer, in the state or in later entries.
+  // Copies the blobs to which a value of the state or a later entry refers.
   void write_blobs(Needs& needs) {
     for (const Table* table : live_tables(past_)) {
       for_each_field(*table, [&](Field_Id id, const Field& field) {
@@ -279,17 +281,17 @@ class Packer {
     });
   }
 
-  // Returns a value of the past. Replays the journal for each part.
+  // Returns a value of the past state. Replays the journal once for each part.
   template <Field_Value T>
   T value(const Table& table, Field_Id field, index_t row) {
     return past_.values().get<T>({table.id(), 0, table.records().size(), field, row}, [&] {
-      // Integrity entries were checked when the file was first read.
+      // Do not check integrity entries again: they were checked when the file was first read.
       Readonly_Journal journal(file_, options_.recovery, false);
       journal.replay(Part_Loader(past_.values()), since_);
     });
   }
 
-  // Appends the values of the ids for which has(id) is true, one entry per run of ids.
+  // Appends the values of the ids for which has(id) is true, with one entry per run of ids.
   template <Field_Value T, class Has>
   void write_values(const Table& table, Field_Id field, Has has) {
     const index_t rows = table.records().size();

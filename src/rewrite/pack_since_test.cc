@@ -124,7 +124,8 @@ TEST_F(Pack_Since_Test, RefusesPlacesThatAreNone) {
 }
 
 TEST_F(Pack_Since_Test, RefusesWhatNobodyCouldRead) {
-  // The journal is long enough for the ids of the table, but would be too short without old values.
+  // The journal is long enough for its many ids. Without the old values, it would be too short for
+  // them.
   constexpr index_t rows = 17'000'000;
   db.write(Insert_Vector{city, Record_Id(2), rows});
   db.write_vector<std::int32_t>(city, Record_Id(2), size,
@@ -154,7 +155,7 @@ void expect_same_states(Memory_File& file, Offset since, Offset end, Memory_File
   ASSERT_TRUE(after.is_at_end());
 }
 
-// Returns the state with indexes, because their content depends on which values were written.
+// Returns the state with its indexes, because their content depends on which values were written.
 std::string indexed_state(Memory_File& file, Offset end) {
   Database database;
   const Table_Id table(1);
@@ -170,7 +171,7 @@ void expect_same_transactions(Memory_File& file, Offset since, Offset end, Memor
   std::vector<Transaction_Summary> before, after;
   for (const auto& transaction : Summaries(file, journal_start, end)) before.push_back(transaction);
   for (const auto& transaction : Summaries(packed)) after.push_back(transaction);
-  // Keeps the transactions that begin at `since` or later.
+  // Keep the transactions that begin at or after `since`.
   std::erase_if(before, [&](const auto& transaction) { return transaction.begin < since; });
   ASSERT_LE(before.size(), after.size());
   for (std::size_t i = 1; i <= before.size(); ++i) {
@@ -199,7 +200,7 @@ TEST(Pack_Since, KeepsEveryLaterState) {
     ASSERT_EQ(indexed_state(packed, packed_end), indexed_state(file, positions[end]));
     expect_same_transactions(file, positions[since], positions[end], packed);
     if (::testing::Test::HasFatalFailure()) return;
-    // The memory limit does not affect the result.
+    // The memory limit must not affect the result.
     pack(file, {.since = options.since, .end = options.end, .memory = random.below(2000)},
          in_parts);
     ASSERT_EQ(in_parts.get_data(), packed.get_data());

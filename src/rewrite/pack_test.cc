@@ -79,7 +79,8 @@ TEST(Pack, WritesOneRecordByFieldsAndMoreAsVectors) {
 }
 
 TEST(Pack, RefusesWhatNobodyCouldRead) {
-  // The table is valid in a long journal, but has too many ids for the short packed one.
+  // The table is valid in a long journal, but has too many ids for a short one such as the packed
+  // journal.
   Database database = Journal_Of({Create_Table{"a"}}).database();
   database.remove_limits();
   database.note_journal_size(30'000'000);
@@ -95,7 +96,7 @@ TEST(Pack, RefusesWhatNobodyCouldRead) {
   journal.rollback();
 }
 
-// Applies random valid entries, of all kinds that change records.
+// Applies random valid entries of all kinds that change records.
 void change_at_random(Database& database) {
   const auto number = [](int limit) { return *rc::gen::inRange(0, limit); };
   const int changes = number(40);

@@ -28,7 +28,7 @@ void Record_Order::erase(index_t first, index_t size, Writable_Journal& journal)
     journal.append(Delete_Vector{table_, Record_Id(first), size});
 }
 
-// Inserts the ids below `end` that are not late. Late ids become free because they are skipped.
+// Inserts the ids below `end`, except late ids, which become free because they are skipped.
 void Record_Order::build_to(index_t end, Writable_Journal& journal) {
   const auto is_late = [&](index_t id) {
     return !is_late_.empty() && is_late_[static_cast<std::size_t>(id)];
@@ -52,11 +52,11 @@ void Record_Order::write_first(Writable_Journal& journal) {
   erase(size - 1, 1, journal);
 }
 
-// The list of free ids is a stack onto which deleted and skipped ids are pushed. It is built from
-// the bottom. A deletion of several ids pushes the highest one first, skipping pushes the lowest
-// one first.
+// The list of free ids is a stack: deleting or skipping an id pushes it. Builds the stack from the
+// bottom. An entry that deletes several ids pushes the highest one first; an entry that skips
+// several ids pushes the lowest one first.
 void Record_Order::make_free(Writable_Journal& journal) {
-  std::vector<index_t> stack;  // top first
+  std::vector<index_t> stack;  // the last element is the bottom of the list
   if (!records_.is_dense() && records_.next_free() < records_.size())
     for (index_t id = records_.next_free(); id != Record_Ids::no_id;
          id = records_.before_insert(id).next)
@@ -66,17 +66,17 @@ void Record_Order::make_free(Writable_Journal& journal) {
     const index_t step = id < done_ ? -1 : 1;
     index_t n = 0;
     for (; !stack.empty() && stack.back() == id + step * n; ++n) stack.pop_back();
-    // Existing ids become free by a deletion.
+    // Free existing ids by deleting them.
     if (step < 0) {
       erase(id - n + 1, n, journal);
       continue;
     }
-    // New ids become free when an insertion skips them.
+    // Free new ids by an insertion that skips them.
     build_to(id, journal);
     index_t next = id + n;
     while (next < records_.size() && is_late_[static_cast<std::size_t>(next)]) ++next;
     const bool can_skip = next < records_.size();
-    // No later id can be inserted: inserts the last of these ids, and deletes it.
+    // If no later id can be inserted, insert the last of these ids, and delete it.
     if (!can_skip) next = id + n - 1;
     insert(next, 1, journal);
     if (!can_skip) erase(next, 1, journal);
@@ -84,8 +84,8 @@ void Record_Order::make_free(Writable_Journal& journal) {
   }
 }
 
-// Writes one entry per id, of one byte if the ids are consecutive. A journal may have any number of
-// these; readers limit the number of records in vectors.
+// Writes one entry per id; it has one byte if the ids are consecutive. Unlike the number of records
+// in vectors, readers do not limit the number of these entries.
 void Record_Order::write_late(Writable_Journal& journal) const {
   for (index_t id = first_late_; id != Record_Ids::no_id; id = records_.next(id))
     journal.append(Insert{table_, Record_Id(id)});

@@ -8,14 +8,14 @@
 
 namespace joedb::inline v1 {
 
-// Writes entries that give a new table the ids of another table: the same ids are in use, in the
-// same order, and the same ids are free, so that new rows get the same ids. The number of entries
-// is about the number of entries that made the other table.
+// Writes entries that give a new table the same ids as another table: the same ids are in use, in
+// the same order, and the same ids are free, so that new records get the same ids. The number of
+// entries is about the number of entries that made the other table.
 //
-// Most ids are inserted in ascending order. The other ids are called late, and are inserted last.
+// Most ids are inserted in ascending order. The other ids are called late: they are inserted last.
 class Record_Order {
  public:
-  // `records` must outlive this object. Unless the table is dense, the constructor allocates one
+  // `records` must outlive this object. If the table is not dense, the constructor allocates one
   // bit per id, and write() temporarily allocates 8 bytes per free id.
   Record_Order(Table_Id table, const Record_Ids& records);
 
@@ -25,7 +25,7 @@ class Record_Order {
   }
 
  private:
-  // Makes all ids exist. Late ids are free afterwards.
+  // Creates all ids. The late ids are then free.
   void write_first(Writable_Journal& journal);
   void write_late(Writable_Journal& journal) const;
   void build_to(index_t end, Writable_Journal& journal);
@@ -35,9 +35,9 @@ class Record_Order {
 
   const Table_Id table_;
   const Record_Ids& records_;
-  index_t first_late_ = Record_Ids::no_id;  // ids from here on in the list are late
+  index_t first_late_ = Record_Ids::no_id;  // this id and those after it in the list are late
   std::vector<bool> is_late_;
-  index_t done_ = 0;  // ids below have their final state, except for later deletions
+  index_t done_ = 0;  // ids below are in their final state, except for later deletions
 };
 
 }  // namespace joedb::inline v1

@@ -14,7 +14,7 @@ using testing::Random;
 
 constexpr Table_Id table{1};
 
-// Writes the ids to a new journal, and loads it into `written`. Returns the size of the journal.
+// Writes the ids to a new journal, and loads this journal into `written`. Returns its size.
 Offset write_again(const Record_Ids& records, Database& written) {
   Memory_File file;
   {

@@ -41,21 +41,21 @@ const Column_Source& Cursor::column(int number) const {
   return found;
 }
 
-// Returns true if the connection has other functions for LIKE and GLOB than SQLite's own: functions
-// of a program, of ICU, or of PRAGMA case_sensitive_like.
+// Returns true if the connection may have functions for LIKE and GLOB other than SQLite's own: from
+// a program, from ICU, or by PRAGMA case_sensitive_like.
 static bool has_other_patterns(sqlite3* connection) {
   try {
     return Statement(connection,
                      "SELECT 1 FROM pragma_function_list WHERE name IN ('like', 'glob') AND NOT "
                      "builtin")
         .step();
-  } catch (const Exception&) {  // unknown: assume that it may
+  } catch (const Exception&) {  // unknown, so assume that it may
     return true;
   }
 }
 
-// Returns true if a running statement may have an outer join, according to its text and the texts
-// of views and triggers.
+// Returns true if a running statement may have an outer join. Searches its text, and the texts of
+// views and triggers.
 static bool may_join_outer(sqlite3* connection) {
   for (sqlite3_stmt* statement = sqlite3_next_stmt(connection, nullptr); statement != nullptr;
        statement = sqlite3_next_stmt(connection, statement)) {
@@ -68,7 +68,7 @@ static bool may_join_outer(sqlite3* connection) {
   try {
     Statement schemas(connection, "PRAGMA database_list");
     while (schemas.step()) {
-      // The views that joedb_open makes have equalities only.
+      // Skip the views of joedb_open, whose conditions are only equalities.
       const std::string sql =
           "SELECT 1 FROM " + sql_name(schemas.text(1)) +
           ".sqlite_master WHERE type IN ('view', 'trigger') AND substr(name, -8) <> '__joined' AND "
@@ -76,14 +76,15 @@ static bool may_join_outer(sqlite3* connection) {
       if (Statement(connection, sql).step()) return true;
     }
     return false;
-  } catch (const Exception&) {  // unknown: assume that it may
+  } catch (const Exception&) {  // unknown, so assume that it may
     return true;
   }
 }
 
-// Returns true if a condition may be used. SQLite 3.40 also passes a LIKE, a GLOB or an IS NOT NULL
-// on the left table of a LEFT JOIN to that table if the condition is in ON, where it must not
-// filter the records of that table. SQLite checks these conditions again, so they can be ignored.
+// Returns true if a condition may be used. SQLite checks LIKE, GLOB and IS NOT NULL again, so these
+// may be ignored, and sometimes must be: if such a condition is in the ON of a LEFT JOIN, and on
+// its left table, SQLite 3.40 passes it to that table, although it must not filter the records of
+// that table.
 bool Cursor::may_use(unsigned char op) {
   const bool is_pattern = op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB;
   if (!is_pattern && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return true;
@@ -95,7 +96,8 @@ bool Cursor::may_use(unsigned char op) {
   return !*has_other_patterns_;
 }
 
-// Returns all values of an IN. The caller must free the values in `copies`.
+// Returns all values of an IN operator. The caller must free them; they are in `copies`, even if
+// this throws.
 static std::vector<sqlite3_value*> values_of_list(sqlite3_value* list,
                                                   std::vector<sqlite3_value*>& copies) {
   sqlite3_value* value = nullptr;
@@ -110,8 +112,8 @@ static std::vector<sqlite3_value*> values_of_list(sqlite3_value* list,
 
 // ---- a new search -------------------------------------------------------------------------------
 
-// Finds one record by its id, the most frequent search, in a join along a reference. Returns false
-// if the value is not an integer.
+// Finds one record by its id. This is the most frequent search, used for joins along a reference.
+// Returns false if the value is not an integer.
 bool Cursor::find_one(sqlite3_value* id) {
   if (sqlite3_value_type(id) != SQLITE_INTEGER) return false;
   past_ = nullptr;
@@ -184,7 +186,7 @@ void Cursor::begin(sqlite3_value** values) {
   for (const auto& [number, range] : ranges_)
     if (range.is_empty() || (range.is_null_only() && !can_be_null(number))) return;
 
-  // All conditions are filters at first. begin_index removes the filters that the index makes
+  // At first, all conditions are filters. begin_index() removes the filters that the index makes
   // unnecessary.
   for (const auto& [number, range] : ranges_)
     if (number != Plan::record_id) filters_.emplace_back(&column(number), &range);
@@ -272,15 +274,15 @@ std::size_t Cursor::fill_from_scan() {
   return kept;
 }
 
-// Returns the index of the plan in this state if it has all records, otherwise own_index(). An
-// index that was made when a field was updated lacks the records that never had a value.
+// Returns the index in the plan, if this state has it and it contains all records. Otherwise,
+// returns own_index(). An index that only records with written values enter may lack records.
 const Index* Cursor::usable_index() const {
   const Table& table = *source_->table;
   if (plan_.access == Plan::Access::index) {
     const auto& indexes = table.indexes();
     const auto number = static_cast<std::size_t>(plan_.index);
     const Index* index = number < indexes.size() ? indexes[number].get() : nullptr;
-    if (!is_present()) {  // a past state may lack indexes
+    if (!is_present()) {  // a past state may lack the index
       const auto& present = table_.present_source().table->indexes();
       index = number < present.size()
                   ? state().database().find_index(present[number]->definition().name)
@@ -309,8 +311,8 @@ const Index* Cursor::own_index() {
   return nullptr;
 }
 
-// Walks over the records whose keys begin with `prefix` and meet the range in the next field.
-// Returns false if there are none.
+// Prepares to visit the records whose keys begin with `prefix`, and which meet the range in the
+// next field. Returns false if there are none.
 bool Cursor::set_walk(const Index& index, const std::vector<Key_Part>& prefix, const Range* range,
                       bool is_descending) {
   std::vector<Key_Part> key = prefix;
@@ -338,17 +340,17 @@ bool Cursor::set_walk(const Index& index, const std::vector<Key_Part>& prefix, c
   if (is_descending) {
     behind.previous();
     walk_ = behind;
-    walk_end_ = first;  // the last record
+    walk_end_ = first;  // included
   }
   from_ = Source::index;
   return true;
 }
 
-// Returns false if the index helps neither the conditions nor the order.
+// Returns false if the index is of no use for the conditions or the order.
 bool Cursor::begin_index(const Index& index, bool is_descending) {
   const std::vector<Field_Id>& fields = index.definition().fields;
   std::vector<Key_Part> prefix;
-  std::vector<const Range*> found;  // these need no filter
+  std::vector<const Range*> found;  // conditions that the index implies
   const Range* last = nullptr;
   for (const Field_Id field : fields) {
     const Range* range = nullptr;
@@ -362,7 +364,7 @@ bool Cursor::begin_index(const Index& index, bool is_descending) {
     const auto key = range->lower_key();
     if (!key) break;
     prefix.push_back(key->part);
-    // -1 has the same key as a null reference, so references keep their filter.
+    // An index cannot distinguish -1 from a null reference, so filter references.
     const Column_Base& values = *source_->table->find_field(field)->column;
     if (values.type().code != Type_Code::reference) found.push_back(range);
   }
@@ -371,7 +373,7 @@ bool Cursor::begin_index(const Index& index, bool is_descending) {
     return std::find(found.begin(), found.end(), filter.second) != found.end();
   });
   if (last == nullptr || !last->has_list()) {
-    // The range stays a filter, since it handles nulls.
+    // The range is also a filter, because the index does not handle NULL like SQL.
     set_walk(index, prefix, last, is_descending);
     if (walk_is_done_) from_ = Source::index;
     return true;
@@ -405,7 +407,8 @@ std::size_t Cursor::fill_from_index() {
   return count;
 }
 
-// Prefetches the values of a block: in the order of an index, records are far apart in memory.
+// Prefetches the values of a block, because records in the order of an index are far apart in
+// memory.
 void Cursor::fetch(std::size_t count) const {
   const int columns = table_.column_count();
   for (int i = 0; i < columns; ++i)
@@ -425,7 +428,7 @@ void Cursor::next_block() {
   if (!is_scan && count > 1) fetch(count);
   next_ = block_.data();
   end_ = next_ + count;
-  // If the mapped file was truncated, values may have been read as zeros: throws.
+  // If the mapped file was truncated, values may have been read as zeros. In this case, throw.
   if (count == 0) state().database().require_intact();
 }
 
@@ -448,7 +451,7 @@ void Cursor::drop_deleted_records() noexcept {
 
 // ---- order --------------------------------------------------------------------------------------
 
-// Returns the ids from the current one on, and moves to the end.
+// Returns the ids from the current one on, and moves the cursor to the end.
 std::vector<index_t> Cursor::rest() {
   std::vector<index_t> ids;
   while (!is_at_end()) {
@@ -478,8 +481,7 @@ void Cursor::sort() {
   end_ = next_ + list_.size();
 }
 
-// Returns true if the index has the records in the order of the plan, with the values of this
-// state.
+// Returns true if the index has the records of this state in the order of the plan.
 bool Cursor::has_order(const Index& index) const {
   const std::vector<Field_Id>& fields = index.definition().fields;
   const auto is_constant = [&](Field_Id field) {
@@ -504,10 +506,10 @@ bool Cursor::has_order(const Index& index) const {
   return true;
 }
 
-// Returns true if the index sorts this field as SQL does. SQL sorts nan and the null reference
-// (-1), which are NULL there, before all other values; an index sorts nan last, and references less
-// than -1 before the null reference. So a float or a reference qualifies only if it is the first
-// field of the index, and no such value is stored.
+// Returns true if the index sorts this field as SQL does. In SQL, nan and the null reference (-1)
+// are NULL, which comes before all other values. An index has nan last, and has references less
+// than -1 before the null reference. Therefore a field of floats or references must be the first
+// field of the index, and no such value must be stored.
 bool Cursor::sorts_like_sql(const Index& index, std::size_t field) const {
   const Field_Id id = index.definition().fields[field];
   const Column_Base& values = *source_->table->find_field(id)->column;
@@ -536,9 +538,9 @@ void Cursor::give(sqlite3_context* context, int number) const {
     if (source.column == nullptr) [[unlikely]]
       column(number);  // may throw
     if (is_writing_) [[unlikely]] {
-      // An UPDATE does not change this column, and needs no value.
+      // An UPDATE that does not change this column does not need its value.
       if (sqlite3_vtab_nochange(context) != 0) return;
-      Writer* const writer = table_.file().writer();  // null: the transaction has ended meanwhile
+      Writer* const writer = table_.file().writer();  // null if the transaction has ended
       if (source.code == Type_Code::blob && writer != nullptr) writer->flush();
     }
     const bool is_lasting = past_ == nullptr && !is_writing_;

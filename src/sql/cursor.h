@@ -12,11 +12,11 @@
 
 namespace joedb {
 
-// Searches a table, and iterates over the records that it finds. Reads ids in blocks, and removes
-// the ids of records that do not meet the conditions.
+// Searches a table, and iterates over the records found. Reads ids in blocks, and removes from each
+// block the ids of records that do not meet the conditions.
 class Cursor : public sqlite3_vtab_cursor {
  public:
-  // Begins to read the file. Throws the exceptions of Shared_File::begin_reading.
+  // Begins to read the file. Passes on the exceptions of Shared_File::begin_reading.
   explicit Cursor(Virtual_Table& table)
       : sqlite3_vtab_cursor(), table_(table), opened_(table.file().begin_reading(*this)) {}
   ~Cursor() {
@@ -26,40 +26,41 @@ class Cursor : public sqlite3_vtab_cursor {
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
-  // Implements xFilter: begins a new search, as Virtual_Table::choose has written to idxNum and
-  // idxStr. Throws Exception, Io_Error, or std::bad_alloc.
+  // Implements xFilter: begins a new search. `number` and `text` are the idxNum and idxStr that
+  // Virtual_Table::choose has set. Throws Exception, Io_Error or std::bad_alloc.
   void filter(int number, const char* text, sqlite3_value** values);
 
   bool is_at_end() const { return next_ == end_; }
-  // Requires !is_at_end(), as do the functions below.
+  // Requires !is_at_end(). The same holds for the functions below.
   void move_on() {
     if (++next_ == end_) [[unlikely]]
       next_block();
   }
   index_t id() const { return *next_; }
-  // Returns id() as the rowid for SQLite, and notes whether it is from a past state.
+  // Returns id(), the rowid for SQLite. Notes whether the record is in a past state.
   index_t rowid() {
     has_given_past_rowid_ |= past_ != nullptr;
     return id();
   }
-  // Returns true if rowid() has returned the id of a record in a past state of `table`.
+  // Returns true if rowid() has ever returned a record in a past state of `table`.
   bool has_given_past_rowid_of(const Virtual_Table& table) const {
     return has_given_past_rowid_ && &table == &table_;
   }
-  // Passes the value of a column to SQLite. Throws Io_Error, Corruption_Error, and Exception if the
+  // Passes the value of a column to SQLite. Throws Io_Error, Corruption_Error, or Exception if the
   // field was dropped.
   void give(sqlite3_context* context, int column) const;
 
-  // Call this before another state becomes the current one: the cursor keeps the state that it
-  // reads. Throws std::bad_alloc.
+  // Call this before the current state is replaced by another one. The cursor keeps the state that
+  // it reads. Throws std::bad_alloc.
   void keep_state();
-  // Call this after records of the current state were deleted: the cursor skips them, except for
-  // the record that it is at.
+  // Call this after records of the current state were deleted. The cursor will skip these records,
+  // but not the record at its position.
   void drop_deleted_records() noexcept;
 
  private:
   static constexpr std::size_t block_size = 1024;
-  // Block size for reading by an index: the values of a block fit in a cache.
+  // Block size for reading through an index. It is small, so that the values of a block fit in a
+  // cache.
   static constexpr std::size_t walk_size = 256;
   enum class Source { list, scan, index };
 
@@ -69,8 +70,8 @@ class Cursor : public sqlite3_vtab_cursor {
   void choose_state(sqlite3_value* moment);
   void use_state();
   State& state() const { return past_ ? *past_ : *opened_; }
-  // True if it reads the current state, which follows other writers, and is changed by a
-  // transaction.
+  // Returns true if the cursor reads the current state, which follows other writers, and which
+  // transactions change.
   bool is_present() const { return past_ == nullptr && opened_.get() == &table_.file().present(); }
   Range& range_of(int column);
   const Range* find_range(int column) const;
@@ -89,7 +90,7 @@ class Cursor : public sqlite3_vtab_cursor {
 
   std::size_t fill_from_scan();
   std::size_t fill_from_index();
-  // Finds the first block, unless begin_list has found it.
+  // Finds the first block, unless begin_list() has found it.
   void start() {
     if (from_ != Source::list) next_block();
   }
@@ -100,16 +101,16 @@ class Cursor : public sqlite3_vtab_cursor {
 
   Virtual_Table& table_;
   const std::shared_ptr<State> opened_;  // the current state when the cursor was opened
-  // Address of the text that plan_ was parsed from. The same address means the same plan.
+  // Address of the text from which plan_ was parsed. An equal address means an equal plan.
   const char* plan_text_ = nullptr;
   Plan plan_;
 
   std::optional<bool> may_join_outer_, has_other_patterns_;
 
-  std::shared_ptr<State> past_;  // null: reads opened_
+  std::shared_ptr<State> past_;  // null: the cursor reads opened_
   bool has_given_past_rowid_ = false;
   bool is_writing_ = false;          // in a transaction, which may change values
-  sqlite3_value* moment_ = nullptr;  // copy of the moment of the search
+  sqlite3_value* moment_ = nullptr;  // a copy of the argument for the moment
   Virtual_Table::Source past_source_;
   const Virtual_Table::Source* source_ = nullptr;
 
@@ -121,11 +122,11 @@ class Cursor : public sqlite3_vtab_cursor {
   Source from_ = Source::list;
   std::array<index_t, block_size> block_;
   std::vector<index_t> list_;
-  // Scan: the ids that are not checked yet, [scan_begin_, scan_end_).
+  // For Source::scan: the ids that have not been checked yet, [scan_begin_, scan_end_).
   index_t scan_begin_ = 0, scan_end_ = 0;
   bool is_descending_ = false;
-  // Index: from walk_ to walk_end_, which is excluded in ascending order and included in descending
-  // order.
+  // For Source::index: the cursor goes from walk_ to walk_end_. In ascending order, walk_end_ is
+  // behind the last record; in descending order, it is the last record.
   Index::Cursor walk_, walk_end_;
   bool walk_is_descending_ = false;
   bool walk_is_done_ = false;

@@ -17,8 +17,8 @@
 #include "support/temporary_directory.h"
 #include "text/sql.h"
 
-// Random tables of all types, as joedb tables and as SQLite's own, and random SELECTs, which must
-// return the same rows for both.
+// Random tables of all types exist twice: as joedb tables and as SQLite's own tables. Random
+// SELECTs must return the same rows for both.
 
 namespace joedb {
 namespace {
@@ -110,7 +110,7 @@ class World {
     check("without", plain_);
     check("with", indexed_);
   }
-  // Checks that no plan closes a cursor early; Shared_File relies on that.
+  // Verifies that no plan closes a cursor early, because Shared_File relies on this.
   void expect_no_early_close(const std::string& sql) {
     std::set<std::string> cursors;
     std::vector<std::string> closed;
@@ -171,7 +171,7 @@ class World {
         const std::string name = std::string(1, static_cast<char>('a' + table.fields.size()));
         db_->write(Add_Field{id_of(t), name, type});
         table.fields.push_back({name, type});
-        // Integers, booleans and texts are never NULL.
+        // Values of integers, booleans and texts are never NULL.
         const Kind kind = kind_of(type.code);
         const bool has_null =
             kind == Kind::real || kind == Kind::blob || type.code == Type_Code::reference;
@@ -198,7 +198,7 @@ class World {
     }
     set(t, id, random_.below(table.fields.size()));
   }
-  // Does not reuse ids: SQLite and joedb differ in the values of a record with a reused id.
+  // Does not reuse ids, because SQLite and joedb treat the old values of a reused id differently.
   void insert(std::size_t t) {
     Table_Model& table = tables_[t];
     const index_t id = table.next + static_cast<index_t>(random_.below(8) == 0);
@@ -420,7 +420,7 @@ class World {
     for (std::size_t i = 0; i < count; ++i) result += (i > 0 ? ", " : "") + column(one_of(sources));
     return result;
   }
-  // Joins sources by references, or by equal values.
+  // Joins sources by references or by equal values.
   std::string join(std::vector<Source>& sources) {
     sources.push_back(any_source("j0"));
     std::string sql = from(sources[0]);

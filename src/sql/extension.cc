@@ -8,8 +8,8 @@ extern "C" {
 
 SQLITE_EXTENSION_INIT1
 
-// SQLite looks for the first name, and then for the second, which it derives from the name of the
-// file.
+// SQLite looks for the first name and, if it does not exist, for the second, which it derives from
+// the name of the file.
 [[gnu::visibility("default")]] int sqlite3_extension_init(sqlite3* connection, char** message,
                                                           const sqlite3_api_routines* api);
 [[gnu::visibility("default")]] int sqlite3_joedbsqlite_init(sqlite3* connection, char** message,
@@ -24,7 +24,7 @@ int sqlite3_extension_init(sqlite3* connection, char** message, const sqlite3_ap
   }
   const int result = joedb::register_joedb(connection);
   if (result == SQLITE_AUTH) *message = sqlite3_mprintf("this connection is sealed");
-  // The library must not be unloaded: the signal handler for mapped snapshots stays installed.
+  // The library must stay loaded, because the signal handler for mapped snapshots stays installed.
   return result == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : result;
 }
 

@@ -23,16 +23,16 @@
 #include "text/sql.h"
 #include "tools/compiler/index_file.h"
 
-// Runs the files of tests/sql/ (see tests/sql/README.md), each on the tables of a joedb file and on
-// SQLite's own tables with the same content, with and without indexes.
+// Runs the scripts in tests/sql/ (see tests/sql/README.md). Each runs on the tables of a joedb file
+// and on SQLite's own tables, which have the same content, with and without indexes.
 
 namespace joedb {
 namespace {
 
 using testing::Sql_Session;
 
-// True under ./dev golden --update: then the results of SQLite's own tables are written to the
-// files.
+// Returns true under ./dev golden --update. The results of SQLite's own tables are then written to
+// the scripts.
 bool is_update() {
   const char* const update = std::getenv("JOEDB_UPDATE_GOLDEN");
   return update != nullptr && std::string_view(update) == "1";
@@ -56,11 +56,11 @@ std::string md5(const std::string& text) {
 struct Record {
   enum class Kind { statement, query, reopen };
   Kind kind = Kind::statement;
-  std::size_t line = 0;                 // its first line, from 0
+  std::size_t line = 0;                 // the number of its first line, from 0
   std::vector<std::string> conditions;  // for example "skipif joedb"
   std::vector<std::string> words;
   std::string sql;
-  // For a query, the lines [begin, end) of the file with its result.
+  // For a query: the lines [begin, end) of the script that have the expected result.
   std::size_t result_begin = 0, result_end = 0;
 };
 
@@ -147,7 +147,7 @@ class Source {
     db.soft_checkpoint();
   }
 
-  // Opens or creates the tables for a new connection.
+  // Opens (joedb) or creates (SQLite) the tables for a new connection.
   void open(Sql_Session& session, const Backend& backend) {
     if (backend.is_joedb) {
       session.rows("SELECT joedb_open('" + path() + "'" +
@@ -176,7 +176,7 @@ class Source {
  private:
   std::string path() const { return directory_.file("a.joedb"); }
   std::string options() const { return directory_.file("a.joedbc"); }
-  // Writes the blobs, which write_sql leaves out.
+  // Writes the blobs, which write_sql omits.
   static void write_blobs(Sql_Session& session, const Table& table, const File& file) {
     std::uint16_t id = 0;
     for (const Field& field : table.fields()) {
@@ -198,8 +198,8 @@ class Source {
 
 // ---- results ------------------------------------------------------------------------------------
 
-// Formats a value as a line. Type I is an integer, R a number with three decimals, T a text in
-// which bytes that are not printable ASCII are replaced by @.
+// Formats a value as a line. Type I is an integer. Type R is a number with three decimals. Type T
+// is a text in which bytes other than printable ASCII are replaced by @.
 std::string shown(sqlite3_stmt* statement, int column, char type) {
   if (sqlite3_column_type(statement, column) == SQLITE_NULL) return "NULL";
   if (type == 'I') return std::to_string(sqlite3_column_int64(statement, column));
@@ -220,7 +220,7 @@ std::string shown(sqlite3_stmt* statement, int column, char type) {
 struct Result {
   std::vector<std::vector<std::string>> rows;
   std::string error;
-  bool has_types = true;  // the number of columns is that of the types
+  bool has_types = true;  // the number of columns matches the types
 };
 
 Result run(Sql_Session& session, const std::string& sql, const std::string& types) {
@@ -243,7 +243,7 @@ Result run(Sql_Session& session, const std::string& sql, const std::string& type
   return result;
 }
 
-// Returns the lines of a result in a file: its values, or their number and hash.
+// Returns the lines for a result in a script: either its values, or their number and hash.
 std::vector<std::string> lines_of(Result result, const std::string& order, bool is_hashed) {
   if (order == "rowsort") std::sort(result.rows.begin(), result.rows.end());
   std::vector<std::string> lines;
@@ -263,7 +263,7 @@ std::string text_of(const std::vector<std::string>& lines) {
 
 // ---- the test -----------------------------------------------------------------------------------
 
-// Results with more values are written as a hash.
+// A result with more values is written as a hash.
 constexpr std::size_t max_values = 80;
 
 constexpr const char* scripts[] = {"select",   "joins",       "aggregates", "subqueries", "windows",
@@ -360,7 +360,7 @@ class Sql_Logic : public ::testing::TestWithParam<Case> {
     if (updates_) write();
   }
 
-  // Writes the file with the new results.
+  // Writes the script with the new results.
   void write() {
     std::vector<std::string> lines;
     std::size_t next = 0;

@@ -11,7 +11,7 @@
 #include "sql/statement.h"
 #include "sql/virtual_table.h"
 
-// The functions that SQLite calls.
+// The functions of the module, which SQLite calls.
 
 namespace joedb {
 
@@ -30,7 +30,7 @@ int guarded(sqlite3_vtab* table, F f) noexcept {
       [&](const char* text) { table_of(table).set_error(text); });
 }
 
-// Returns an argument of CREATE VIRTUAL TABLE without its quotes; SQLite passes it as it was
+// Returns an argument of CREATE VIRTUAL TABLE without quotes. SQLite passes arguments as they were
 // written.
 std::string unquoted(const char* argument) {
   std::string_view text = argument;
@@ -58,7 +58,8 @@ bool has_utf_8(sqlite3* connection) {
   }
 }
 
-// Arguments: module, schema and name of the table; then FILE, TABLE, and OPTIONS.
+// The arguments are the names of the module, the schema and the table, and then FILE, TABLE and
+// OPTIONS.
 int connect(sqlite3* connection, void* files, int count, const char* const* arguments,
             sqlite3_vtab** result, char** message) noexcept {
   return without_exceptions(
@@ -73,8 +74,8 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
         if (const int code = sqlite3_declare_vtab(connection, table->declaration().c_str());
             code != SQLITE_OK)
           throw Exception(sqlite3_errmsg(connection));
-        // The author of a schema that others open must not make them read files. An attached schema
-        // without a file is that of the program itself, whose views must work.
+        // An attacker who writes a schema must not make those who open it read files. An attached
+        // schema without a file is different: it belongs to the program, whose views must work.
         const char* const path = sqlite3_db_filename(connection, arguments[1]);
         const bool is_own =
             std::strcmp(arguments[1], "main") != 0 && (path == nullptr || *path == 0);
@@ -86,7 +87,7 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
       [&](const char* text) { *message = sqlite3_mprintf("%s", text); });
 }
 
-// Must be another function than connect, or there would be a table named joedb.
+// A separate function: if it were connect(), SQLite would provide a table named joedb.
 int create(sqlite3* connection, void* files, int count, const char* const* arguments,
            sqlite3_vtab** result, char** message) noexcept {
   const int code = without_exceptions(
@@ -98,7 +99,7 @@ int create(sqlite3* connection, void* files, int count, const char* const* argum
   return code == SQLITE_OK ? connect(connection, files, count, arguments, result, message) : code;
 }
 
-// DROP TABLE.
+// Implements DROP TABLE.
 int destroy(sqlite3_vtab* table) noexcept {
   if (table_of(table).file().writer() != nullptr) {
     table_of(table).set_error("a table cannot be dropped in a transaction that writes its file");
@@ -164,8 +165,8 @@ int begin(sqlite3_vtab* table) noexcept {
   });
 }
 
-// xSync commits, because it may still fail: SQLite then rolls back everything that is not committed
-// yet.
+// Commits in xSync, because this function may fail. SQLite then rolls back everything that is not
+// committed yet.
 int sync(sqlite3_vtab* table) noexcept {
   return guarded(table, [&] {
     if (Writer* const writer = table_of(table).file().writer()) writer->commit();
@@ -208,7 +209,7 @@ int rollback_to(sqlite3_vtab* table, int number) noexcept {
   });
 }
 
-// Refused, since the new name would be for this connection only.
+// Refuses to rename the table, because the new name would be valid only in this connection.
 int rename(sqlite3_vtab* table, const char*) noexcept {
   table_of(table).set_error(
       "a table of a joedb file cannot be renamed by SQL; joedbi has rename_table");
@@ -248,7 +249,7 @@ constexpr sqlite3_module joedb_module = make_module();
 
 int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files) {
   Shared_Files* const shared = files.release();
-  // SQLite calls the last function even if this fails.
+  // SQLite calls the last argument even if this fails.
   const int code = sqlite3_create_module_v2(connection, "joedb", &joedb_module, shared,
                                             [](void* p) { delete static_cast<Shared_Files*>(p); });
   return code == SQLITE_OK ? register_open(connection, *shared) : code;

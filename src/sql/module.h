@@ -7,7 +7,7 @@
 
 namespace joedb {
 
-// As register_joedb (sql/register_joedb.h), with files that may already be open.
+// Like register_joedb (sql/register_joedb.h), but with files that may already be open.
 int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files);
 
 }  // namespace joedb

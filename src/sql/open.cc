@@ -26,7 +26,7 @@ System::Duration patience_of(sqlite3* connection) {
 
 namespace {
 
-// Returns an argument of the module in single quotes; it is not an expression.
+// Returns an argument of the module in single quotes. SQLite does not evaluate it as an expression.
 std::string argument_text(std::string_view text) {
   std::string result;
   append_doubled(result, text, '\'');
@@ -35,22 +35,23 @@ std::string argument_text(std::string_view text) {
 
 void run(sqlite3* connection, const std::string& sql) { Statement(connection, sql).step(); }
 
-// A table or view to make.
+// A table or view to be created.
 struct Definition {
   std::string name;
   std::string create;
   std::string drop;
 };
 
-// Returns the name of the first text of a table or, without one, of the record id.
+// Returns the name of the first string field of a table; if there is none, the name of the column
+// with the record id.
 std::string label_of(const Table& table) {
   for (const auto& [name, id, field] : Sql_Names::fields(table))
     if (field.column->type().code == Type_Code::string) return name;
   return "__id";
 }
 
-// Returns the statement that makes a view of all fields of a table, with the first text of the
-// record in place of each reference.
+// Returns the statement that creates a view with all fields of a table. Each reference is replaced
+// by the first text of the record to which it refers.
 std::string joined_view(const Sql_Names& names, const Table& table, const std::string& schema,
                         const std::string& name) {
   std::string fields = "t.\"__id\" AS \"__id\"", joins;
@@ -70,11 +71,12 @@ std::string joined_view(const Sql_Names& names, const Table& table, const std::s
          sql_name(names.table(table)) + " AS t" + joins;
 }
 
-// Of SQLite, in a table. Two columns of a virtual table are hidden: __id and __moment.
+// SQLite's limit on the columns of a table. A virtual table has two hidden columns: __id and
+// __moment.
 constexpr std::size_t max_columns = 2000;
 constexpr std::size_t hidden_columns = 2;
 
-// Tables that have too many fields for SQLite are left out.
+// Omits tables that have too many fields for SQLite.
 std::vector<Definition> definitions(const Database& database, const std::string& file,
                                     const std::string& options, const std::string& schema) {
   std::vector<Definition> result;
@@ -104,8 +106,8 @@ std::vector<Definition> definitions(const Database& database, const std::string&
   return result;
 }
 
-// Throws Exception if a name is already in use. For temp, checks all schemas, because a name in
-// temp hides the same name in the others.
+// Throws Exception if a name is in use. For schema temp, checks all schemas, because a name in temp
+// hides the same name in other schemas.
 void require_unused_names(sqlite3* connection, const std::vector<Definition>& wanted,
                           const std::string& own_schema) {
   std::vector<std::string> schemas{own_schema};
@@ -153,7 +155,7 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
   return static_cast<int>(live_tables(database).size());
 }
 
-// Returns true if joedb_open has made this table or view: another one may have the name now.
+// Returns true if joedb_open has created this table or view. Another object may have its name now.
 bool is_joedb_object(sqlite3* connection, const std::string& schema, const std::string& name) {
   try {
     return Statement(connection, "SELECT 1 FROM " + sql_name(schema) +
@@ -161,12 +163,12 @@ bool is_joedb_object(sqlite3* connection, const std::string& schema, const std::
                                      " AND (sql LIKE 'CREATE VIRTUAL TABLE % USING joedb(%' OR"
                                      " type = 'view' AND name LIKE '%\\_\\_joined' ESCAPE '\\')")
         .step();
-  } catch (const Exception&) {  // no such schema
+  } catch (const Exception&) {  // there is no such schema
     return false;
   }
 }
 
-// Returns how often the file had been opened.
+// Returns how many times the file had been opened.
 int joedb_close(Shared_Files& files, const std::string& name) {
   files.require_unsealed();
   int count = 0;
@@ -190,7 +192,7 @@ int joedb_close(Shared_Files& files, const std::string& name) {
   return count;
 }
 
-// Changes tables and fields of a file, and makes its tables and views again.
+// Changes tables and fields of a file, and recreates its tables and views.
 int joedb_alter(Shared_Files& files, const std::string& name, const std::string& commands) {
   files.require_unsealed();
   std::vector<Shared_Files::Opened> opened;
@@ -201,7 +203,7 @@ int joedb_alter(Shared_Files& files, const std::string& name, const std::string&
   if (query_only.step() && query_only.text(0) == "1")
     throw Sql_Error(SQLITE_READONLY, "attempt to write a readonly database");
   Shared_File& file = *opened[0].file;
-  if (sqlite3_get_autocommit(files.connection()) == 0)  // it would not be a part of the transaction
+  if (sqlite3_get_autocommit(files.connection()) == 0)  // the change would not be part of it
     throw Sql_Error(SQLITE_LOCKED, "joedb_alter in a transaction: COMMIT or ROLLBACK first");
   file.begin_writing(patience_of(files.connection()));
   try {
@@ -279,7 +281,7 @@ bool is_sealed(sqlite3* connection) {
   try {
     Statement statement(connection, "SELECT joedb_is_sealed()");
     return statement.step() && statement.text(0) == "1";
-  } catch (const Exception&) {  // there is no such function yet
+  } catch (const Exception&) {  // the function does not exist yet
     return false;
   }
 }

@@ -5,17 +5,17 @@
 
 namespace joedb {
 
-// Returns how long a connection waits for the lock of a file: its timeout for locks of SQLite, or
-// default_busy_timeout if it has none.
+// Returns how long a connection waits for the lock of a file. This is its busy timeout in SQLite
+// or, without one, default_busy_timeout.
 System::Duration patience_of(sqlite3* connection);
 
-// Registers joedb_open(FILE[, OPTIONS[, SCHEMA]]), joedb_close(FILE), joedb_seal() and
-// joedb_is_sealed() on the connection of `files`, which must outlive these functions. Returns an
-// SQLite result code.
+// Registers the functions joedb_open(FILE[, OPTIONS[, SCHEMA]]), joedb_close(FILE), joedb_seal()
+// and joedb_is_sealed() on a connection. `files`, which must belong to this connection, must
+// outlive the functions. Returns an SQLite result code.
 int register_open(sqlite3* connection, Shared_Files& files);
-// Returns true if these functions are registered, and joedb_seal() was called.
+// Returns true if the functions are registered and joedb_seal() was called.
 bool is_sealed(sqlite3* connection);
-// Registers joedb_alter(FILE, COMMANDS) in the same way.
+// Registers joedb_alter(FILE, COMMANDS), like register_open().
 int register_alter(sqlite3* connection, Shared_Files& files);
 
 }  // namespace joedb

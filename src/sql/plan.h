@@ -8,10 +8,10 @@
 
 namespace joedb {
 
-// How a cursor finds its records. xBestIndex chooses the plan, and passes it to xFilter as a text.
+// How a cursor finds records. xBestIndex chooses the plan, and passes it to xFilter as text.
 //
-// The conditions and the order are binding. The access is advice: if the content has changed since,
-// so that an index is useless, the cursor scans and sorts.
+// The conditions and the order are mandatory. The access is only a hint: if the content has
+// changed, so that the index cannot be used, the cursor scans the table and sorts the records.
 struct Plan {
   static constexpr int record_id = -1;  // used as the number of a column
 
@@ -20,11 +20,11 @@ struct Plan {
   // Position in Table::indexes(), for Access::index.
   int index = 0;
 
-  // One for each argument of xFilter, in order.
+  // The conditions, one for each argument of xFilter, in order.
   struct Condition {
     int column = 0;
     unsigned char op = 0;  // SQLITE_INDEX_CONSTRAINT_…
-    bool is_list = false;  // the argument has all values of an IN
+    bool is_list = false;  // the argument has all values of an IN operator
   };
   std::vector<Condition> conditions;
 
@@ -32,15 +32,16 @@ struct Plan {
     int column = 0;
     bool is_descending = false;
   };
-  // Columns that SQLite will read: a bit for each column up to 62, and the highest bit for all
-  // columns from 63 on.
+  // The columns that SQLite will read. Bit i is column i, for i up to 62. Bit 63 is all other
+  // columns.
   std::uint64_t used_columns = 0;
 
-  // Order of the records. For Access::own_index, only: records with equal values are adjacent.
+  // The required order of the records. For Access::own_index, records with equal values need only
+  // be adjacent.
   std::vector<Term> order;
 
   std::string text() const;
-  // Requires a text that text() has returned.
+  // The text must be from text().
   static Plan parse(std::string_view text);
 };
 

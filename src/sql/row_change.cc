@@ -14,14 +14,14 @@ namespace {
 
 // ---- values -------------------------------------------------------------------------------------
 
-// The new value of a field. Blob_Bytes are the bytes of a blob that is not written yet.
+// The new value of a field. For a blob that is not written yet, this is Blob_Bytes.
 struct Blob_Bytes {
   std::string_view bytes;
 };
 using Bound_Value = std::variant<std::string_view, std::int8_t, std::int16_t, std::int32_t,
                                  std::int64_t, bool, float, double, Record_Id, Blob, Blob_Bytes>;
 
-// The name of a column for error messages, built only if there is an error.
+// The name of a column for error messages. It is only built if there is an error.
 struct Column_Name {
   const std::string& table;
   std::string_view field;
@@ -41,7 +41,7 @@ std::string_view type_name_of(sqlite3_value* value) {
   }
 }
 
-// As in a STRICT table, this is no violation of a constraint: OR IGNORE does not help.
+// As in a STRICT table, this is not a constraint violation, so OR IGNORE has no effect.
 [[noreturn]] void throw_bad_type(sqlite3_value* value, Type_Code code, const Column_Name& column) {
   throw Sql_Error(SQLITE_MISMATCH, "cannot store " + std::string(type_name_of(value)) +
                                        " value in " + std::string(type_name(code)) + " column " +
@@ -159,7 +159,7 @@ class Row_Change {
   void erase(sqlite3_value* id) {
     require_present();
     const Record_Id record(sqlite3_value_int64(id));
-    if (!table_.is_used(record)) return;  // a trigger has deleted it
+    if (!table_.is_used(record)) return;  // a trigger has deleted the record
     remove(record);
   }
 
@@ -221,7 +221,7 @@ class Row_Change {
       throw Sql_Error(SQLITE_READONLY, "the past of " + name_ + " cannot be changed");
   }
 
-  // Converts the new values. A column that an INSERT does not name is NULL, too.
+  // Converts the new values. If an INSERT does not name a column, its value is NULL.
   void read(sqlite3_value** columns, bool is_insertion) {
     const bool takes_default = is_insertion || conflict_ == SQLITE_REPLACE;
     std::optional<Sql_Error> violation;
@@ -244,7 +244,7 @@ class Row_Change {
     if (violation) throw Sql_Error(*violation);
   }
 
-  // Calls f with the value in the type of the field.
+  // Calls f with the value, converted to the type of the field.
   template <class F>
   void with_value(const Bound_Value& value, F f) {
     std::visit(
@@ -270,9 +270,9 @@ class Row_Change {
     });
   }
 
-  // Fields are updated one after the other. In between, the key, in which only some fields are new,
-  // may be that of another record. The record is then deleted, and inserted again with its new
-  // values.
+  // Updates the fields of a record, one after the other. In between, when only some fields of a key
+  // are new, the key may be that of another record. The record is then deleted, and inserted again
+  // with its new values.
   void update(Record_Id record) {
     const Undo_Log::Savepoint before = writer_.changes().savepoint();
     try {
@@ -295,12 +295,12 @@ class Row_Change {
       throw;
     }
   }
-  // Returns the assignments and the old values of the other fields, in the order of the fields.
+  // Returns the assignments, with the old values of all other fields, in the order of the fields.
   // Copies old texts to `texts`.
   std::vector<Assignment> with_old_values(Record_Id record, std::vector<std::string>& texts) const {
     std::vector<Assignment> all;
     const auto& fields = table_.fields();
-    texts.reserve(fields.size());  // so that the texts do not move
+    texts.reserve(fields.size());  // the texts must not move
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (!fields[i].column) continue;
       const Field_Id field(static_cast<std::uint16_t>(i + 1));
@@ -323,7 +323,7 @@ class Row_Change {
     return all;
   }
 
-  // Calls f(). With REPLACE, f() may have deleted records before it fails: undoes this.
+  // Calls f(). With REPLACE, if f() throws after deleting records, restores them.
   template <class F>
   void all_or_nothing(F f) {
     if (conflict_ != SQLITE_REPLACE) return f();
@@ -342,7 +342,7 @@ class Row_Change {
       writer_.changes().update<T>(table_, assignment.field, record, value);
     });
   }
-  // Returns true if the record already has this value, which is then not written again.
+  // Returns true if the record already has this value, so that it need not be written.
   bool is_stored(Record_Id record, const Assignment& assignment) {
     return std::visit(
         [&]<class T>(const T& value) {
@@ -367,8 +367,8 @@ class Row_Change {
     virtual_table_.file().note_deleted_records();
   }
 
-  // Calls f(). If another record already has a unique key, deletes that record with REPLACE, and
-  // calls f() again; otherwise throws Sql_Error.
+  // Calls f(). If another record already has a unique key: with REPLACE, deletes that record, and
+  // calls f() again; otherwise, throws Sql_Error.
   template <class F>
   void retry(F f) {
     while (true) {
@@ -384,7 +384,7 @@ class Row_Change {
       remove(other);
     }
   }
-  // Returns the columns of an index, as in "person.name, person.first_name".
+  // Returns the columns of an index, like "person.name, person.first_name".
   std::string key(const std::string& index_name) const {
     std::string result;
     for (const auto& index : table_.indexes())
@@ -405,7 +405,7 @@ class Row_Change {
 }  // namespace
 
 sqlite3_int64 change_row(Virtual_Table& table, int count, sqlite3_value** values) {
-  // SQLite does not report its transaction to a table that was made in it.
+  // SQLite does not report a transaction to a table that was created in this transaction.
   if (table.file().writer() == nullptr)
     throw Exception(table.file().name() +
                     " was opened in this transaction: COMMIT before it is written");

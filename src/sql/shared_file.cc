@@ -49,8 +49,8 @@ void State::forget_own_indexes() {
   searches_.clear();
 }
 
-// Calls f(), and ignores a unique index that would hold a key twice. The tables and all other
-// indexes are complete then. That index is not used, because it has fewer records than its table
+// Calls f(). Ignores the violation of a unique index, because the tables and all other indexes are
+// complete. The violated index is not used, because it has fewer records than its table
 // (is_complete in sql/cursor.cc).
 template <class F>
 static void load_despite_violations(F f) {
@@ -62,8 +62,8 @@ static void load_despite_violations(F f) {
 
 // ---- one file -----------------------------------------------------------------------------------
 
-// An error names the line, not its content: the author of an SQL statement may not have the right
-// to read all files.
+// An error message has the number of the line, but not its content: the author of an SQL statement
+// may not have the right to read the file.
 static std::vector<Index_Definition> read_options(const std::string& options_file,
                                                   Abstract_File& file) {
   try {
@@ -76,7 +76,7 @@ static std::vector<Index_Definition> read_options(const std::string& options_fil
   }
 }
 
-// Returns the indexes of the options file and, if `with_snapshot`, of the newest snapshot.
+// Returns the indexes in the options file and, if `with_snapshot`, those in the newest snapshot.
 static std::vector<Index_Definition> find_indexes(Abstract_File& file,
                                                   const std::string& options_file,
                                                   bool with_snapshot) {
@@ -88,7 +88,7 @@ static std::vector<Index_Definition> find_indexes(Abstract_File& file,
       if (std::none_of(indexes.begin(), indexes.end(), is_same))
         indexes.push_back(std::move(index));
     }
-  } catch (const Exception&) {  // the snapshot cannot be used
+  } catch (const Exception&) {  // the snapshot is unusable
   }
   return indexes;
 }
@@ -113,7 +113,8 @@ Shared_File::~Shared_File() {
 
 // ---- the current state --------------------------------------------------------------------------
 
-// Loads with fewer indexes if that fails: fields of an index may have been dropped.
+// Loads the content. If this fails, loads it with fewer indexes, because a field of an index may
+// have been dropped.
 void Shared_File::load_all(State& state) {
   try {
     return load_with(state, find_indexes(*file_, options_file_, true));
@@ -136,7 +137,7 @@ void Shared_File::load_with(State& state, std::vector<Index_Definition> indexes)
   load_despite_violations([&] { load(state.database(), *journal_); });
 }
 
-// Loads another state, so that cursors keep theirs.
+// Loads the content into a new state, so that cursors keep the old one.
 void Shared_File::load_new() {
   must_load_ = true;
   if (cursors_ == 0 && file_->is_replaced()) {
@@ -164,7 +165,7 @@ void Shared_File::follow() {
     journal_->pull();
   } catch (const File_Replaced&) {
     if (!file_->is_replaced()) throw;
-    return;  // the new file is opened when no cursor reads the old one
+    return;  // it is opened when no cursor reads the old file
   }
   if (journal_->get_replay_position() == journal_->get_checkpoint()) return;
   ++version_;
@@ -185,7 +186,7 @@ void Shared_File::follow() {
 }
 
 void Shared_File::refresh() {
-  if (is_live_) {  // the owner may have changed it
+  if (is_live_) {  // the owner may have changed the database
     ++version_;
     return present_->forget_own_indexes();
   }
@@ -213,7 +214,7 @@ void Shared_File::begin_writing(System::Duration patience) {
   if (writer_ != nullptr) return;
   if (is_live_ || is_read_only_)
     throw Sql_Error(SQLITE_READONLY, name() + " cannot be changed by SQL here");
-  // Statements that are reading keep the current state.
+  // Statements that are reading now keep the current state.
   if (present_->cursors().empty())
     refresh();
   else

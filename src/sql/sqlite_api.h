@@ -1,9 +1,9 @@
 #ifndef JOEDB_SRC_SQL_SQLITE_API_H
 #define JOEDB_SRC_SQL_SQLITE_API_H
 
-// The functions of SQLite. An extension calls them through a table that it receives when it is
-// loaded; programs that link SQLite call them directly, with SQLITE_CORE. These sources are
-// compiled both ways.
+// The functions of SQLite. These sources are compiled twice: an extension calls the functions
+// through a table that it receives when it is loaded; a program that links SQLite calls them
+// directly, with SQLITE_CORE.
 #include <sqlite3ext.h>
 
 #include <exception>
@@ -20,7 +20,7 @@ SQLITE_EXTENSION_INIT3
 
 namespace joedb {
 
-// True if SQLite has sqlite3_vtab_rhs_value, sqlite3_vtab_in and sqlite3_vtab_distinct.
+// Returns true if SQLite has sqlite3_vtab_rhs_value, sqlite3_vtab_in and sqlite3_vtab_distinct.
 inline bool has_sqlite_3_38() {
   static const bool result = sqlite3_libversion_number() >= 3'038'000;
   return result;
@@ -33,8 +33,8 @@ class Sql_Error : public Exception {
   int code;
 };
 
-// Calls f(), which returns an SQLite result code. No exception may reach SQLite: this returns a
-// code for it, and calls `fail` with its text.
+// Calls f(), which returns an SQLite result code. If f() throws, returns a code for the exception,
+// and calls `fail` with its text, because SQLite cannot handle exceptions.
 template <class F, class Fail>
 int without_exceptions(F f, Fail fail) noexcept {
   try {

@@ -8,10 +8,10 @@
 
 namespace joedb {
 
-// A statement that this module runs on the connection of its user.
+// A statement that this module executes on the connection of the user.
 class Statement {
  public:
-  // Throws std::bad_alloc, and Exception with the message of SQLite.
+  // Throws std::bad_alloc, or Exception with the message of SQLite.
   Statement(sqlite3* connection, const std::string& sql) : connection_(connection) {
     check(sqlite3_prepare_v2(connection, sql.c_str(), static_cast<int>(sql.size()), &statement_,
                              nullptr));
@@ -20,7 +20,7 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  // Returns true if there is a row. Throws as the constructor does.
+  // Returns true if there is a row. Throws the same exceptions as the constructor.
   bool step() {
     const int code = sqlite3_step(statement_);
     if (code != SQLITE_ROW && code != SQLITE_DONE) check(code);

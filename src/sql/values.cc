@@ -35,20 +35,20 @@ std::string_view text_of(sqlite3_value* value) {
 
 // ---- results ------------------------------------------------------------------------------------
 
-// Texts are not copied. SQLITE_STATIC says that the bytes never change; in fact, SQLite only needs
-// them until the statement is reset:
+// Texts are not copied. SQLITE_STATIC promises that the bytes never change. In fact, SQLite needs
+// them only until the statement is reset:
 //
-// * Rows that are kept for a sort, a group, a DISTINCT or a materialised subquery are records, with
-//   copies of their values. Registers, sqlite3_value and the results of functions like max() may
-//   share the pointer, but belong to the statement.
-// * sqlite3_value_dup copies such a text, and so does a binding of it to another statement.
+// * Rows stored for a sort, a group, a DISTINCT or a materialised subquery are records, which have
+//   copies of the values. Registers, sqlite3_value and results of functions like max() may share
+//   the pointer, but belong to the statement.
+// * sqlite3_value_dup copies the text, and so does binding it to another statement. The result of
 //   sqlite3_column_text is valid until the next step or reset.
-// * A column changes only where a statement begins (Shared_File). A past state may be released
-//   before, when a cursor moves to another one: its texts are copied.
+// * A column changes only at the beginning of a statement (Shared_File). But a past state may be
+//   released earlier, when a cursor moves to another state, so its texts are copied.
 //
-// A text of a column is followed by a zero byte, unless it is from a damaged snapshot. If the text
-// itself has no zero byte, its size is passed as -1: functions like LIKE need a terminating zero,
-// and would otherwise copy the text to add one.
+// A text in a column is followed by a zero byte, unless it is from a damaged snapshot. If the text
+// itself has no zero byte, its size is passed as -1. Otherwise, functions that need a terminating
+// zero, like LIKE, would copy the text to add one.
 static void result_text(sqlite3_context* context, std::string_view text, bool is_lasting) {
   if (!is_lasting)
     sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
@@ -61,7 +61,7 @@ static void result_text(sqlite3_context* context, std::string_view text, bool is
 
 static void result_blob(sqlite3_context* context, Blob blob, const Abstract_File& file) {
   if (blob.is_null()) return sqlite3_result_null(context);
-  // The same error as SQLite's, without reading the blob.
+  // Report the same error as SQLite, without reading the blob.
   sqlite3* const connection = sqlite3_context_db_handle(context);
   if (blob.get_size() > sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, -1))
     return sqlite3_result_error_toobig(context);
@@ -88,7 +88,7 @@ void pass_value(sqlite3_context* context, const Column_Source& source, index_t i
       return sqlite3_result_int64(context, value_of(std::type_identity<std::int64_t>()));
     case Type_Code::boolean:
       return sqlite3_result_int(context, value_of(std::type_identity<bool>()) ? 1 : 0);
-    // SQLite turns nan into NULL. Its tables have no -0: adding 0.0 turns -0 into 0.
+    // SQLite converts nan to NULL. Its tables have no -0, so add 0.0, which turns -0 into 0.
     case Type_Code::float32:
       return sqlite3_result_double(context, value_of(std::type_identity<float>()) + 0.0);
     case Type_Code::float64:
@@ -147,8 +147,8 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double two_to_63 = 9223372036854775808.0;
 
-// Converts a text to a number, if it looks like one. Works on a copy: another condition may use the
-// value of SQLite, too.
+// Converts a text to a number, if it looks like one. Uses a copy, because another condition may use
+// the same value of SQLite.
 class Number_Value {
  public:
   explicit Number_Value(sqlite3_value* value) : value_(value) {
@@ -280,12 +280,12 @@ void Range::restrict_integer(unsigned char op, sqlite3_value* given) {
       if (std::ceil(x) >= two_to_63) return nothing();
       return restrict_to(integer(std::ceil(x)) + int{is_strict}, largest);
     }
-    default:  // a text or a blob, which is larger than all numbers
+    default:  // a text or a blob is greater than all numbers
       if (!is_less(op)) nothing();
   }
 }
 
-// The integer may be between two adjacent doubles.
+// The value may be an integer between two adjacent doubles.
 void Range::restrict_real(unsigned char op, sqlite3_value* given) {
   Number_Value value(given);
   const int type = value.type();
@@ -294,7 +294,7 @@ void Range::restrict_real(unsigned char op, sqlite3_value* given) {
     return;
   }
   double x = 0;
-  int side = 0;  // -1, 0, 1: the value is less than, equal to, greater than x
+  int side = 0;  // sign of (value - x)
   if (type == SQLITE_INTEGER) {
     const std::int64_t n = value.integer();
     x = static_cast<double>(n);
@@ -322,12 +322,12 @@ void Range::restrict_real(unsigned char op, sqlite3_value* given) {
 
 void Range::restrict_text(unsigned char op, sqlite3_value* value) {
   switch (sqlite3_value_type(value)) {
-    case SQLITE_BLOB:  // larger than all texts
+    case SQLITE_BLOB:  // greater than all texts
       if (!is_less(op)) is_empty_ = true;
       return;
     case SQLITE_TEXT:
       break;
-    default:  // a number, compared as a text or as a number
+    default:  // a number, which is compared as a text or as a number
       return;
   }
   const std::string_view text = text_of(value);
@@ -338,8 +338,9 @@ void Range::restrict_text(unsigned char op, sqlite3_value* value) {
     if (order == 0) text_low_->is_open |= is_open;
   }
   if (is_less(op) || is_equality(op)) {
-    // The other side may be a text in a column of numbers. Texts that look like numbers are then
-    // less than it, and they are all before ":" (see Virtual_Table::Planner).
+    // `text` may be from a number column of another table. SQLite then compares texts of this
+    // column that look like numbers as numbers, which are less than `text`. Include them: they are
+    // all less than ":" (see Virtual_Table::Planner).
     const bool may_be_number = is_less(op) && text < beyond_numbers;
     const bool is_open = op == SQLITE_INDEX_CONSTRAINT_LT || may_be_number;
     const std::string_view bound = may_be_number ? beyond_numbers : text;
@@ -360,11 +361,12 @@ static unsigned char lower(char c) {
   return byte >= 'A' && byte <= 'Z' ? static_cast<unsigned char>(byte | 0x20) : byte;
 }
 
-// Adds the longest part between wildcards, if there is one. A part has only ASCII characters, and
-// ends at a zero byte: SQLite treats different invalid UTF-8 as the same character, and ends a text
-// at a zero byte. Ignores a GLOB pattern from its first "[" on.
+// Adds the longest part of the pattern between wildcards, if there is one, as a condition. A part
+// has only ASCII characters, because SQLite treats different invalid UTF-8 as the same character.
+// It ends at a zero byte, because SQLite ends a text there. Ignores a GLOB pattern from the first
+// "[" on.
 void Range::restrict_to_pattern(std::string_view pattern, bool is_glob) {
-  // Far below the limit of SQLite, beyond which a pattern is an error.
+  // Much less than the limit of SQLite, beyond which a pattern is an error.
   constexpr std::size_t max_pattern_size = 10'000;
   if (pattern.size() > max_pattern_size) return;
   const std::string_view wildcards = is_glob ? "*?" : "%_";
@@ -408,7 +410,7 @@ static void sort_unique(std::vector<T>& values) {
 }
 
 void Range::restrict_to_list(const std::vector<sqlite3_value*>& values) {
-  // A second list is left to SQLite, and so is one with a number among texts.
+  // Leave a second list to SQLite, and also a list for texts that contains a number.
   if (has_list_) return;
   if (kind_ == Kind::text)
     for (sqlite3_value* const value : values)
@@ -451,7 +453,7 @@ bool Range::is_point() const {
   return false;
 }
 
-// Indexes have nan as the largest number, and a null reference as -1.
+// An index has nan as the largest number, and a null reference as -1.
 std::optional<Range::Bound> Range::lower_key() const {
   switch (kind_) {
     case Kind::integer:

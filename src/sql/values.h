@@ -13,80 +13,78 @@
 #include "joedb/table/index.h"
 #include "sql/sqlite_api.h"
 
-// Values of joedb for SQLite, and SQLite's conditions on them.
+// Converts values of joedb for SQLite, and implements SQLite's conditions on them.
 //
-// Integers, booleans, references: INTEGER; a null reference is NULL. Floats: REAL; nan is NULL.
-// Strings: TEXT. Blobs: BLOB; a null blob is NULL.
+// Integers, booleans and references become INTEGER; a null reference becomes NULL. Floats become
+// REAL; nan becomes NULL. Strings become TEXT. Blobs become BLOB; a null blob becomes NULL.
 
 namespace joedb {
 
 enum class Kind { integer, real, text, blob };
 Kind kind_of(Type_Code code);
 
-// Returns the bytes of a text or blob, which may contain zeros. Throws std::bad_alloc. Valid until
-// the value changes.
+// Returns the bytes of a text or blob, which may contain zero bytes. They are valid until the value
+// changes. Throws std::bad_alloc.
 std::string_view text_of(sqlite3_value* value);
 
-// All texts that look like numbers are less than this one.
+// In byte order, every text that looks like a number is less than this text.
 inline constexpr std::string_view beyond_numbers = ":";
 
 // A field in one state.
 struct Column_Source {
   Type_Code code = Type_Code::none;
-  const Column_Base* column = nullptr;  // null if the state has no such field: all values are NULL
+  const Column_Base* column = nullptr;  // null: no such field, all values are NULL
 };
 
-// Passes the value of a record to SQLite. Throws Io_Error, Corruption_Error for a blob.
-// `is_lasting`: the column does not change before the statement is reset, so texts need not be
-// copied.
+// Passes the value of a record to SQLite. `is_lasting`: the column does not change until the
+// statement is reset, so texts need not be copied. For a blob, throws Io_Error or Corruption_Error.
 void pass_value(sqlite3_context* context, const Column_Source& source, index_t id,
                 const Abstract_File& file, bool is_lasting);
 
-// Prefetches values that will be passed soon and are far apart in memory, so that the processor
-// waits for many of them at the same time.
+// Prefetches values that will be passed soon, and that are far apart in memory, so that the
+// processor waits for many of them at once.
 void fetch_values(const Column_Source& source, const index_t* ids, std::size_t count);
 
-// Returns a negative number, 0 or a positive number, in the order of SQL, with NULL first. The
-// values must not be blobs.
+// Compares two values in the order of SQL, with NULL first. Returns a negative number, 0, or a
+// positive number. The values must not be blobs.
 int compare_values(const Column_Source& source, index_t a, index_t b);
 
-// The values of one column that meet conditions.
+// The values of one column that meet all conditions added so far.
 //
-// The conditions have the meaning of SQLite: a comparison with NULL is never true; numbers are less
-// than texts, texts less than blobs; a text that is compared with a number column is converted to a
-// number if it looks like one. Texts are compared by their bytes. A condition on a text column may
-// depend on information that SQLite does not provide (whether a number is compared as a text or as
-// a number); the range then has more values than meet the condition.
+// The conditions have the same meaning as in SQLite. A comparison with NULL is never true. Numbers
+// are less than texts, and texts are less than blobs. If a text is compared with a number column
+// and looks like a number, it is converted. Texts are compared by their bytes. A condition on a
+// text column may depend on information that SQLite does not provide: whether a number is compared
+// as a text or as a number. Then the range may include values that do not meet the condition.
 class Range {
  public:
   explicit Range(Kind kind) : kind_(kind) {}
 
-  // Returns true if restrict() knows this operator for columns of this kind.
+  // Returns true if restrict() supports this operator for columns of this kind.
   static bool understands(unsigned char op, Kind kind);
-  // Adds a condition with one of these operators: SQLITE_INDEX_CONSTRAINT_… For LIKE and GLOB, the
-  // range may have values that SQLite's own functions refuse, but it has all values that they
-  // accept.
+  // Adds a condition with a supported operator, SQLITE_INDEX_CONSTRAINT_…. For LIKE and GLOB, the
+  // range includes all values that SQLite's own functions accept, and perhaps others.
   void restrict(unsigned char op, sqlite3_value* value);
-  // Adds the condition IN: one of these values.
+  // Adds an IN condition: the value must be one of these.
   void restrict_to_list(const std::vector<sqlite3_value*>& values);
   // Restricts a range of record ids to [low, high].
   void restrict_to(std::int64_t low, std::int64_t high);
 
   Kind kind() const { return kind_; }
-  // True if no value meets the conditions.
+  // Returns true if no value meets the conditions.
   bool is_empty() const;
-  // True if NULL meets the conditions.
+  // Returns true if NULL meets the conditions.
   bool has_null() const { return nulls_ != Nulls::excluded; }
   bool is_null_only() const { return nulls_ == Nulls::only; }
-  // True if exactly one value meets the conditions.
+  // Returns true if exactly one value meets the conditions.
   bool is_point() const;
   bool has_list() const { return has_list_; }
 
   std::int64_t low() const { return low_; }
   std::int64_t high() const { return high_; }
 
-  // The bounds as keys of an index; nullopt if there is no bound. is_open: the bound itself is
-  // excluded. For a point, both bounds are that value. Valid as long as this object is not changed.
+  // Return the bounds as keys of an index; nullopt if there is no bound. is_open: the bound is
+  // excluded. For a single value, both bounds are this value. Valid until this object is changed.
   struct Bound {
     Key_Part part;
     bool is_open = false;
@@ -94,13 +92,14 @@ class Range {
   std::optional<Bound> lower_key() const;
   std::optional<Bound> upper_key() const;
 
-  // Returns a range for each value of the list. Requires has_list().
+  // Returns one range for each value of the list. Requires has_list().
   std::vector<Range> points() const;
-  // Returns the record ids of the list, in ascending order; none without a list. Requires that the
-  // kind is integer.
+  // Returns the record ids in the list, in ascending order; empty without a list. The kind must be
+  // integer.
   std::vector<std::int64_t> list_of_integers() const;
 
-  // Keeps the ids whose values meet the conditions, in order. Returns their number.
+  // Removes the ids whose values do not meet the conditions, and keeps the order of the others.
+  // Returns the number of remaining ids.
   std::size_t keep(const Column_Source& source, index_t* ids, std::size_t count) const;
 
  private:
@@ -110,9 +109,9 @@ class Range {
     bool is_open = false;
   };
 
-  // A part of a pattern without wildcards, which matching texts must contain.
+  // A part of a pattern without wildcards. Matching texts must contain it.
   struct Part {
-    std::string bytes;  // in lower case if folds_case
+    std::string bytes;  // lower case if folds_case
     bool folds_case = false;
     bool is_at_start = false;
     bool is_in(std::string_view text) const;

@@ -25,7 +25,7 @@ std::string Virtual_Table::declaration() const {
   std::string sql = "CREATE TABLE x(";
   for (const Field_Column& column : columns_)
     (((sql += sql_name(column.name)) += ' ') += sql_type(column.code, Sql_Types::shared)) += ", ";
-  // A table must have a column that is not hidden.
+  // A table needs at least one column that is not hidden.
   return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER" + (columns_.empty() ? ")" : " HIDDEN)");
 }
 
@@ -89,7 +89,7 @@ double Virtual_Table::group_size(const Index& index, std::size_t fields) {
       if (size >= longest || previous.record() == last || !is_same(previous.record().value()))
         break;
     }
-    // A group that is not counted to its end is taken as 1/16 of the index.
+    // If a group was not counted to its end, assume that it is 1/16 of the index.
     sum += size < longest ? size : static_cast<double>(index.size()) / samples;
     count += 1;
   }
@@ -99,9 +99,9 @@ double Virtual_Table::group_size(const Index& index, std::size_t fields) {
 
 // ---- choosing -----------------------------------------------------------------------------------
 
-// One call of xBestIndex. Costs are similar to those of SQLite's own tables: 2 for a record that is
-// passed to SQLite, 0.3 for a record that a scan checks, and a few for each doubling of the table
-// for a search.
+// One call of xBestIndex. Costs are similar to those of SQLite's own tables: 2 for each record that
+// is passed to SQLite, 0.3 for each record that a scan checks, and for a search, an amount that is
+// proportional to the logarithm of the table size.
 class Virtual_Table::Planner {
  public:
   Planner(Virtual_Table& table, sqlite3_index_info* info)
@@ -126,13 +126,13 @@ class Virtual_Table::Planner {
 
  private:
   struct Column_Conditions {
-    bool has_equality = false;  // or IS NULL
+    bool has_equality = false;  // includes IS NULL
     bool has_list = false;
     bool has_lower = false, has_upper = false;
     double selectivity = 1;
-    std::optional<Range> known;  // the conditions whose values are known
-    bool is_known = true;        // the values of all conditions are known
-    // True if there is more than a pattern or IS NOT NULL.
+    std::optional<Range> known;  // the conditions with known values
+    bool is_known = true;        // all conditions have known values
+    // Returns true if there is a condition other than a pattern or IS NOT NULL.
     bool has_bounds() const { return has_equality || has_list || has_lower || has_upper; }
   };
   struct Choice {
@@ -145,12 +145,13 @@ class Virtual_Table::Planner {
     double rows = 0;
   };
 
-  // Reads the constraints. Returns false if the plan is impossible, because the moment of a past
-  // state is not known yet.
+  // Reads the constraints. Returns false if this plan is impossible, because it does not know the
+  // moment of the past state.
   bool collect() {
     for (int i = 0; i < info_->nConstraint; ++i) {
       const auto& constraint = info_->aConstraint[i];
-      // Kind::text has all operators; other constraints may have no column.
+      // Test with Kind::text, which supports all operators, because other constraints may have no
+      // column.
       if (!Range::understands(constraint.op, Kind::text)) continue;
       const int column =
           constraint.iColumn == table_.id_column() ? Plan::record_id : constraint.iColumn;
@@ -176,9 +177,9 @@ class Virtual_Table::Planner {
     info_->aConstraintUsage[i].omit = is_exact;
   }
 
-  // Adds a condition. SQLite need not check it again if the Range has exactly this condition: for
-  // numbers, and for a text column if the other side is known to be a text. IS NOT NULL and
-  // patterns are always checked again (Cursor::may_use).
+  // Adds a condition. SQLite need not check it again if the Range represents it exactly. This is
+  // true for numbers, and for a text column if the other value is known to be a text. IS NOT NULL
+  // and patterns are always checked again (Cursor::may_use).
   void add_condition(int i, int column, unsigned char op) {
     const Kind kind = table_.kind(column);
     const bool is_null_test =
@@ -205,7 +206,7 @@ class Virtual_Table::Planner {
       is_exact = sqlite3_value_type(value) == SQLITE_TEXT;
     const bool is_less = op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
     if (is_exact && is_less && kind == Kind::text && text_of(value) < beyond_numbers)
-      is_exact = false;  // the range has more values
+      is_exact = false;  // the range includes more values
     use(i, {column, op, is_list}, is_exact && !is_list);
 
     Column_Conditions& conditions = columns_[column];
@@ -225,7 +226,7 @@ class Virtual_Table::Planner {
       conditions.has_lower = true;
   }
 
-  // Estimates the fraction of the records that meets the conditions.
+  // Estimates the fraction of records that meet the conditions.
   double estimate(int column, const Column_Conditions& conditions) const {
     if (column == Plan::record_id) {
       if (conditions.has_equality) return 1 / size_;
@@ -279,7 +280,7 @@ class Virtual_Table::Planner {
   int column_of(Field_Id field) const {
     for (int i = 0; i < table_.column_count(); ++i)
       if (table_.field(i) == field) return i;
-    return table_.moment_column();  // a field that was added later
+    return table_.moment_column();  // the field was added later
   }
   Plan::Term term(int i) const {
     const auto& given = info_->aOrderBy[i];
@@ -292,7 +293,8 @@ class Virtual_Table::Planner {
     choice.rows = rows();
     choice.cost = columns_.empty() ? 2 * size_ : 0.3 * size_ + 2 * choice.rows;
     choice.is_ordered = info_->nOrderBy > 0 && term(0).column == Plan::record_id;
-    // The value is from another table: after many searches, a cursor builds an index.
+    // The value comes from another table, so there may be many searches, for which a cursor builds
+    // an index.
     for (const auto& [column, conditions] : columns_)
       if (conditions.has_equality && !conditions.is_known && column >= 0)
         choice.cost = std::min(choice.cost, 4 * search_cost(size_) + 2 * choice.rows);
@@ -340,8 +342,8 @@ class Virtual_Table::Planner {
     return choice;
   }
 
-  // Returns true if the index has the records in the wanted order, provided that its first
-  // `constant` fields are constant. Among equal keys, ids ascend.
+  // Returns true if the index has the records in the required order, if its first `constant` fields
+  // are constant. Records with equal keys are sorted by id.
   bool has_order(const Index& index, std::size_t constant) const {
     const std::vector<Field_Id>& fields = index.definition().fields;
     std::size_t next = constant;
@@ -359,9 +361,9 @@ class Virtual_Table::Planner {
     }
     return info_->nOrderBy > 0;
   }
-  // Returns false if the index may sort this column in another order than SQL: an index has nan
-  // last, and negative references before the null reference. For the first field, the cursor checks
-  // whether there are any.
+  // Returns false if the index may sort this column differently from SQL: an index has nan last,
+  // and negative references before the null reference. For the first field, the cursor checks
+  // whether there are such values.
   bool sorts_like_sql(int column, bool is_first) const {
     const Type_Code code = source_.columns[static_cast<std::size_t>(column)].code;
     switch (table_.kind(column)) {
@@ -377,8 +379,8 @@ class Virtual_Table::Planner {
     return false;
   }
 
-  // For GROUP BY and DISTINCT, equal values only need to be adjacent: building an index costs less
-  // than SQLite's sort.
+  // For GROUP BY and DISTINCT, records with equal values need only be adjacent. Building an index
+  // costs less than SQLite's sort.
   Choice by_group() const {
     Choice choice;
     choice.is_possible = false;
@@ -401,7 +403,7 @@ class Virtual_Table::Planner {
     return choice;
   }
 
-  // Returns the cost, with SQLite's own sort if there must be one.
+  // Returns the cost, including SQLite's own sort if it is needed.
   double total(const Choice& choice) const {
     const bool sorts = info_->nOrderBy > 0 && !choice.is_ordered;
     return choice.cost + (sorts ? choice.rows * (2 + std::log2(choice.rows + 1)) : 0);

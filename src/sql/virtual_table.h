@@ -16,19 +16,20 @@
 
 namespace joedb {
 
-// A table of a joedb file, as SQLite sees it: a column for each field that exists when this object
-// is made, and two hidden columns, `__moment` (Shared_File::past) and `__id`, which is the record
-// id and the rowid. It finds its table and fields by their ids, so they may be renamed.
+// A table of a joedb file as SQLite sees it. It has a column for each field that exists when this
+// object is created, and two hidden columns: `__moment` (Shared_File::past) and `__id`, the record
+// id, which is also the rowid. The table and its fields are identified by their ids, so they may be
+// renamed.
 class Virtual_Table : public sqlite3_vtab {
  public:
-  // Throws Exception if the file has no such table, or if SQLite would refuse a name.
+  // Throws Exception if the file has no such table, or if SQLite does not allow a name.
   Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
                 const std::string& table_name);
 
   sqlite3* connection() const { return connection_; }
 
   Shared_File& file() { return *file_; }
-  // Returns the statement that declares the table (sqlite3_declare_vtab).
+  // Returns the statement for sqlite3_declare_vtab, which declares the table.
   std::string declaration() const;
 
   int column_count() const { return column_count_; }
@@ -39,7 +40,7 @@ class Virtual_Table : public sqlite3_vtab {
   }
   Field_Id field(int column) const { return columns_[index_of(column)].field; }
 
-  // The columns that a cursor reads in a state. The table is null if it did not exist yet.
+  // The columns that a cursor reads in one state. `table` is null if the state has no such table.
   struct Source {
     const Table* table = nullptr;
     std::vector<Column_Source> columns;
@@ -51,11 +52,11 @@ class Virtual_Table : public sqlite3_vtab {
   // Implements xBestIndex. Returns an SQLite result code.
   int choose(sqlite3_index_info* info);
 
-  // True if texts are compared by their bytes; false if the connection uses UTF-16.
+  // True if texts are compared by their bytes. False if the connection uses UTF-16.
   bool compares_bytes() const { return compares_bytes_; }
   void set_compares_bytes(bool value) { compares_bytes_ = value; }
 
-  // Replaces the error message for SQLite.
+  // Replaces the error message that SQLite will report.
   void set_error(const char* text);
 
  private:
@@ -68,7 +69,7 @@ class Virtual_Table : public sqlite3_vtab {
   class Planner;
 
   static std::size_t index_of(int column) { return static_cast<std::size_t>(column); }
-  // Estimates by a sample how many records have equal values in the first `fields` fields of an
+  // Estimates, from a sample, how many records have equal values in the first `fields` fields of an
   // index.
   double group_size(const Index& index, std::size_t fields);
 
@@ -77,7 +78,7 @@ class Virtual_Table : public sqlite3_vtab {
   std::string name_;
   Table_Id table_;
   std::vector<Field_Column> columns_;
-  int column_count_ = 0;  // columns_.size(), which would cost a division for each value
+  int column_count_ = 0;  // columns_.size(): computing it for each value would cost a division
   bool compares_bytes_ = true;
   Source present_;
   std::uint64_t present_version_ = ~std::uint64_t{0};

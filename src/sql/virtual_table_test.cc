@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::Sql_Session;
 
-// Tables: city(name, population), person(name, home references city, friend references person,
+// Tables: city(name, population); person(name, home references city, friend references person,
 // age).
 class Sql_Test : public ::testing::Test {
  protected:
@@ -75,7 +75,7 @@ class Sql_Test : public ::testing::Test {
     set(person, id, 4, age);
   }
 
-  // Inserts enough records that a search in an index is cheaper than a scan.
+  // Inserts enough records that searching an index is cheaper than a scan.
   void insert_many() {
     for (index_t id = 10; id < 110; ++id) insert_person(id, "P" + std::to_string(id), 5, 5, 60);
     db().soft_checkpoint();
@@ -130,7 +130,7 @@ TEST_F(Sql_Test, ATableCanBeMadeUnderAnyName) {
               HasSubstr("expected joedb("));
 }
 
-// A user who can write SQL may lack permission to read the file.
+// The user who writes SQL may not be permitted to read the file.
 TEST_F(Sql_Test, ErrorsDoNotHaveTheContentOfFiles) {
   const std::string secret =
       directory_.write("secret", "root:x:0:0\nnamespace se:cret\ncreate_index 7se person cret\n");
@@ -275,7 +275,7 @@ TEST_F(Sql_Test, StatementsSeeWhatOthersHaveWritten) {
   open(", '" + options() + "'");
   EXPECT_EQ(sql("SELECT count(*) FROM person WHERE age > 30"), "2");
   insert_person(3, "Zoe", 1, 2, 40);
-  // the insert has no checkpoint yet
+  // The insert has no checkpoint yet.
   EXPECT_EQ(sql("SELECT count(*) FROM person WHERE age > 30"), "2");
   db().soft_checkpoint();
   EXPECT_EQ(sql("SELECT count(*) FROM person WHERE age > 30"), "3");
@@ -382,13 +382,13 @@ TEST_F(Sql_Test, IndexesOfASnapshotAreUsed) {
   EXPECT_EQ(sql("SELECT name FROM person WHERE age = 20"), "'Bob'");
 }
 
-// The plan was made before the insert of a record without a key.
+// The plan was made before a record without a key was inserted.
 TEST_F(Sql_Test, OrderStaysWhereAnIndexHasLostARecord) {
   open(", '" + options() + "'");
   sqlite3_stmt* statement = nullptr;
   sqlite3_prepare_v2(session_.connection(), "SELECT name FROM person ORDER BY age DESC", -1,
                      &statement, nullptr);
-  db().write(Insert{person, Record_Id(3)});  // no values: in no index
+  db().write(Insert{person, Record_Id(3)});  // has no values, so it is in no index
   insert_person(4, "Zoe", 1, 2, 40);
   db().soft_checkpoint();
   std::string names;
@@ -479,7 +479,7 @@ TEST_F(Sql_Test, AMomentCanBeATagOrATimeAsPeopleSayIt) {
   EXPECT_EQ(sql("SELECT age FROM person WHERE name = 'Ada'"), "37");
 }
 
-// With the moment as an argument of the table instead, SQLite 3.40 loses the matches.
+// If the moment is an argument of the table instead, SQLite 3.40 loses matches.
 TEST_F(Sql_Test, AMomentInTheConditionOfARightJoinKeepsMatches) {
   const std::string now = std::to_string(db().get_journal().get_checkpoint());
   open();

@@ -11,16 +11,16 @@ namespace joedb {
 
 namespace {
 
-// Throws Sql_Error if the file was replaced: a commit must go to the file that was read, and that
-// others open.
+// Throws Sql_Error if the file was replaced. A commit must go to the file that was read, and that
+// other programs open.
 void require_not_replaced(const Abstract_File& file) {
   if (file.is_replaced())
     throw Sql_Error(SQLITE_BUSY,
                     file.get_name() + " was replaced by another file; end all statements");
 }
 
-// Opens the file and takes the write lock, within `patience`. Opening the journal would wait for
-// the lock, too.
+// Opens the file and takes the write lock, within `patience`: opening the journal would wait for
+// this lock, too.
 std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
                                                 System::Duration patience) {
   require_not_replaced(file);
@@ -47,7 +47,8 @@ Journal_Options journal_options() {
 
 }  // namespace
 
-// Recovery::keep: the tail of a process that was killed in a transaction must not stop others.
+// Use Recovery::keep, so that the tail of a process that was killed in a transaction does not stop
+// other processes.
 Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place& place,
                System::Duration patience)
     : file_(open_for_writing(file, patience)),
@@ -57,7 +58,7 @@ Writer::Writer(const Abstract_File& file, Database& database, const Replay_Place
 void Writer::lock() {
   file_->exclusive_lock(tail_lock.start, tail_lock.size);
   try {
-    // The file may have been replaced while this waited for the lock.
+    // The file may have been replaced during the wait for the lock.
     require_not_replaced(*file_);
     database_.lock_pull();
   } catch (...) {
@@ -69,7 +70,7 @@ void Writer::lock() {
 }
 
 void Writer::change_schema(std::string_view commands) {
-  is_broken_ = true;  // Undo_Log cannot undo changes of the schema
+  is_broken_ = true;  // Undo_Log cannot undo schema changes
   Command_Loop loop({.is_echoing = false, .is_prompting = false, .is_bailing = true},
                     [] { return std::string(); });
   add_schema_commands(loop, database_);
@@ -105,12 +106,13 @@ void Writer::rollback() {
 void Writer::commit() {
   if (!has_changes()) return;
   if (is_broken()) throw Exception(file_->get_name() + ": a change could not be taken back");
-  // Broken until the checkpoint has succeeded: a rollback would not undo the time stamp.
+  // The state is broken until the checkpoint is complete, because a rollback would not undo the
+  // time stamp.
   is_broken_ = true;
   database_.write(Timestamp{static_cast<std::int64_t>(std::time(nullptr))});
   database_.hard_checkpoint();
-  // If a file of SQLite is busy then, SQLite continues the transaction. The changes so far are in
-  // the file: no rollback goes back past this point.
+  // If an SQLite file is busy, SQLite continues the transaction. The changes so far are in the
+  // file, so a rollback must end here.
   changes_.clear();
   start_ = changes_.savepoint();
   std::fill(savepoints_.begin(), savepoints_.end(), start_);

@@ -14,7 +14,7 @@
 #include "support/sql_session.h"
 #include "support/temporary_directory.h"
 
-// INSERT, UPDATE and DELETE on joedb files.
+// Tests INSERT, UPDATE and DELETE on joedb files.
 
 namespace joedb {
 namespace {
@@ -58,7 +58,7 @@ class Sql_Writing_Test : public ::testing::Test {
     EXPECT_EQ(session.run("SELECT joedb_open('" + path() + "', '" + options + "')"), tables);
   }
   std::string sql(const std::string& text) { return session_.run(text); }
-  // Runs a statement in another connection.
+  // Runs a statement on another connection.
   std::string elsewhere(const std::string& text, const std::string& tables = "2") {
     Sql_Session other;
     open(other, tables);
@@ -315,7 +315,7 @@ TEST_F(Sql_Writing_Test, AStatementInTheTransactionSeesChangesAndNoDeletedRecord
   EXPECT_EQ(scan.next(), "'new'");
   sql("SAVEPOINT s; INSERT INTO person(name) VALUES('x'); DELETE FROM person WHERE __id = 3; "
       "ROLLBACK TO s");
-  EXPECT_EQ(scan.next(), "end");  // p3 was deleted for a moment
+  EXPECT_EQ(scan.next(), "end");  // p3 was deleted temporarily
   EXPECT_EQ(sql("COMMIT; SELECT name FROM person ORDER BY __id"), "'p0'\n'new'\n'p3'");
 }
 
@@ -369,7 +369,7 @@ TEST_F(Sql_Writing_Test, AFileThatWasReplacedIsReadAnew) {
   EXPECT_EQ(elsewhere("SELECT name FROM person ORDER BY name"), "''\n'Bob'");
 }
 
-// COMMIT fails because a SQLite file is busy, after the joedb file was written.
+// The joedb file is written, then COMMIT fails because an SQLite file is busy.
 TEST_F(Sql_Writing_Test, ACommitThatMustBeRepeatedLosesNothing) {
   const std::string native = directory_.file("native.db");
   Sql_Session reader;
@@ -467,7 +467,7 @@ TEST_F(Sql_Writing_Test, ATableThatIsMadeInATransactionIsNotWrittenInIt) {
 
 // ---- power cuts and errors
 
-// A simulated file that can be reopened, like a file with a name.
+// A simulated file that can be reopened, like a file that has a name.
 class Named_Sim_File : public testing::Sim_File {
  public:
   Named_Sim_File(testing::Sim_Disk& disk, Open_Mode mode) : Sim_File(disk, mode), disk_(disk) {}
@@ -582,8 +582,8 @@ TEST(Sql_Writing_Crashes, AfterAnErrorTheTransactionIsGoneAndTheNextOneWorks) {
 
 // ---- against SQLite's own tables
 
-// Two tables as joedb tables and as SQLite's own, and random statements that must have the same
-// effect on both.
+// Two tables exist twice: as joedb tables and as SQLite's own tables. Random statements must have
+// the same effect on both.
 class Twin_Tables {
  public:
   Twin_Tables(std::uint64_t seed, bool has_indexes) : random_(seed) {
@@ -632,7 +632,7 @@ class Twin_Tables {
       ASSERT_EQ(ours_.run(search), native_.run(search)) << history_;
     }
   }
-  // Commits, and checks that another connection to the file sees the same content.
+  // Commits. Verifies that another connection to the file reads the same content.
   void finish() {
     ours_.run("COMMIT");
     native_.run("COMMIT");
@@ -661,7 +661,7 @@ class Twin_Tables {
   std::string name() {
     return random_.below(3) == 0 ? text() : "'n" + std::to_string(random_.below(40)) + "'";
   }
-  // Returns a field, and an expression whose value may or may not fit it.
+  // Returns a field, and an expression whose value may not fit the field.
   std::pair<std::string, std::string> assignment(bool may_be_null) {
     switch (random_.below(9)) {
       case 0:
@@ -721,8 +721,8 @@ class Twin_Tables {
     return result;
   }
   std::string update() {
-    // Names are unique. Changes the name of only one record, because the order of records, and so
-    // the first one to fail, is unspecified.
+    // Change the name of only one record, because names are unique: the order of records, and
+    // therefore the first one that fails, is unspecified.
     if (random_.below(3) == 0)
       return "UPDATE" + conflict() + " person SET name = " + name() + ", age = " + number() +
              " WHERE __id = " + std::to_string(random_.below(25));

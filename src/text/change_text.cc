@@ -13,28 +13,28 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// A change of more than `max_change_size` records shows only the first `shown_records`.
+// Limits in records: a change of more than `max_change_size` shows only its first `shown_records`.
 constexpr index_t shown_records = 3;
 constexpr index_t max_change_size = 20;
-// In bytes: a text longer than `max_text_size` is cut to at most `shown_text`.
+// Limits in bytes: a text longer than `max_text_size` is truncated to at most `shown_text`.
 constexpr std::size_t max_text_size = 120;
 constexpr std::size_t shown_text = 100;
-// Number of bytes shown before a difference that is far from the beginning.
+// Number of bytes to show before the first difference, if it is far from the beginning.
 constexpr std::size_t shown_before = 20;
 
 bool is_inside_character(std::string_view text, std::size_t i) {
   return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0u) == 0x80u;
 }
 
-// Returns the start of the character that contains byte `i`, or `i` if only invalid bytes precede
-// it: a character has at most three bytes after the first.
+// Returns the start of the character that contains byte `i`. Returns `i` if the bytes before it are
+// invalid: at most three bytes of a character follow the first.
 std::size_t character_before(std::string_view text, std::size_t i) {
   for (std::size_t steps = 0; steps <= 3 && steps <= i; ++steps)
     if (!is_inside_character(text, i - steps)) return i - steps;
   return i;
 }
 
-// Sizes in bytes of the common beginning and end of two texts, in whole characters.
+// The sizes in bytes of the longest common beginning and end of two texts, in whole characters.
 struct Common {
   std::size_t prefix = 0;
   std::size_t suffix = 0;
@@ -158,7 +158,7 @@ class Writer {
     append_shown(out_, text->substr(0, cut(*text, 0)));
     size(*text);
   }
-  // Returns the end of the part of a text that is shown from `first` on.
+  // Returns where to truncate a text that is shown from `first` on.
   std::size_t cut(std::string_view text, std::size_t first) const {
     const std::size_t end = first + shown_text;
     if (style_.is_complete || end >= text.size()) return text.size();
@@ -170,7 +170,7 @@ class Writer {
     out_ += " bytes)";
   }
 
-  // Prints an old and a new text. Long texts are cut around the difference.
+  // Prints an old and a new text. If they are long, prints only the part around the difference.
   void texts(std::string_view old_text, std::string_view new_text) {
     const Common common = common_parts(old_text, new_text);
     std::size_t first = 0;
@@ -191,7 +191,7 @@ class Writer {
     if (!style_.has_colours || !has_common) {
       append_shown(out_, text.substr(first, end - first));
     } else {
-      // The parts share one pair of quotes.
+      // Put the parts into one pair of quotes.
       const auto add = [&](std::size_t from, std::size_t to) {
         std::string part;
         append_shown(part, text.substr(from, to - from));

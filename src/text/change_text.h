@@ -6,23 +6,23 @@
 
 #include "joedb/history/changes.h"
 
-// Changes (history/changes.h) as text for people. Names, texts and comments may have any bytes:
-// none of them can end its line, or reach the terminal as a control character.
+// Changes (history/changes.h) as text for people. Names, texts and comments may contain any bytes.
+// The output is safe: no such text can end its line, or send control characters to the terminal.
 
 namespace joedb::inline v1 {
 
-// Returns "inserted", "table_created" and so on: the name of the enumerator.
+// Returns the name of the enumerator: "inserted", "table_created" and so on.
 const char* name_of(Change::Kind kind);
 
 struct Change_Style {
   bool has_colours = false;
-  // If false, only the first records of a large change are shown, and the beginning of a long text.
+  // If false, a large change shows only its first records, and a long text is truncated.
   bool is_complete = false;
   std::string_view indentation = {};  // printed before each line
-  Record_Id record = {};              // shows only this record of a change; null: all
+  Record_Id record = {};              // show only this record of a change; null: all
 };
 
-// Appends lines like these, one per record or schema change:
+// Appends one line per record or schema change:
 //
 //   + person 3 name "Edsger", age 72, boss -1
 //   ~ person 0 age 36 → 37
@@ -30,15 +30,15 @@ struct Change_Style {
 //   add_field person born int32
 void append_change(std::string& out, const Change& change, const Change_Style& style);
 
-// Returns the changes of a transaction in numbers:
+// Returns the numbers of changes in a transaction:
 // "+3 city, ~12 person, -1 person, schema of city".
 std::string summary_text(const Transaction_Summary& summary, bool has_colours);
 
-// Appends what append_plain (kernel/base/plain_text.h) appends, in quotes, like append_quoted
-// (kernel/schema/value_text.h).
+// Appends the text in quotes, like append_quoted (kernel/schema/value_text.h), with control
+// characters escaped as append_plain (kernel/base/plain_text.h) does.
 void append_shown(std::string& out, std::string_view text);
-// Appends a value. A text of more than `max_size` bytes is cut between characters, and an ellipsis
-// follows its closing quote.
+// Appends a value. If it is a text of more than `max_size` bytes, truncates it between two
+// characters, and appends an ellipsis after the closing quote.
 void append_cut_value(std::string& out, const Value& value, std::size_t max_size);
 
 }  // namespace joedb::inline v1

@@ -26,7 +26,7 @@ void append_fitted(std::string& out, std::string_view text, const Text_Columns::
     const Character next = first_character(text.substr(kept));
     const std::size_t total = used + static_cast<std::size_t>(next.width);
     const bool is_last = kept + next.size == text.size();
-    // Leaves a column for the ellipsis, unless the text ends here.
+    // Keep a column free for the ellipsis, unless the text ends here.
     if (total > column.width || (total == column.width && !is_last)) {
       is_cut = true;
       ++used;

@@ -12,21 +12,22 @@ namespace joedb::inline v1 {
 struct Text_Columns {
   struct Column {
     std::size_t width = 0;
-    bool is_left = true;  // false: blanks precede the text
+    bool is_left = true;  // align left; false: align right
   };
 
   std::vector<Column> columns;
   std::size_t gap = 2;  // blanks between columns
 
-  // Widens the columns to fit a row, which may have fewer cells than there are columns.
+  // Widens the columns to fit `cells`, a row. A row may have fewer cells than there are columns.
   void fit(const std::vector<std::string>& cells);
   std::size_t width() const;
-  // Returns a row, without blanks at its end. Wider cells are not cut.
+  // Returns a row as text, without trailing blanks. Cells wider than their column are not
+  // truncated.
   std::string line(const std::vector<std::string>& cells) const;
 };
 
-// Appends the text, and blanks up to the width of the column. If the text is wider than the column,
-// append_padded appends the whole text, and append_fitted cuts the text and appends an ellipsis.
+// Append the text, padded with blanks to the width of the column. If the text is wider,
+// append_padded appends all of it, and append_fitted truncates it, with an ellipsis.
 void append_padded(std::string& out, std::string_view text, const Text_Columns::Column& column);
 void append_fitted(std::string& out, std::string_view text, const Text_Columns::Column& column);
 

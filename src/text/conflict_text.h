@@ -8,13 +8,14 @@
 
 namespace joedb::inline v1 {
 
-// Returns a conflict as text for people, without a line end: "person 0 age is 38, not 37". Control
+// Returns a conflict as text for people, in one line: "person 0 age is 38, not 37". Control
 // characters are escaped.
 std::string conflict_text(const Change_Conflict& conflict);
 
-// Prints one line per conflict of the plan.
+// Prints the conflicts of the plan, one per line.
 void print_conflicts(std::ostream& out, const Plan& plan);
-// Returns the message for a plan that is not possible. is_theirs: --theirs was given.
+// Returns the error message for a plan that is not possible. is_theirs: true if the user gave
+// --theirs.
 std::string refusal_text(const Plan& plan, bool is_theirs);
 
 }  // namespace joedb::inline v1

@@ -8,12 +8,13 @@
 
 namespace joedb {
 
-// Returns plain(name) for each name, with _2, _3 … appended where the key() of two results would be
-// equal. A name that plain() leaves as it is changes only if a name before it has the same key.
+// Returns plain(name) for each name. If the key() of two results would be equal, appends _2, _3 …
+// to one of them. A name that is equal to plain(name) changes only if an earlier name has the same
+// key.
 template <class Plain, class Key>
 std::vector<std::string> different_names(const std::vector<std::string>& names, Plain plain,
                                          Key key) {
-  std::set<std::string> reserved;  // keys of names that are kept: no other name may get one
+  std::set<std::string> reserved;  // keys of unchanged names, which no other name may get
   for (const std::string& name : names)
     if (plain(name) == name) reserved.insert(key(name));
   std::set<std::string> used;

@@ -8,17 +8,17 @@
 #include "joedb/base/error.h"
 #include "joedb/schema/type.h"
 
-// Settings of the commands that print to a screen, and the screen.
+// Settings of commands that print to a screen, and the interface of the screen.
 
 namespace joedb::inline v1 {
 
-// Thrown when the user stops the output of a command. The text is for the user, and may be empty.
+// Thrown if the user stops the output of a command. The message is for the user, and may be empty.
 class Display_Stopped : public Exception {
  public:
   using Exception::Exception;
 };
 
-// A terminal, with a user who may interrupt the output. Used by one thread.
+// A terminal. The user may interrupt the output. Used by one thread.
 class Screen {
  public:
   virtual ~Screen() = default;
@@ -30,22 +30,22 @@ class Screen {
   virtual Size size() const = 0;
 
   // Throws Display_Stopped if the user has interrupted the current command. Commands with output
-  // call check() at least every few milliseconds, even while they have no output yet.
+  // must call this every few milliseconds, even before they print anything.
   virtual void check() = 0;
 
-  // Begins the output of one command. Writing to the returned stream throws the exceptions of
-  // check(). With `has_pager`, text that is longer than the screen is shown in the user's pager.
+  // Begins the output of a command. Writing to the returned stream throws the exceptions of
+  // check(). With `has_pager`, output that is longer than the screen is shown in the user's pager.
   virtual std::ostream& begin_page(bool has_pager) = 0;
-  // Ends the output. Returns when the user has left the pager.
+  // Ends the output. Waits until the user leaves the pager.
   virtual void end_page() = 0;
 };
 
 struct Display {
   Screen* screen = nullptr;  // null: the output is not on a terminal
   bool has_colours = false;
-  bool has_reference_names = false;  // references are shown with the names of their records
+  bool has_reference_names = false;  // references are shown with the name of the record
   bool has_pager = false;
-  index_t limit = 0;  // number of records shown of a table; 0: all
+  index_t limit = 0;  // number of records to show of each table; 0: all
 
   void check() const {
     if (screen != nullptr) screen->check();

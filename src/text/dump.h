@@ -9,12 +9,12 @@
 #include "kernel/table/record_runs.h"
 
 // The content of a database as entries, for example for the handlers of entry_text.h. Tables and
-// fields get new ids, without gaps for dropped tables and fields; records keep their ids.
+// fields are renumbered, because dropped ones leave no gaps; records keep their ids.
 
 namespace joedb::inline v1 {
 
-// Passes all tables, then all fields, to the handler. A reference to a dropped table becomes a
-// reference to table 0.
+// Passes all tables, then all fields, to the handler. If a referenced table was dropped, the
+// reference becomes a reference to table 0.
 template <class Handler>
 void dump_schema(const Database& database, Handler&& handler) {
   std::vector<Table_Id> new_ids(database.tables().size() + 1);
@@ -33,9 +33,9 @@ void dump_schema(const Database& database, Handler&& handler) {
   }
 }
 
-// Passes to the handler, for each table, all records, then, field by field, all values. Large
-// tables are split into parts, so that the number of records without values never exceeds the limit
-// of a journal (Database::free_rows_of_journal).
+// Passes each table to the handler: all records, then all values, field by field. Large tables are
+// split into parts. This limits the number of records that have no values yet, as readers require
+// (Database::free_rows_of_journal).
 inline constexpr index_t rows_per_part = index_t{1} << 22;
 template <class Handler>
 void dump_data(const Database& database, Handler&& handler) {

@@ -97,7 +97,8 @@ void Command_Writer::print(const Rename_Field& e) {
   add_new_name(e.name);
 }
 
-// joedbi would read only the first word of the name, and take a second line of it for a command.
+// joedbi would take the part of the name after a blank for an argument, and a second line for a
+// command.
 void Command_Writer::print(const Custom& e) {
   const bool is_word =
       std::none_of(e.name.begin(), e.name.end(), [](char c) { return is_control(c) || c == ' '; });
@@ -152,7 +153,7 @@ void Command_Writer::print(const Delete_Vector& e) {
 
 // ---- SQL ----------------------------------------------------------------------------------------
 
-// Names that have passed the check of a schema entry need no escapes.
+// Names that are in the schema have been checked, so they need no escapes.
 
 void Sql_Writer::limit_to_journal_of(Offset size) {
   max_vector_ = Database::free_rows_of_journal(size);
@@ -184,7 +185,7 @@ void Sql_Writer::print(const Drop_Table& e) {
 void Sql_Writer::print(const Rename_Table& e) {
   require_new_table_name(names_.schema(), e.table, e.name);
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" RENAME TO ");
-  // For SQLite, a name that differs only in case is the same, and in use.
+  // SQLite ignores case, so a name that differs only in case is in use: rename in two steps.
   if (is_same_name(names_.table(e.table), e.name)) {
     out_.add("\"__renamed\";");
     out_.end_line();
@@ -256,7 +257,7 @@ void Sql_Writer::print(const Insert_Vector& e) {
   }
 }
 
-// Deletes from the last record to the first, as the entry does.
+// Deletes from the last record to the first, in the order of the entry.
 void Sql_Writer::print(const Delete_Vector& e) {
   require_not_too_many(e.size);
   const std::string_view table = names_.table(e.table);
@@ -281,7 +282,8 @@ void Sql_Writer::add_value(Blob value) {
     append_sql_bytes(out_.text(), blobs_->read_blob(value));
 }
 
-// Appends the name in an entry. It may be invalid, because it is printed before it is checked.
+// Appends the name in an entry. The name may be invalid, because it is printed before it is
+// checked.
 void Sql_Writer::add_new_name(std::string_view name) {
   std::string& out = out_.text();
   out += '"';
@@ -295,8 +297,8 @@ void Sql_Writer::add_new_name(std::string_view name) {
   out += '"';
 }
 
-// Begins each line of the text with "-- ". Control characters are written as in joedbi, because
-// some readers drop a line, or the end of it, at a zero byte.
+// Begins each line of the text with "-- ". Escapes control characters as joedbi does, because some
+// readers drop a line, or the rest of it, at a zero byte.
 void Sql_Writer::end_comment(std::string_view text) {
   std::string& out = out_.text();
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -14,13 +14,13 @@
 #include "text/sql.h"
 #include "text/text_buffer.h"
 
-// Handlers that print the entries of a journal, one line per entry. Rules for all these handlers:
+// Handlers that print the entries of a journal, one entry per line. Rules for all these handlers:
 //
-// * Call begin(position) and end(position) around a replay that has entries to print.
-// * Entries of records may be invalid. Only schema entries must be valid, because names depend on
-//   them; they are printed before they are checked.
-// * A file can have any bytes in names, comments and texts. The output always means the same as the
-//   entries: no text can end its line and continue as a command.
+// * Call begin(position) and end(position) before and after a replay that has entries to print.
+// * Entries of records may be invalid. Schema entries must be valid, because names depend on them.
+//   They are printed before they are checked.
+// * Names, comments and texts may contain any bytes. The output always has the meaning of the
+//   entries: no text can end its line, so that the rest would be read as a command.
 
 namespace joedb::inline v1 {
 
@@ -32,7 +32,7 @@ template <class Entry>
 concept Schema_Entry =
     is_one_of<Entry, Create_Table, Drop_Table, Rename_Table, Add_Field, Drop_Field, Rename_Field>;
 
-// True for a vector without values, which changes nothing and gets no line.
+// Returns true for a vector without values, which changes nothing and is not printed.
 template <class Entry>
 bool is_vector_without_values(const Entry& entry) {
   if constexpr (requires { entry.values; })
@@ -41,7 +41,7 @@ bool is_vector_without_values(const Entry& entry) {
     return false;
 }
 
-// The names of tables and fields at one position of a journal.
+// The names of tables and fields at a position of a journal.
 class Entry_Names {
  public:
   // Applies a schema entry. Throws Data_Error if it is invalid.
@@ -58,20 +58,20 @@ class Entry_Names {
 
 // ---- joedbi -------------------------------------------------------------------------------------
 
-// Prints entries as commands of joedbi, or raw, as they are in the file: with ids instead of names,
-// and without any checks.
+// Prints entries as commands of joedbi. Raw output shows entries as they are in the file, with ids
+// instead of names, and without any checks.
 class Command_Writer {
  public:
   enum class Form { commands, raw };
 
-  // `blobs`: the file of the journal. If given, the bytes of blobs are printed as well as their
-  // positions. Form::raw prints only the bytes, and requires the file.
+  // `blobs` is the file of the journal, or null. With a file, a blob is printed with its position
+  // and its bytes. Form::raw prints only the bytes, and requires a file.
   explicit Command_Writer(std::ostream& out, const Abstract_File* blobs = nullptr,
                           Form form = Form::commands)
       : out_(out), blobs_(blobs), is_raw_(form == Form::raw) {}
 
   void begin(Offset /*position*/) {}
-  // Prints an empty line, unless raw.
+  // Prints an empty line, except in raw form.
   void end(Offset /*position*/) {
     if (!is_raw_) out_.end_line();
   }
@@ -124,11 +124,11 @@ class Command_Writer {
     }
   }
 
-  // Append a blank, and the name or, if raw, the id.
+  // Append a blank and the name; in raw form, a blank and the id.
   void add_table(Table_Id id);
   void add_field(Table_Id table, Field_Id id);
-  // Appends a blank and the name in an entry. The name may be invalid, because entries are printed
-  // before they are checked.
+  // Appends a blank and the name in an entry. The name may be invalid, because it is printed before
+  // it is checked.
   void add_new_name(std::string_view name);
   void add_update(std::string_view command, Type_Code code, Table_Id table, Record_Id record,
                   Field_Id field);
@@ -142,26 +142,26 @@ class Command_Writer {
 
 // ---- SQL ----------------------------------------------------------------------------------------
 
-// Prints entries as SQL for SQLite. A record is identified by its id in a column "__id". Entries
-// that SQL cannot express become comments. Throws Exception for a name that SQL does not allow, or
-// does not distinguish from another name: SQLite would report an error, and continue with the other
+// Prints entries as SQL for SQLite. A column "__id" has the ids of the records. An entry that SQL
+// cannot express becomes a comment. Throws Exception for a name that SQL does not allow, or that
+// SQL considers equal to another name: SQLite would report an error, continue, and change the other
 // field.
 class Sql_Writer {
  public:
-  // bytes: as joedb 10 writes them. SQLite stores these as BLOBs, which are equal to no text.
+  // bytes: as joedb 10 writes them. SQLite stores these as BLOBs, which never compare equal to a
+  // text.
   enum class Strings { text, bytes };
-  // `blobs`: the file of the journal. If given, blob fields get their bytes; otherwise they stay
-  // NULL.
+  // `blobs` is the file of the journal, or null. Without a file, blob fields stay NULL.
   explicit Sql_Writer(std::ostream& out, const Abstract_File* blobs = nullptr,
                       Strings strings = Strings::text)
       : out_(out), blobs_(blobs), strings_(strings) {}
 
-  // Vectors with more records than a journal of `size` bytes may have
-  // (Database::limit_to_journal_of) throw Data_Error: a vector becomes one line per record, and a
-  // few bytes could become any number of lines.
+  // Limits the number of records in a vector to that of a journal of `size` bytes
+  // (Database::limit_to_journal_of). A larger vector throws Data_Error. Without the limit, a few
+  // bytes could become any number of lines, because each record of a vector is a line.
   void limit_to_journal_of(Offset size);
 
-  // Print a transaction around the statements.
+  // Print the beginning and the end of an SQL transaction.
   void begin(Offset position);
   void end(Offset position);
   void flush() { out_.flush(); }
@@ -186,7 +186,7 @@ class Sql_Writer {
   void print(const Comment& e);
   void print(const Timestamp& e);
   void print(const Valid_Data& e);
-  void print(const Blob_Data&) {}  // printed with the fields that refer to it
+  void print(const Blob_Data&) {}  // printed in the fields that refer to it
   void print(const Insert& e);
   void print(const Delete& e);
   void print(const Insert_Vector& e);

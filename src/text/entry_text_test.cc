@@ -105,7 +105,7 @@ std::string as_sql(const std::vector<Any_Entry>& entries, bool with_blobs = fals
   return printed(journal, Sql_Writer(out, with_blobs ? &journal.file() : nullptr), out);
 }
 
-// Returns the text that is printed before the error of a journal.
+// Returns the text that is printed for a journal before the error.
 template <class Writer>
 std::string printed_before_error(const std::vector<Any_Entry>& entries) {
   Journal_Of journal(entries);
@@ -116,7 +116,7 @@ std::string printed_before_error(const std::vector<Any_Entry>& entries) {
   return out.str();
 }
 
-// SQLite would report an error for the duplicate name, continue, and commit.
+// SQLite would report an error because of the duplicate name, but continue, and commit.
 TEST(Entry_Text, WritesNoSqlWhereNamesDifferOnlyByCase) {
   const auto error = [](const std::vector<Any_Entry>& entries) {
     std::string text;

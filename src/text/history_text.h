@@ -12,15 +12,15 @@
 
 namespace joedb::inline v1 {
 
-// Transactions as text for people.
+// Prints transactions as text for people.
 class History_Text : public Transaction_Output {
  public:
   struct Style {
     bool has_colours = false;
     bool is_complete = false;        // as in Change_Style
-    Record_Id record = {};           // only this record; null: all
-    std::size_t position_width = 0;  // width of the column of positions
-    const Tags* tags = nullptr;      // shown with the transactions; must outlive this object
+    Record_Id record = {};           // show only this record; null: all
+    std::size_t position_width = 0;  // width of the column with positions
+    const Tags* tags = nullptr;      // tags to show with transactions; must outlive this object
   };
   // `out` must outlive this object.
   History_Text(std::ostream& out, const Style& style) : out_(out), style_(style) {}
@@ -29,23 +29,23 @@ class History_Text : public Transaction_Output {
   void print(const Transaction_Summary& summary) override;
   // Prints one line, then the changes.
   void print(const Transaction& transaction) override;
-  // Prints all properties of the transaction, one per line, then the changes.
+  // Prints all properties of the transaction, one per line, and then the changes.
   void print_all(const Transaction& transaction);
   // Prints only the changes.
   void print_changes(const std::vector<Change>& changes, std::string_view indentation);
-  // Prints the changes of a plan that is possible, after the line of the transaction that has
-  // written these changes. `written`: null if the changes were not written.
+  // Prints the changes of a plan, which must be possible. If `written` is not null, first prints
+  // the line of this transaction, which has written the changes.
   void print_plan(const Plan& plan, const Transaction_Info* written);
-  // Prints the difference of two states: the changes if has_changes, then one line per table.
+  // Prints the difference of two states: if has_changes, the changes; then one line per table.
   void print_difference(const std::vector<Change>& changes, bool has_changes);
 
-  // Prints the line: the record id if has_record, the field and its value, the transaction.
+  // Prints a line: if has_record, the record id; the field and its value; the transaction.
   void print(const Blame_Line& blame_line, bool has_record);
 
-  // Returns the beginning of the line of print(): the position, the time, the tags, the author, and
+  // Returns the line that print() begins with: the position, the time, the tags, the author, and
   // the first line of the first comment.
   std::string line(const Transaction_Info& info) const;
-  // Returns the tags of Style::tags in this transaction.
+  // Returns those tags of Style::tags that are in this transaction.
   std::vector<std::string> tags_of(const Transaction_Info& info) const;
 
  private:
@@ -57,11 +57,11 @@ class History_Text : public Transaction_Output {
   bool is_first_ = true;
 };
 
-// Returns, for each table, the number of records that were changed, and the number of changes of
-// the table or of its fields.
+// Returns for each table how many records were changed, and how often the table or its fields were.
 std::vector<Table_Summary> summaries_of(const std::vector<Change>& changes);
 
-// Returns one line per tag, by name: the name, the position, and the time and author of the tag.
+// Returns the list of tags, sorted by name. Each line has a name, a position, and the time and
+// author of the tag.
 std::string tag_list_text(const Tags& tags);
 
 }  // namespace joedb::inline v1

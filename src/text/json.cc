@@ -72,7 +72,7 @@ class Json_Writer {
     out_.add(separator);
     write_value(value);
   }
-  // Appends both in one piece. Integers are short enough.
+  // Appends the separator and the number in one piece. Integers are short enough.
   template <std::integral T>
   requires(!std::is_same_v<T, bool>) void write_element(std::string_view separator, T value) {
     char text[24];
@@ -113,10 +113,10 @@ class Json_Writer {
     out_.add(']');
   }
 
-  // The targets of a column of references.
+  // The records to which a column of references can refer.
   struct Targets {
-    const Record_Ids* records = nullptr;  // null: the table was dropped
-    // Indexes in the arrays, by record id; null: the ids themselves.
+    const Record_Ids* records = nullptr;  // null if the table was dropped
+    // The index in the arrays for each record id. Null if the indexes are equal to the ids.
     const std::vector<index_t>* indexes = nullptr;
   };
 
@@ -154,7 +154,7 @@ class Json_Writer {
   const std::function<void(std::int64_t)>& on_progress_;
   std::int64_t values_ = 0;
   Targets targets_;
-  std::map<Table_Id, std::vector<index_t>> indexes_;  // of tables with unused ids
+  std::map<Table_Id, std::vector<index_t>> indexes_;  // for tables with unused ids
   bool has_special_float_ = false;
   bool has_bad_text_ = false;
 };

@@ -21,12 +21,12 @@ namespace joedb::inline v1 {
 //      }
 //     }
 //
-// A reference is an index in these arrays, or -1 if the record does not exist. Blobs are
-// [position,size]. JSON has neither nan nor infinities, which become 0, nor texts that are not
-// UTF-8, which are cut; one line on standard error warns of each kind. With `base64`, texts are the
-// base64 of their bytes.
+// A reference becomes an index in these arrays, or -1 if the record does not exist. A blob becomes
+// [position,size]. Two kinds of values do not exist in JSON: nan and infinities become 0, and texts
+// that are not UTF-8 are truncated. A line on standard error warns of each kind. If `base64`, each
+// text is the base64 of its bytes.
 //
-// Calls `on_progress` regularly with the number of values written so far, out of
+// Calls `on_progress` regularly with the number of values written so far. The total is
 // count_values(database).
 void write_json(const Database& database, std::ostream& out, bool base64,
                 const std::function<void(std::int64_t)>& on_progress = {});

@@ -47,7 +47,8 @@ TEST(Json, ShowsEveryType) {
       Insert_Vector{table, Record_Id(0), 5},
       Vector_Update<std::string_view>{
           table, Record_Id(0), Field_Id(1), {"\"q\" \\", "deleted", "\n\x7f", "caf\xc3\xa9", ""}},
-      // References to itself, to a deleted record, to an id never used, null, and across a hole.
+      // References to the record itself, to a deleted record, to an unused id, null, and past
+      // unused ids.
       Vector_Update<Record_Id>{
           table,
           Record_Id(0),

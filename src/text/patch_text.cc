@@ -15,17 +15,17 @@ namespace {
 
 using Kind = Change::Kind;
 
-// A change of fewer records has one line per record; larger changes become vectors.
+// A change of at least this many records is written as vectors, a smaller one as a line per record.
 constexpr index_t max_lines = 10;
-// A vector ends at `vector_size` records, or with the record that brings it to `vector_bytes`
-// bytes.
+// A vector ends after `vector_size` records, or after the record with which it reaches
+// `vector_bytes` bytes.
 constexpr index_t vector_size = 1000;
 constexpr std::size_t vector_bytes = std::size_t{1} << 20;
 
 // The rename of a table or field.
 struct Rename {
   Table_Id table;
-  Field_Id field;  // null: of the table
+  Field_Id field;  // null: rename the table
   std::string old_name;
   std::string new_name;
 };
@@ -119,9 +119,9 @@ class Patch_Writer {
     rename(std::move(fields));
   }
 
-  // Orders the renames so that each new name is free. A rename waits for at most one other, the one
-  // that frees its new name, and at most one waits for it. The renames therefore form chains and
-  // rings.
+  // Orders the renames so that each new name is free. A rename can only wait for the rename that
+  // frees its new name, and at most one rename waits for it. Therefore the renames form chains and
+  // cycles.
   void rename(std::vector<Rename> waiting) {
     using Key = std::pair<Table_Id, std::string_view>;
     const auto key = [](const Rename& rename, std::string_view name) {
@@ -133,8 +133,8 @@ class Patch_Writer {
       by_new_name.emplace(key(waiting[i], waiting[i].new_name), i);
     }
     std::vector<bool> is_done(waiting.size());
-    // Frees the old name of a rename, then executes the renames that wait for it, one after the
-    // other.
+    // Gives a temporary name to the object of a rename, then executes the renames that wait for its
+    // old name, one after the other.
     const auto use_temporary_name = [&](std::size_t i) {
       for (;;) {
         const Key old_name = key(waiting[i], waiting[i].old_name);
@@ -146,14 +146,14 @@ class Patch_Writer {
         is_done[i] = true;
       }
     };
-    // Chains begin with a rename whose new name is free.
+    // A chain begins with a rename whose new name is free.
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (is_done[i] || by_old_name.contains(key(waiting[i], waiting[i].new_name))) continue;
       rename(waiting[i], waiting[i].new_name);
       is_done[i] = true;
       use_temporary_name(i);
     }
-    // Rings need a temporary name.
+    // A cycle needs a temporary name.
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (is_done[i]) continue;
       const std::string name = temporary_name();
@@ -173,7 +173,8 @@ class Patch_Writer {
     out_.end_line();
   }
 
-  // A field that references a dropped table is added with a temporary table, which is then dropped.
+  // If a field references a dropped table, creates a temporary table for it to reference, and drops
+  // this table afterwards.
   void add_field(const Change& change) {
     const Field_Description& field = change.schema->field;
     const bool is_reference = field.type.code == Type_Code::reference;
@@ -194,7 +195,7 @@ class Patch_Writer {
 
   // ---- records
 
-  // True for changes of records, unless their table is dropped first.
+  // Returns true for a change of records, unless their table is dropped first.
   bool has_records(const Change& change) const {
     return change.is_of_records() && !dropped_.contains({change.table->id, Field_Id()});
   }
@@ -263,7 +264,7 @@ class Patch_Writer {
     }
   }
 
-  // Returns the fields in the order of the table: fields that the patch adds come last.
+  // Returns the fields in the order of the patched table. Fields that the patch adds are last.
   std::vector<const Field_Change*> in_order_of_table(const Change& change) const {
     std::vector<const Field_Change*> result;
     for (const Field_Change& field : change.fields) result.push_back(&field);
@@ -312,12 +313,12 @@ class Patch_Writer {
   Text_Buffer out_;
   const std::vector<Change>& changes_;
   const Offset blobs_end_;
-  Names names_;                                                             // in use, now or later
+  Names names_;                                                             // now or later
   std::map<Table_Id, std::pair<std::string, std::string>> renamed_tables_;  // old and new name
   std::map<std::pair<Table_Id, Field_Id>, std::string> renamed_fields_;     // new name
   std::map<Table_Id, std::vector<Field_Id>> added_;
-  std::set<std::pair<Table_Id, Field_Id>> dropped_;  // without a field: tables
-  std::map<Table_Id, std::string> table_names_;      // of the tables of renamed fields
+  std::set<std::pair<Table_Id, Field_Id>> dropped_;  // tables have a null field
+  std::map<Table_Id, std::string> table_names_;      // for tables whose fields are renamed
   std::string values_;
   int temporary_names_ = 0;
 };

@@ -82,7 +82,7 @@ Content content_of(const Database& database) {
   return content;
 }
 
-// A database with the entries of another one, up to a position.
+// A database with the entries of another one up to a position.
 class Copy {
  public:
   Copy(const Abstract_File& source, Offset end) {
@@ -124,8 +124,8 @@ class Patch_Text : public ::testing::Test {
     db.soft_checkpoint();
     return db.get_journal().get_position();
   }
-  // Runs commands, and returns their patch. Checks the patches in both directions, and those of
-  // differences().
+  // Runs commands, and returns their patch. Verifies the patches in both directions, and the
+  // patches of differences().
   std::string run(const std::string& commands) {
     run_text(commands, db);
     const Offset end = checkpoint();
@@ -199,7 +199,7 @@ TEST_F(Patch_Text, RenamesChainsAndRings) {
             "rename_field t y x\nrename_field t patch_1 y\n");
 }
 
-// Handling renames one by one would compare each with all others.
+// If renames were handled one by one, each would be compared with all others.
 TEST(Long_Patch, TakesTimeInProportionToItsRenames) {
   constexpr int fields = 20'000;
   const auto name = [](int i) { return 'f' + std::to_string(i); };
@@ -267,7 +267,7 @@ TEST(Any_Patch, MakesOneStateOfAnother) {
       db.soft_checkpoint();
       positions.push_back(db.get_journal().get_position());
     }
-    // A history that diverges from the first one.
+    // A second history, which diverges from the first one.
     Copy other(file, positions[random.below(positions.size())]);
     Random_Changes changes(random);
     for (std::size_t i = random.below(50); i > 0; --i) changes.change(other.db());

@@ -8,25 +8,25 @@
 
 namespace joedb::inline v1 {
 
-// Names for records: the values of the first string field that has a unique index of its own, else
-// of the first string field. Valid until the schema changes.
+// Names records by the value of a string field: the first that alone has a unique index or, if
+// there is none, the first string field. Valid until the schema changes.
 class Reference_Names {
  public:
   explicit Reference_Names(const Database& database) : database_(database) {}
 
-  // Returns the name without quotes, in one line of at most 25 terminal columns. Empty if the table
-  // has no such field, or the record does not exist.
+  // Returns the name without quotes, as one line of at most 25 terminal columns. Empty if the table
+  // has no string field, or if the record does not exist.
   std::string name(Table_Id table, Record_Id record);
 
-  // Appends the id and, in parentheses, the name: "3 (Lyon)". Without a name, or for null: only the
-  // id.
+  // Appends the id and, in parentheses, the name: "3 (Lyon)". Appends only the id if there is no
+  // name.
   void append(std::string& out, Table_Id table, Record_Id record);
 
  private:
   const Field* naming_field(const Table& table);
 
   const Database& database_;
-  std::map<Table_Id, const Field*> fields_;  // null: the table has none
+  std::map<Table_Id, const Field*> fields_;  // null if the table has no string field
 };
 
 }  // namespace joedb::inline v1

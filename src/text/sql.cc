@@ -144,7 +144,7 @@ bool is_same_name(std::string_view a, std::string_view b) {
 
 static bool is_reserved(const std::string& lower) { return lower.starts_with("sqlite_"); }
 
-// `place` is "" or "TABLE.".
+// `place` is empty for a table, "TABLE." for a field.
 [[noreturn]] static void fail_reserved(const std::string& place, std::string_view name) {
   throw Exception(place + std::string(name) + " is a name that SQL does not allow: rename it");
 }
@@ -178,7 +178,7 @@ std::vector<Sql_Names::Named_Field> Sql_Names::fields(const Table& table) {
   return result;
 }
 
-// True if the names differ only in case. Equal names are an error of another kind.
+// Returns true if the names differ only in case. Equal names are a different error.
 static bool clashes(std::string_view name, std::string_view other) {
   return name != other && is_same_name(name, other);
 }

@@ -12,33 +12,33 @@
 #include "joedb/table/database.h"
 #include "kernel/schema/value_text.h"
 
-// Values and content as SQL for SQLite.
+// Writes values and databases as SQL for SQLite.
 
 namespace joedb::inline v1 {
 
-// The declared types of columns. shared: the same type for several types of fields, as joedb 10
-// writes them. exact: a different type for each type of field except references, from which an
-// import restores the type of the field.
+// The declared types of columns. shared: several types of fields have the same SQL type, as in
+// joedb 10. exact: each type of field, except reference, has its own SQL type, so that an import
+// can restore it.
 enum class Sql_Types : std::uint8_t { shared, exact };
 
-// Returns the declared type of a column. For a reference, REFERENCES and the table follow it.
+// Returns the declared type of a column. For a reference, append REFERENCES and the table.
 std::string_view sql_type(Type_Code code, Sql_Types types);
 
-// The names that tables and fields have in SQL. SQL does not distinguish upper and lower case: of
-// names that differ only in case, all but the first get _2, _3 … appended. SQL reserves names that
-// begin with sqlite_: they get _ in front.
+// The names of tables and fields in SQL. SQL ignores case: if names differ only in case, all except
+// the first get a suffix _2, _3 …. SQL reserves names that begin with sqlite_: they get the prefix
+// _.
 class Sql_Names {
  public:
-  // `database` must outlive this object, and not change its tables.
+  // `database` must outlive this object, and its tables must not change.
   explicit Sql_Names(const Database& database);
   const Database& database() const { return database_; }
   const std::string& table(const Table& table) const { return tables_.at(table.id()); }
   struct Named_Field {
     std::string name;  // in SQL
     Field_Id id;
-    const Field& field;  // of the table
+    const Field& field;  // in the table
   };
-  // Returns the fields that are not dropped, in the order of their ids.
+  // Returns the fields that exist (were not dropped), in the order of their ids.
   static std::vector<Named_Field> fields(const Table& table);
 
  private:
@@ -46,12 +46,12 @@ class Sql_Names {
   std::map<Table_Id, std::string> tables_;
 };
 
-// Returns the CREATE TABLE of a table, without a semicolon: a column "__id" for the record id, then
-// one for each field. A reference to a dropped table is only an INTEGER.
+// Returns the CREATE TABLE statement of a table, without a semicolon. Its columns are "__id", for
+// the record id, and the fields. A reference to a dropped table is a plain INTEGER.
 std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types types);
 
-// Append a number. SQL has no literals for some of them: nan becomes NULL, as in SQLite, and
-// infinity becomes 9e999.
+// Append a number. SQL has no literal for nan, which becomes NULL, as in SQLite, and none for
+// infinity, which becomes 9e999.
 void append_sql(std::string& out, float value);
 void append_sql(std::string& out, double value);
 void append_sql(std::string& out, Record_Id value);
@@ -63,24 +63,25 @@ void append_sql(std::string& out, T value) {
 
 // Appends X'…', which SQLite stores as a blob.
 void append_sql_bytes(std::string& out, std::string_view bytes);
-// Appends '…' if the text is UTF-8 without control characters, else a cast of its bytes.
+// Appends '…' if the text is UTF-8 without control characters. Otherwise appends a cast of its
+// bytes.
 void append_sql_text(std::string& out, std::string_view text);
 std::string sql_text(std::string_view text);
-// Returns the name in double quotes. It may have any characters.
+// Returns the name in double quotes. The name may have any characters.
 std::string sql_name(std::string_view name);
 
-// Compares names as SQLite does, without the case of ASCII letters.
+// Compares names as SQLite does: ignores the case of ASCII letters.
 bool is_same_name(std::string_view a, std::string_view b);
 
-// Throw Exception if SQL refuses a name that a table, or a field of this table, is about to get, or
-// does not distinguish it from another one. `id` is the table or field that is renamed; null for a
-// new one.
+// Throw Exception if a new name of a table, or of a field of this table, is not allowed in SQL, or
+// if SQL considers it equal to another name. `id` is the table or field to be renamed; null if it
+// is to be created.
 void require_new_table_name(const Database& database, Table_Id id, std::string_view name);
 void require_new_field_name(const Table& table, Field_Id id, std::string_view name);
 
-// Writes the content of a database: a transaction that creates each table, with a column "__id",
-// and has one INSERT per record. Names are those of Sql_Names. The bytes of blobs are omitted, and
-// their columns are NULL.
+// Writes the content of a database as one transaction, which creates the tables, each with a column
+// "__id", and has one INSERT per record. Names are those of Sql_Names. The bytes of blobs are
+// omitted: their columns are NULL.
 void write_sql(const Database& database, std::ostream& out);
 
 }  // namespace joedb::inline v1

@@ -9,7 +9,7 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// Smallest width to which columns are shrunk to fit the screen.
+// Minimum width of columns that are shrunk to fit the screen.
 constexpr std::size_t min_width = 8;
 
 void append_cell(std::string& out, const Column_Base& column, index_t id) {
@@ -22,7 +22,7 @@ Record_Id reference_in(const Field& field, index_t id) {
   return static_cast<const Column<Record_Id>&>(*field.column).get(id);
 }
 
-// Makes the text in `out` from `begin` on dim.
+// Makes the text in `out` dim, from `begin` on.
 void make_dim(std::string& out, std::size_t begin) {
   if (begin >= out.size()) return;
   out.insert(begin, colour::dim);
@@ -67,7 +67,7 @@ Table_Printer::Table_Printer(const Table& table, std::vector<index_t> records,
   add_columns();
 }
 
-// Ends the range after `limit` used records.
+// Ends the range after the first `limit` used records.
 void Table_Printer::apply_limit() {
   index_t counter = 0;
   index_t count = 0;
@@ -117,7 +117,7 @@ std::size_t Table_Printer::total_width() const {
   return width;
 }
 
-// Shrinks the widest text columns first, then leaves out the last columns. The first always stays.
+// Shrinks the widest text columns first. Then omits the last columns, but never the first one.
 void Table_Printer::fit() {
   std::size_t cap = 0;
   for (const Shown_Column& column : columns_) cap = std::max(cap, column.width);
@@ -179,7 +179,7 @@ void Table_Printer::add_heading(Text_Buffer& out) const {
   if (style_.has_colours) out.add(colour::end);
 }
 
-// Null references, and the names of others, are dim.
+// Null references, and the names of references, are dim.
 void Table_Printer::add_cell(Text_Buffer& out, const Shown_Column& column, index_t id) {
   out.add(' ');
   const std::size_t begin = out.text().size();

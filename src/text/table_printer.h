@@ -15,23 +15,23 @@
 
 namespace joedb::inline v1 {
 
-// How rows of a table are shown.
+// How to show the rows of a table.
 struct Row_Style {
   std::size_t max_column_width = Table_View().max_column_width;  // 0: no limit
-  std::size_t screen_width = 0;  // columns are shrunk to fit; 0: no limit
+  std::size_t screen_width = 0;  // shrink the columns to this width; 0: no limit
   index_t limit = 0;             // number of rows; 0: all
   bool has_colours = false;
-  const Database* names = nullptr;   // for the names of references; null: ids only
-  const Display* display = nullptr;  // asked regularly whether the user stops; may be null
+  const Database* names = nullptr;   // to look up names of references; null: show only ids
+  const Display* display = nullptr;  // asked regularly if the user stops the output; may be null
 
   Row_Style() = default;
-  // Uses the user's settings. With `requested_width`, columns are at most this wide, and are not
-  // shrunk to fit the screen.
+  // Uses the settings in `display`. With `requested_width`, columns are at most this wide, and are
+  // not shrunk to fit the screen.
   Row_Style(const Display& display, const Database& database,
             std::optional<std::size_t> requested_width = std::nullopt);
 };
 
-// Prints rows of a table. See write_table.
+// Prints rows of a table, see write_table.
 class Table_Printer {
  public:
   Table_Printer(const Table& table, const Table_View& view, const Row_Style& style);
@@ -40,8 +40,8 @@ class Table_Printer {
   // Throws Display_Stopped.
   void print(std::ostream& stream);
 
-  // The records left out because of the limit: their number, and the id of the first. If counting
-  // the records would take long, `count` is the number of ids instead.
+  // The records omitted because of the limit: their number, and the first id. If counting them
+  // would take long, `count` is the number of ids, including unused ones.
   struct Rest {
     index_t count = 0;
     index_t first = 0;
@@ -72,18 +72,18 @@ class Table_Printer {
   const Table& table_;
   const Row_Style style_;
   std::optional<Reference_Names> names_;
-  std::optional<std::vector<index_t>> records_;  // nullopt: [begin_, end_)
+  std::optional<std::vector<index_t>> records_;  // ids to print; nullopt: [begin_, end_)
   index_t begin_ = 0;
   index_t end_ = 0;
   Rest rest_;
   std::size_t id_width_ = 0;
   std::vector<Shown_Column> columns_;
-  std::vector<const Field*> left_out_;  // fields for which the screen has no room
+  std::vector<const Field*> left_out_;  // fields that do not fit on the screen
   std::string text_;
 };
 
-// Prints one record, a line per field. If the record is not in use, prints information about the
-// records of the table.
+// Prints one record, with one line per field. If the record is not in use, prints information about
+// the records of the table instead.
 void print_record(std::ostream& out, const Table& table, Record_Id record, const Row_Style& style);
 
 }  // namespace joedb::inline v1

@@ -18,9 +18,9 @@ TEST(Display_Width, CountsColumnsOfATerminal) {
   EXPECT_EQ(display_width(U'\u0301'), 0);      // combining accent
   EXPECT_EQ(display_width(U'\u200b'), 0);      // zero-width space
   EXPECT_EQ(display_width(U'\u65e5'), 2);      // kanji
-  EXPECT_EQ(display_width(U'\u300a'), 1);      // narrow, among wide ones
+  EXPECT_EQ(display_width(U'\u300a'), 1);      // narrow, between wide characters
   EXPECT_EQ(display_width(U'\uac00'), 2);      // hangul
-  EXPECT_EQ(display_width(U'\U0001F600'), 1);  // emoji: newer than the table
+  EXPECT_EQ(display_width(U'\U0001F600'), 1);  // emoji are newer than the table
   EXPECT_EQ(display_width("e\u0301\u65e5"), 3u);
 }
 

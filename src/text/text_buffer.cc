@@ -5,7 +5,7 @@ namespace joedb::inline v1 {
 Text_Buffer::~Text_Buffer() {
   try {
     flush();
-  } catch (...) {  // of a stream that is set to throw; flush() reports it
+  } catch (...) {  // the stream is set to throw
   }
 }
 

@@ -9,18 +9,18 @@
 
 namespace joedb::inline v1 {
 
-// Buffers text for a stream, and writes it in large blocks.
+// Buffers text, and writes it to a stream in large blocks.
 class Text_Buffer {
  public:
   // `out` must outlive the buffer.
   explicit Text_Buffer(std::ostream& out) : out_(out) { text_.reserve(2 * block_size); }
-  // Writes the remaining text, and ignores exceptions of the stream. Call flush() first to get
-  // these exceptions.
+  // Writes the remaining text, and ignores exceptions of the stream. To get these exceptions, call
+  // flush() first.
   ~Text_Buffer();
   Text_Buffer(const Text_Buffer&) = delete;
   Text_Buffer& operator=(const Text_Buffer&) = delete;
 
-  // Returns the text that was not written yet, for appending.
+  // Returns the buffered text. Append to it.
   std::string& text() { return text_; }
 
   // Appends texts, characters and integers, one after the other.
@@ -29,7 +29,7 @@ class Text_Buffer {
     (append(parts), ...);
   }
 
-  // Writes the text once it fills a block. Call this regularly.
+  // Writes the buffered text if it fills a block. Call this regularly.
   void write_full_block() {
     if (text_.size() >= block_size) [[unlikely]]
       flush();
@@ -40,7 +40,7 @@ class Text_Buffer {
     write_full_block();
   }
 
-  // Writes all text to the stream. The state of the stream tells whether that succeeded.
+  // Writes the buffered text to the stream. Check the state of the stream to see if this succeeded.
   void flush();
 
  private:

@@ -13,8 +13,8 @@
 
 namespace joedb::inline v1 {
 
-// Memory for a buffer. Its address and its end are multiples of 64, as Arrow recommends. Its bytes
-// are uninitialized.
+// Uninitialized memory for a buffer. Its address and its end are multiples of 64, as Arrow
+// recommends.
 class Arrow_Buffer {
  public:
   Arrow_Buffer() = default;
@@ -38,11 +38,11 @@ class Arrow_Buffer {
   std::unique_ptr<char, Free> data_;
 };
 
-// Builds an array that owns all memory it refers to. A consumer may move children out of the array;
-// they live on then.
+// Builds an array that owns all memory to which it refers. A consumer may move children out of the
+// array; they then outlive it.
 class Arrow_Array_Builder {
  public:
-  // Adds a buffer in memory that is kept alive by add_owner or add_memory.
+  // Adds a buffer in memory that is kept alive by add_owner() or add_memory().
   void add_buffer(const void* buffer) { buffers_.push_back(buffer); }
   void add_buffer(Arrow_Buffer buffer) {
     add_buffer(buffer.data());
@@ -50,9 +50,10 @@ class Arrow_Array_Builder {
   }
   void add_memory(Arrow_Buffer buffer) { memory_.push_back(std::move(buffer)); }
   void add_owner(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
-  // Takes ownership of the child. Releases it and throws std::bad_alloc if there is no memory.
+  // Takes ownership of the child. If memory is exhausted, releases the child and throws
+  // std::bad_alloc.
   void add_child(ArrowArray child);
-  // Returns the array; the caller must release it. Throws std::bad_alloc.
+  // Returns the array, which the caller must release. Throws std::bad_alloc.
   ArrowArray finish(index_t length, index_t null_count);
 
   Arrow_Array_Builder() = default;
@@ -70,7 +71,7 @@ class Arrow_Array_Builder {
   std::vector<ArrowArray*> child_pointers_;
 };
 
-// An Arrow type, as the C data interface describes it.
+// An Arrow type as in the C data interface.
 struct Arrow_Type {
   std::string format;
   std::string name;

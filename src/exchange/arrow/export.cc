@@ -23,13 +23,13 @@ struct Exported_Field {
   std::shared_ptr<const Arrow_Pin> pin;
 };
 
-// Records with consecutive ids.
+// A run of records with consecutive ids.
 struct Run {
   index_t first;
   index_t size;
 };
 
-// A table as it was when it was exported.
+// A table in its state at the time of the export.
 struct Exported_Table {
   std::string name;
   std::vector<Exported_Field> fields;
@@ -97,8 +97,8 @@ Arrow_Type arrow_type(const Database& database, const Field& field, const Arrow_
 
 // ---- batches ------------------------------------------------------------------------------------
 
-// The records of one item of the stream. Columns of numbers are not copied if there is only one
-// run.
+// The records of one item of the stream. If they are a single run, columns of numbers are not
+// copied.
 struct Batch {
   std::vector<Run> runs;
   index_t rows = 0;
@@ -113,7 +113,7 @@ struct Batch {
   }
 };
 
-// The validity bitmap of a batch. No record is null until set_null is called.
+// The validity bitmap of a batch. All records are valid until set_null() is called.
 class Validity {
  public:
   explicit Validity(index_t rows) : rows_(rows) {}
@@ -128,7 +128,7 @@ class Validity {
     ++null_count_;
   }
   index_t null_count() const { return null_count_; }
-  // Adds the bitmap to the array, or a null pointer if no record is null.
+  // Adds the bitmap to the array; adds a null pointer if no record is null.
   void add_to(Arrow_Array_Builder& array) && {
     if (null_count_ == 0)
       array.add_buffer(nullptr);
@@ -146,7 +146,7 @@ std::size_t size_of(index_t count, std::size_t unit) {
   return static_cast<std::size_t>(count) * unit;
 }
 
-// Makes the arrays of one batch.
+// Creates the arrays of one batch.
 class Batch_Writer {
  public:
   Batch_Writer(const Exported_Table& table, const Batch& batch) : table_(table), batch_(batch) {}
@@ -206,7 +206,7 @@ class Batch_Writer {
     return finish({}, std::move(out));
   }
 
-  // A column from a snapshot may contain bytes other than 0 and 1.
+  // Normalizes the values, because a column from a snapshot may contain bytes other than 0 and 1.
   ArrowArray values(std::type_identity<bool>) {
     const char* const column = field_->pin->values();
     const std::size_t size = size_of(batch_.rows, 1) / 8 + 1;
@@ -255,12 +255,12 @@ class Batch_Writer {
     return texts.substr(offset, handle.size);
   }
 
-  // Sizes and range of the texts of the batch, according to their handles.
+  // Sizes and range of the texts of the batch, taken from their handles.
   struct Texts {
-    std::size_t size = 0;         // total, in bytes
-    const char* begin = nullptr;  // range of the texts in the block
+    std::size_t size = 0;         // total size in bytes
+    const char* begin = nullptr;  // range of the texts in the block of the column
     const char* end = nullptr;
-    bool is_ascii = false;  // false also if checking would take long
+    bool is_ascii = false;  // also false if the check would take long
   };
   Texts inspect_texts() const {
     constexpr std::uint64_t high_bits = 0x8080808080808080;
@@ -288,7 +288,7 @@ class Batch_Writer {
     return result;
   }
 
-  // Rows whose text is not UTF-8, with the replacement, in ascending order.
+  // The rows whose text is not UTF-8, in ascending order, each with the replacement of its text.
   using Replaced = std::vector<std::pair<index_t, std::string>>;
   Replaced check_texts(const Texts& texts) const {
     Replaced result;
@@ -314,8 +314,8 @@ class Batch_Writer {
     });
   }
 
-  // Copies a block of fixed size, which is faster, if the bytes after the text can be read and
-  // overwritten.
+  // Copies a block of fixed size, which is faster than the exact size, if the bytes after the text
+  // can be read, and those after the copy overwritten.
   static constexpr std::size_t max_block = 32;
   void copy(char* out, std::string_view t) const {
     const std::string_view texts = field_->pin->texts();
@@ -350,8 +350,9 @@ class Batch_Writer {
     return array.finish(batch_.rows, 0);
   }
 
-  // An element of a view array: 4 bytes of size, then the text if it has at most 12 bytes; else its
-  // first 4 bytes, and the part and the offset where it is.
+  // An element of a view array. It has 4 bytes of size, followed by the text if it has at most 12
+  // bytes. Otherwise, the first 4 bytes of the text follow, then the part that contains the text,
+  // and the offset in that part.
   struct View {
     static constexpr std::size_t max_inline_size = 12;
     std::uint64_t start;
@@ -359,9 +360,9 @@ class Batch_Writer {
   };
   static_assert(sizeof(View) == 16);
 
-  // Texts of more than 12 bytes are in parts. The first parts are overlapping ranges of the block
-  // of the column, because an offset has 31 bits. After them come parts for single texts: replaced
-  // ones, and texts that cross the end of a range.
+  // Texts of more than 12 bytes are in parts. The first parts are overlapping ranges of the
+  // column's block: several, because an offset has only 31 bits. They are followed by parts for
+  // single texts: for replaced texts, and for texts that cross the end of a range.
   ArrowArray views(const Texts& texts, const Replaced& replaced) {
     constexpr std::size_t chunk = std::size_t{1} << 30;
     constexpr std::size_t longest = std::numeric_limits<std::int32_t>::max();
@@ -545,13 +546,13 @@ class Table_Stream {
     return code;
   }
 
-  // Start of the next batch: a run, and the number of its records that are done.
+  // The start of the next batch: a run, and the number of records already done in that run.
   struct Place {
     std::size_t run = 0;
     index_t done = 0;
   };
 
-  // Returns the next batch; it has no records at the end.
+  // Returns the next batch. At the end, the batch is empty.
   Batch next_batch() {
     Batch batch;
     while (place_.run < table_.runs.size() && batch.rows < table_.options.max_rows) {

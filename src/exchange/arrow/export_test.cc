@@ -25,7 +25,7 @@ const Table_Id person(1);
 const Field_Id name(1), age(2), home(3), height(4), is_here(5), picture(6), small(7), shorter(8),
     large(9), weight(10);
 
-// A table with a field of each type, in memory.
+// A table in memory that has a field of each type.
 class Arrow_Export_Test : public ::testing::Test {
  protected:
   Arrow_Export_Test() {
@@ -192,7 +192,7 @@ TEST_F(Arrow_Export_Test, ATextThatIsNotUtf8IsAnErrorOrReplaced) {
   EXPECT_EQ(items(binary).rows()[7], "{" + bad + "}");
 }
 
-// Also the last text of a block, and texts between replaced ones.
+// This includes the last text of a block, and texts between replaced ones.
 TEST_F(Arrow_Export_Test, HasTextsOfAllLengths) {
   index_t rows = 0;
   const auto check = [&] {
@@ -321,7 +321,7 @@ TEST_F(Arrow_Export_Test, ArraysAreReleasedByOtherThreads) {
   }
 }
 
-// Exports some states of a database between random changes, and compares the arrays later.
+// Exports some states of a database, between random changes, and compares the arrays later.
 TEST(Arrow_Export, ArraysHaveTheStateOfTheirExportWhateverComesLater) {
   const std::uint64_t first = testing::first_seed();
   for (std::uint64_t seed = first; seed < first + 30; ++seed) {

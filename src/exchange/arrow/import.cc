@@ -40,11 +40,11 @@ class Source_Stream {
   Source_Stream& operator=(const Source_Stream&) = delete;
 
   Released<ArrowSchema> schema() { return get<ArrowSchema>(stream_->get_schema); }
-  // Returns the next item; a released array at the end.
+  // Returns the next item. At the end, this is an array that is marked as released.
   Released<ArrowArray> next() { return get<ArrowArray>(stream_->get_next); }
 
  private:
-  // If a function fails, its output is ignored: it must not be released.
+  // If a function fails, its output must be ignored, and not be released.
   template <class T>
   Released<T> get(int (*function)(ArrowArrayStream*, T*)) {
     Released<T> result;
@@ -66,8 +66,8 @@ class Source_Stream {
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-// Converts a number. Returns false if To cannot hold it. Floating-point results are rounded if
-// `round`.
+// Converts a number. Returns false if `To` cannot hold it. If `round`, floating-point results may
+// be rounded.
 template <class To, class From>
 bool convert_number(From value, To& out, bool round) {
   if constexpr (std::is_same_v<To, From>) {
@@ -134,8 +134,8 @@ bool is_number(Type_Code type) {
   }
 }
 
-// Throws Data_Error if the type of the column does not fit the field, whatever its values. Fields
-// hold any bytes as a text, so texts and bytes are not distinguished.
+// Throws Data_Error if the field cannot hold the type of the column, whatever the values are. Does
+// not distinguish texts and bytes, because a string field can hold any bytes.
 void require_compatible(const Target& target, const Arrow_Import_Options& options) {
   const Arrow_Kind kind = target.source->kind;
   const bool is_integer = is_arrow_integer(kind) || kind == Arrow_Kind::boolean;
@@ -157,10 +157,10 @@ void require_compatible(const Target& target, const Arrow_Import_Options& option
                      std::string(type_name(target.type)));
 }
 
-// The rows of one column in one batch, converted to values of its field.
+// The rows of a column in a batch, converted to values of its field.
 class Converter {
  public:
-  // `first_row`: number of the first row of the batch in the stream.
+  // `first_row` is the number of the batch's first row in the stream.
   Converter(const Target& target, const Arrow_Import_Options& options, const ArrowArray& item,
             std::int64_t first_row)
       : target_(target),
@@ -168,7 +168,7 @@ class Converter {
         first_row_(first_row),
         rows_(*target.source, *item.children[target.child], item.offset, item.length) {}
 
-  // Returns the values in the array if they need no conversion, else null.
+  // Returns a pointer to the values in the array if they need no conversion; otherwise null.
   template <class T>
   const T* find_in_place() const {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
@@ -183,7 +183,7 @@ class Converter {
     }
   }
 
-  // True if the buffers show that a string field can hold all texts.
+  // Returns true if the buffers prove that a string field can hold all texts.
   bool has_only_valid_texts() const {
     return is_arrow_text(target_.source->kind) && !rows_.may_have_nulls() &&
            rows_.values().max_text_size() <=
@@ -196,8 +196,8 @@ class Converter {
   };
   Range all() const { return {0, rows_.size()}; }
 
-  // Calls f(row, value) for each row of the range. T is the type of values of the field, or
-  // std::string_view for the bytes of a blob; null blobs have a null data(). Throws Data_Error.
+  // Calls f(row, value) for each row in the range. T is the type of the field's values; for a blob,
+  // it is std::string_view, whose data() is null if the blob is null. Throws Data_Error.
   template <class T, class F>
   void for_each(Range range, F f) const {
     const Arrow_Kind kind = target_.source->kind;
@@ -219,7 +219,7 @@ class Converter {
     }
   }
 
-  // Text for messages.
+  // Returns the place of a value, for messages.
   std::string place(std::int64_t row) const {
     return "column " + target_.name + ", row " + std::to_string(first_row_ + row);
   }
@@ -262,7 +262,7 @@ class Converter {
         return read([&](std::int64_t place) { return values.view(place); });
     }
   }
-  // Calls read(row, value) with each value of the array.
+  // Calls read(row, value) for each value of the array.
   template <class T, class F, class Read>
   void numbers(Range range, F f, Read read) const {
     const Arrow_Values& values = rows_.values();
@@ -336,7 +336,7 @@ class Converter {
 
 // ---- keys of unique indexes ---------------------------------------------------------------------
 
-// The new keys of one unique index. Their texts refer to the batches.
+// The new keys of a unique index. Their texts point into the batches.
 class New_Keys {
  public:
   New_Keys(const Table& table, const Index& index) : table_(table), index_(index) {
@@ -346,7 +346,8 @@ class New_Keys {
                      []<class T>(std::type_identity<T>) { return key_part<T>(T()); }));
   }
 
-  // Adds the value of one row for one field of the index. Rows without a value have the default.
+  // Sets the value of one row for one field of the index. Rows without a value have the default
+  // value.
   void add(std::size_t part, std::int64_t row, Key_Part value) {
     while (parts_.size() <= static_cast<std::size_t>(row) * default_.size())
       parts_.insert(parts_.end(), default_.begin(), default_.end());
@@ -422,7 +423,7 @@ class Importer {
     std::vector<Converter> columns = {};  // one for each target
   };
 
-  // Finds the field of each column. Skipped columns may have any type.
+  // Finds the field for each column. A column to skip may have any type.
   void find_targets(const ArrowSchema& schema) {
     require_struct(schema);
     columns_ = static_cast<std::size_t>(schema.n_children);
@@ -444,8 +445,8 @@ class Importer {
     }
     if (options_.use_ids && ids_target_.source == nullptr)
       throw Data_Error("there is no column __id");
-    // Fields are written in this order, because the last field of a unique index inserts a record
-    // in it.
+    // Write the fields in this order, because a record enters a unique index with the last field of
+    // the index.
     const auto id = [](const Target& target) { return target.field; };
     std::ranges::stable_sort(targets_, {}, id);
     for (std::size_t i = 1; i < targets_.size(); ++i)
@@ -460,7 +461,7 @@ class Importer {
       throw Data_Error("column __id: ids are integers");
   }
 
-  // Reads and checks all batches.
+  // Reads all batches, and checks them.
   void read(Source_Stream& stream) {
     while (true) {
       Released<ArrowArray> array = stream.next();
@@ -476,7 +477,7 @@ class Importer {
     }
   }
 
-  // With default options, a null id is an error.
+  // Use default options, with which a null id is an error.
   void read_ids(const Item& item) {
     const Arrow_Import_Options options;
     const Converter converter(ids_target_, options, item.array.value, item.first_row);
@@ -509,7 +510,7 @@ class Importer {
     }
   }
 
-  // Throws Data_Error if a value cannot be written. Collects the keys of unique indexes.
+  // Throws Data_Error if a value cannot be written. Collects the new keys of unique indexes.
   void check(const Target& target, const Converter& converter) {
     const bool has_keys = has_unique_index(target.field);
     visit_type(target.type, [&]<class T>(std::type_identity<T>) {
@@ -525,8 +526,8 @@ class Importer {
       });
     });
   }
-  // Checks new blobs. Their positions are not known yet; as keys they get numbers that no other
-  // blob has.
+  // Checks new blobs. As keys, they get unique numbers instead of their positions, which are not
+  // known yet.
   void check_blobs(const Target& target, const Converter& converter) {
     const bool has_keys = has_unique_index(target.field);
     converter.for_each<std::string_view>(converter.all(), [&](std::int64_t row,
@@ -542,7 +543,8 @@ class Importer {
 
   // ---- unique indexes
 
-  // True if the import writes the last field of a unique index, which inserts records in it.
+  // Returns true if the import writes the last field of a unique index, so that records enter the
+  // index.
   bool is_filled(const Index& index) const {
     const std::vector<Field_Id>& fields = index.definition().fields;
     if (!index.definition().is_unique || !index.is_complete()) return false;
@@ -569,7 +571,7 @@ class Importer {
 
   // ---- ids
 
-  // Throws Data_Error if insertions with these ids would.
+  // Throws Data_Error if the ids cannot be inserted.
   void require_ids() {
     std::vector<index_t> sorted(ids_.begin(), ids_.end());
     std::sort(sorted.begin(), sorted.end());
@@ -579,7 +581,7 @@ class Importer {
     if (sorted.front() < 0) fail(sorted.front(), " cannot exist");
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
       fail(*twice, " comes twice");
-    // As in Database::apply, the rows of a vector count against the limit of skipped ids.
+    // Like Database::apply, count the rows of a vector against the limit on skipped ids.
     index_t left = database_.get_database().budget().skip;
     index_t next = table_.records().size();
     for_each_run(sorted, [&](std::size_t begin, std::size_t size) {
@@ -605,11 +607,11 @@ class Importer {
       for (std::size_t i = 0; i < targets_.size(); ++i)
         write(targets_[i], item.columns[i], item.first_row, first);
       item.columns.clear();
-      Released<ArrowArray>(std::move(item.array));  // frees memory for the next item
+      Released<ArrowArray>(std::move(item.array));  // frees memory before the next item
     }
   }
 
-  // Calls f(row, size) for each run of rows with consecutive ids.
+  // Calls f(row, size) for each run of rows whose ids are consecutive.
   template <class F>
   static void for_each_run(std::span<const index_t> ids, F f) {
     for (std::size_t begin = 0; begin < ids.size();) {
@@ -620,7 +622,7 @@ class Importer {
     }
   }
 
-  // Inserts in ascending order, so that no id is skipped that comes later.
+  // Inserts in ascending order, so that no insertion skips an id that is inserted later.
   void insert_ids() {
     std::vector<index_t> sorted(ids_.begin(), ids_.end());
     std::sort(sorted.begin(), sorted.end());
@@ -633,11 +635,11 @@ class Importer {
     });
   }
 
-  // Number of rows per piece. Values that need conversion are written in pieces, which stay in the
-  // cache.
+  // Number of rows per piece. Values to be converted are written in pieces, which fit in the cache.
   static constexpr std::int64_t piece = std::int64_t{1} << 14;
 
-  // `first_row`: number of the first row of the item. `first`: id of the first row of the import.
+  // `first_row` is the number of the item's first row; `first` is the id of the first row of the
+  // import.
   void write(const Target& target, const Converter& converter, index_t first_row, Record_Id first) {
     const std::int64_t rows = converter.all().end;
     visit_type(target.type, [&]<class T>(std::type_identity<T>) {
@@ -685,11 +687,11 @@ class Importer {
   const Arrow_Import_Options options_;
   std::size_t columns_ = 0;  // number of columns in the schema
   std::deque<Arrow_Column_Type> types_;
-  std::vector<Target> targets_;  // in the order of their fields
-  Target ids_target_;            // the column `__id`, with use_ids
+  std::vector<Target> targets_;  // sorted by field
+  Target ids_target_;            // the column `__id`, if use_ids
   std::vector<Item> items_;
   index_t rows_ = 0;
-  std::vector<index_t> ids_;  // ids of the rows, with use_ids
+  std::vector<index_t> ids_;  // ids of the rows, if use_ids
   std::map<const Index*, New_Keys> keys_;
 };
 
@@ -728,7 +730,7 @@ Type_Code usual_type(const Arrow_Column_Type& column) {
   return Type_Code::none;
 }
 
-// `table`: id of the table that will be created.
+// `table` is the id that the new table will get.
 Type type_for(const Database& database, const std::string& name, Table_Id table,
               const Arrow_Column_Type& column) {
   constexpr std::string_view references = "references ";

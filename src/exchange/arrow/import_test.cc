@@ -34,7 +34,7 @@ Arrow_Buffer buffer_of(const std::vector<T>& values) {
   return result;
 }
 
-// Adds a validity bitmap: null where `valid` is 0.
+// Adds a validity bitmap: elements are null where `valid` is 0.
 void add_validity(Arrow_Array_Builder& array, const std::vector<int>& valid) {
   if (valid.empty()) return array.add_buffer(nullptr);
   std::vector<unsigned char> bits(valid.size() / 8 + 1);
@@ -85,7 +85,7 @@ ArrowArray item_of(const std::vector<ArrowArray>& columns) {
   return item.finish(columns.empty() ? 0 : columns[0].length, 0);
 }
 
-// Makes a stream of these items.
+// Creates a stream of these items.
 ArrowArrayStream stream_of(const ArrowSchema& schema, std::vector<ArrowArray> items) {
   struct Source {
     ArrowSchema schema;
@@ -165,8 +165,8 @@ class Arrow_Import_Test : public ::testing::Test {
                         const Arrow_Import_Options& options = {}) {
     return import(stream_of(columns), options);
   }
-  // Imports a stream, and returns the error. Checks that nothing has changed, and that the stream
-  // is released.
+  // Imports a stream, and returns the error. Verifies that the import changed nothing, and released
+  // the stream.
   std::string failure(ArrowArrayStream stream, const Arrow_Import_Options& options = {}) {
     const std::string before = content_text(db_.get_database());
     const Offset position = db_.get_journal().get_position();
@@ -504,7 +504,8 @@ TEST_F(Arrow_Import_Test, ARowThatIsNullAsAWholeIsAnError) {
 }
 
 TEST_F(Arrow_Import_Test, OffsetsOfItemsAndOfTheirChildrenAreAdded) {
-  // Of 12 elements, the item (offset 3) has elements 3 and up; a child with offset 2 has 5 and up.
+  // Of 12 elements, the item (offset 3) has elements from 3 on; a child with offset 2 has elements
+  // from 5 on.
   std::vector<std::string> words;
   std::vector<std::int8_t> tiny;
   std::vector<int> valid, bools;
@@ -650,7 +651,7 @@ TEST_F(Arrow_Import_Test, IdsThatSkipTooManyAreFoundBeforeTheFirstIsWritten) {
   const Arrow_Import_Options options{.use_ids = true};
   EXPECT_EQ(failure(tiny_with_ids({3, INT64_MAX}), options),
             "column __id: record 9223372036854775807: too many ids are skipped");
-  // Uses up the limit of records without values, except for six.
+  // Use up the limit on records without values, except for six records.
   db_.write(Create_Table{"other"});
   db_.write(Insert_Vector{Table_Id(2), Record_Id(0), (1 << 24) - 6});
   db_.write(Drop_Table{Table_Id(2)});

@@ -31,7 +31,7 @@ std::shared_ptr<const Arrow_Pin> Arrow_Pins::pin(Table_Id table, Field_Id field)
 void Arrow_Pins::detach(Pins::iterator begin, Pins::iterator end) {
   while (begin != end) {
     const std::shared_ptr<Arrow_Pin> pin = begin->second.lock();
-    // If this is the only owner, no other can appear: new ones need mutex_.
+    // If this is the only owner, there cannot be a new owner, because creating one requires mutex_.
     if (pin && pin.use_count() > 1) {
       const Place& place = begin->first;
       Table& table = database_.table(place.table);

@@ -10,8 +10,9 @@ namespace joedb::inline v1 {
 
 static std::string checked(const char* text) { return text == nullptr ? "" : text; }
 
-// Returns the value of a key in the metadata; empty if there is none. Numbers have the byte order
-// of the machine. The total size is not in the interface, so it cannot be checked.
+// Returns the value of a key in the metadata; empty if there is none. Numbers in the metadata have
+// the byte order of the machine. The interface does not state the total size, so the size cannot be
+// checked.
 static std::string metadata_value(const char* metadata, std::string_view wanted) {
   if (metadata == nullptr) return {};
   const auto read_size = [&metadata] {
@@ -158,7 +159,7 @@ template <class Offset_Type>
 void Arrow_Values::check_offsets() {
   if (size_ == 0) return;
   texts_ = static_cast<const char*>(array_.buffers[2]);
-  // The difference of two offsets that are not negative cannot overflow.
+  // The difference of two non-negative offsets cannot overflow.
   std::make_unsigned_t<Offset_Type> negative = 0, decreasing = 0;
   auto last = get<Offset_Type>(0);
   const Offset_Type begin = last;

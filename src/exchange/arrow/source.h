@@ -14,7 +14,7 @@
 
 namespace joedb::inline v1 {
 
-// The kinds of columns of other programs that fields can hold.
+// The kinds of Arrow columns that can be imported into fields.
 enum class Arrow_Kind {
   null,  // every value is null
   boolean,
@@ -38,26 +38,26 @@ enum class Arrow_Kind {
 // The type of a column.
 struct Arrow_Column_Type {
   std::string name;
-  Arrow_Kind kind = Arrow_Kind::null;  // kind of the values, also with a dictionary
-  bool is_bytes = false;               // texts of any bytes
+  Arrow_Kind kind = Arrow_Kind::null;  // kind of the values, also if there is a dictionary
+  bool is_bytes = false;               // texts may have any bytes
   bool has_dictionary = false;
   Arrow_Kind index = Arrow_Kind::int32;  // kind of the indexes into the dictionary
-  std::string joedb_type;                // `joedb.type` of the metadata; may be empty
+  std::string joedb_type;                // value of `joedb.type` in the metadata; may be empty
 
-  // Throws Data_Error for a type that no field can hold, and for a schema that contradicts itself.
+  // Throws Data_Error if no field can hold the type, or if the schema is inconsistent.
   explicit Arrow_Column_Type(const ArrowSchema& schema);
 };
 
-// Throws Data_Error unless the schema is a struct with all its children. Their types are not
-// checked.
+// Throws Data_Error unless the schema is a struct and has all its children. Does not check the
+// types of the children.
 void require_struct(const ArrowSchema& schema);
-// Returns the name of a column; empty if it has none.
+// Returns the name of a column; empty if the column has no name.
 std::string arrow_name(const ArrowSchema& column);
 
-// Largest length, and largest offset, of an array; larger ones are refused.
+// Maximum length, and maximum offset, of an array. Larger arrays are rejected.
 inline constexpr std::int64_t max_arrow_length = std::int64_t{1} << 48;
 
-// Calls f(std::type_identity<T>()) with the C++ type of an integer kind. Precondition:
+// Calls f(std::type_identity<T>()), where T is the C++ type of an integer kind. Precondition:
 // is_arrow_integer(kind).
 template <class F>
 decltype(auto) visit_arrow_integer(Arrow_Kind kind, F&& f) {
@@ -87,12 +87,12 @@ inline bool is_arrow_text(Arrow_Kind kind) {
   return kind >= Arrow_Kind::text && kind <= Arrow_Kind::text_view;
 }
 
-// A checked part of an array: offsets and views point into the buffers, as far as the interface
-// tells their sizes. The array and `name` must outlive this object.
+// A checked range of an array. Its offsets and views are known to point into the buffers, as far as
+// the interface states the sizes of the buffers. The array and `name` must outlive this object.
 class Arrow_Values {
  public:
-  // Refers to elements [first, first + size) of the array, not counting the offset of the array
-  // itself. Throws Data_Error, with `name` in the text.
+  // Refers to elements [first, first + size) of the array; the array's own offset is added. Throws
+  // Data_Error, whose text contains `name`.
   Arrow_Values(const std::string& name, Arrow_Kind kind, const ArrowArray& array,
                std::int64_t first, std::int64_t size);
 
@@ -102,7 +102,7 @@ class Arrow_Values {
     if (validity_ == nullptr) return kind_ == Arrow_Kind::null;
     return !bit(validity_, first_ + i);
   }
-  // The values of a kind of numbers, which may be unaligned; null if there are none.
+  // Returns the values of a kind of numbers, which may be unaligned; null if there are none.
   template <class T>
   const char* data() const {
     return size_ == 0 ? nullptr : values_ + first_ * std::int64_t{sizeof(T)};
@@ -112,13 +112,13 @@ class Arrow_Values {
     return load<T>(values_ + (first_ + i) * std::int64_t{sizeof(T)});
   }
   bool boolean(std::int64_t i) const { return bit(values_, first_ + i); }
-  // The value of any integer kind. Values of uint64 beyond the range of int64 become negative.
+  // Returns a value of any integer kind. A uint64 beyond the range of int64 becomes negative.
   std::int64_t integer(std::int64_t i) const {
     return visit_arrow_integer(kind_, [&]<class T>(std::type_identity<T>) {
       return static_cast<std::int64_t>(get<T>(i));
     });
   }
-  // A text of a kind with offsets of this type. data() of the result is never null.
+  // Returns a text, for kinds with offsets of this type. data() of the result is never null.
   template <class Offset_Type>
   std::string_view text(std::int64_t i) const {
     const auto begin = get<Offset_Type>(i);
@@ -126,9 +126,9 @@ class Arrow_Values {
     if (begin == end) return "";
     return {texts_ + begin, static_cast<std::size_t>(end - begin)};
   }
-  // A text of the kind text_view.
+  // Returns a text, for kind text_view.
   std::string_view view(std::int64_t i) const;
-  // Upper bound of the size of a text with offsets, in bytes; 0 for other kinds.
+  // Returns an upper bound in bytes for the texts of a kind with offsets; 0 for other kinds.
   std::int64_t max_text_size() const { return max_text_size_; }
 
  private:
@@ -144,7 +144,7 @@ class Arrow_Values {
   const std::string& name_;
   const Arrow_Kind kind_;
   const ArrowArray& array_;
-  std::int64_t first_;  // includes the offset of the array
+  std::int64_t first_;  // includes the array's own offset
   const std::int64_t size_;
   const char* validity_ = nullptr;
   const char* values_ = nullptr;
@@ -152,7 +152,7 @@ class Arrow_Values {
   std::int64_t max_text_size_ = 0;
 };
 
-// The rows of one column in one batch. Values are looked up in the dictionary, if there is one.
+// The rows of a column in a batch. If there is a dictionary, values are looked up in it.
 class Arrow_Rows {
  public:
   Arrow_Rows(const Arrow_Column_Type& type, const ArrowArray& array, std::int64_t first,
@@ -164,24 +164,24 @@ class Arrow_Rows {
   bool may_have_nulls() const {
     return codes_.may_have_nulls() || (values_ && values_->may_have_nulls());
   }
-  // Index of the value of a row in values(); -1 for null.
+  // Returns the index in values() of the value of a row; -1 if the row is null.
   std::int64_t place(std::int64_t row) const {
     if (codes_.is_null(row)) return -1;
     if (!values_) return row;
     const std::int64_t code = codes_.integer(row);
     return values_->is_null(code) ? -1 : code;
   }
-  // Positions and sizes of the kind blob_place.
+  // The positions and sizes of blobs, for kind blob_place.
   const Arrow_Values& positions() const { return *children_[0]; }
   const Arrow_Values& sizes() const { return *children_[1]; }
 
  private:
-  Arrow_Values codes_;  // indexes into values_ or, without a dictionary, the values
+  Arrow_Values codes_;  // indexes into values_; without a dictionary, the values
   std::unique_ptr<Arrow_Values> values_;
   std::unique_ptr<Arrow_Values> children_[2];
 };
 
-// Returns the value of a half-float.
+// Converts a half-float.
 float float_of_half(std::uint16_t half);
 
 }  // namespace joedb::inline v1

@@ -6,10 +6,10 @@
 
 namespace joedb::inline v1 {
 
-// True if all bytes are ASCII; faster than is_utf8.
+// Returns true if all bytes are ASCII. Faster than is_utf8.
 bool is_ascii(std::string_view text);
 
-// Returns the text with each byte that is not UTF-8 replaced by U+FFFD.
+// Returns the text with each invalid byte (not UTF-8) replaced by U+FFFD.
 std::string replaced_utf8(std::string_view text);
 
 }  // namespace joedb::inline v1

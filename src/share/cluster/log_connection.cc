@@ -25,14 +25,14 @@ namespace {
 constexpr Offset delivered_size = Offset{1} << 24;
 constexpr std::size_t max_batch_bytes = std::size_t{1} << 26;
 constexpr std::chrono::milliseconds min_lease{100};
-// Other clients do not respect a longer one: Message::lease.
+// Other clients limit the lease of a lock to this, too (Message::lease).
 constexpr std::chrono::hours max_lease{24};
 // A deposed leader may keep answering for some seconds.
 constexpr int late_answers = 20;
 constexpr std::chrono::milliseconds late_answer_pause{500};
 // Long enough to open a connection while the log replaces a failed machine.
 constexpr System::Duration opening_time = std::chrono::seconds(15);
-// Limit on the time to read a message that the log says it has.
+// Time limit for reading a message that the log is known to have.
 constexpr System::Duration max_read_time = std::chrono::seconds(10);
 
 std::unique_ptr<Abstract_File> open_file(const std::string& path) {
@@ -57,13 +57,13 @@ class Log_Connection::Session {
   Number append_archive(const Abstract_File& file, Offset end, const std::string& place);
 
  private:
-  // The lock in force, as it was last seen.
+  // The lock in effect, as last seen.
   struct Lock {
-    Number number = 0;  // of its message; 0: unknown
+    Number number = 0;  // number of its message; 0: unknown
     std::uint64_t writer = 0;
     std::string owner;
     System::Duration lease{};
-    System::Time seen{};  // time of the last sign of life of its holder
+    System::Time seen{};  // when its holder last appended a message
   };
 
   template <class F>
@@ -124,16 +124,16 @@ class Log_Connection::Session {
   Replicated_Log::Promise promise_;
 
   std::mutex mutex_;  // guards log_ and the members below
-  Log_State known_;   // the newest state that was seen
+  Log_State known_;   // the newest known state
   Offset checkpoint_ = journal_start;
   std::optional<Log_Reader> reader_;
-  std::optional<Log_Reader> compared_;  // has the push that was compared last
+  std::optional<Log_Reader> compared_;  // contains the last push that was compared
   Lock lock_;
   const Abstract_File* local_ = nullptr;
   bool tries_once_ = false;
-  System::Time patience_end_ = System::Time::max();  // after this, Connection_Lost is not retried
-  bool has_unanswered_append_ = false;  // in this push: one may have succeeded without an answer
-  bool has_given_lock_ = false;         // to the client, which has not returned it
+  System::Time patience_end_ = System::Time::max();  // then Connection_Lost ends the retries
+  bool has_unanswered_append_ = false;  // in this push: an append without an answer may have worked
+  bool has_given_lock_ = false;         // the client has the lock, and has not returned it
   std::int64_t reconnections_ = 0;
 
   std::condition_variable stopping_;
@@ -141,7 +141,7 @@ class Log_Connection::Session {
   std::thread keeper_;
 };
 
-// Calls f() until it does not throw Connection_Lost.
+// Calls f(), and repeats it after Connection_Lost.
 template <class F>
 auto Log_Connection::Session::retry(F&& f) {
   Retry retry(log_.name(), settings_, logger_, system_);
@@ -197,7 +197,7 @@ Log_Connection::Session::~Session() {
 
 // ---- the log ------------------------------------------------------------------------------------
 
-// Calls f(), and calls it again if messages that it needs were moved to an archive meanwhile.
+// Calls f(). If messages that f() needs were moved to an archive meanwhile, repeats it.
 template <class F>
 void Log_Connection::Session::repeat_if_shortened(F&& f) {
   for (int repetitions = 0;;) {
@@ -215,9 +215,9 @@ void Log_Connection::Session::repeat_if_shortened(F&& f) {
   }
 }
 
-// Appends after message state().number. Returns false if there are other messages after it, or if
-// the log does not take messages of this size any more. A message that was sent more than once is
-// appended once: each try names the same last message.
+// Appends messages after message state().number. Returns false if the log already has other
+// messages there, or if it no longer accepts messages of this size. A message is never appended
+// twice, even if it is sent repeatedly, because each attempt names the same preceding message.
 bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
   bool is_repeated = false;
   return retry([&] {
@@ -228,7 +228,7 @@ bool Log_Connection::Session::append(const std::vector<std::string>& messages) {
       is_repeated = has_unanswered_append_ = true;
       throw;
     } catch (const Message_Too_Large& error) {
-      // The log takes less than before. The caller divides the bytes again.
+      // The log accepts less than before, so the caller must divide the bytes again.
       if (messages.front().size() <= log_.max_message_size()) throw;
       logger_.log(error.what());
     }
@@ -241,8 +241,8 @@ bool Log_Connection::Session::has_appended(const std::string& first_message) {
   return message && message->bytes == first_message;
 }
 
-// After a reconnection, checks that message state().number is unchanged. After a power cut of
-// machines that had promised less, others may have continued another journal.
+// After a reconnection, checks that message state().number is unchanged. If the machines lost power
+// and were less durable than promised, other clients may have continued a different journal.
 void Log_Connection::Session::require_known_message() {
   if (reconnections_ == log_.reconnections()) return;
   const std::int64_t reconnections = log_.reconnections();
@@ -281,16 +281,17 @@ void Log_Connection::Session::read_newest() {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// Returns the state after the first message whose journal ends at the last end of a push at or
-// before `end`. Requires that the journal of the first message in the log ends at or before `end`.
+// Returns the state after a message: the first one whose journal ends at the last end of a push at
+// or before `end`. Requires that the journal of the first message in the log ends at or before
+// `end`.
 Log_State Log_Connection::Session::find(Offset end) {
   const auto state_after = [this](Number number) {
     return Log_State::after(number, read_known(number)->content);
   };
-  // Returns the state of the first message with f(state), by an exponential search backwards and a
-  // binary search. Requires that f is true from there on up to `newest`.
+  // Returns the state of the first message for which f(state) is true. f must then be true for all
+  // later messages up to `newest`. Searches backwards exponentially, then in halves.
   const auto find_first = [&](Log_State newest, auto f) {
-    // The first message with f is in [low, newest.number].
+    // The result is in [low, newest.number].
     Number low = retry([&] { return log_.range().first; });
     if (low > newest.number)
       throw Missing_Message(
@@ -325,8 +326,8 @@ Log_State Log_Connection::Session::find(Offset end) {
                     [&](const Log_State& state) { return state.journal.end == last.journal.end; });
 }
 
-// Positions the reader at the last end of a push at or before `from`. `local` must have the bytes
-// before it.
+// Positions the reader at the last end of a push at or before `from`. `local` must have all bytes
+// before that position.
 void Log_Connection::Session::begin_reading(Offset from, const Abstract_File& local) {
   if (reader_ && state().journal.end == from) return reader_->drop_bytes();
   reader_.reset();
@@ -357,7 +358,7 @@ void Log_Connection::Session::take_up_to(Number last) {
                             state().number + 1);
 }
 
-// Passes the whole pushes after `from` to the receiver. Returns the end of the last one.
+// Passes all whole pushes after `from` to the receiver. Returns the end of the last push.
 Offset Log_Connection::Session::deliver(const Receive& receive, Offset from) {
   const Offset end = state().journal.end;
   if (end <= from) return from;
@@ -369,19 +370,19 @@ Offset Log_Connection::Session::deliver(const Receive& receive, Offset from) {
   return end;
 }
 
-// Returns true if messages after `position` were removed from the log.
+// Returns true if messages with bytes after `position` were removed from the log.
 bool Log_Connection::Session::is_archived(Offset position) {
   const Number first = retry([&] { return log_.range().first; });
   return first > 1 && read_known(first)->content.after.end > position;
 }
 
-// Opens the file with the part of the journal that was removed from the log. Requires
+// Opens the file that contains the part of the journal that was removed from the log. Requires
 // is_archived(from).
 Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset from) {
   const auto refuse = [&](const std::string& why) {
     throw Disconnection(log_.name() + " begins behind position " + std::to_string(from) + why);
   };
-  // The archive may be newer than the last message that was read, and the answer of the log stale.
+  // Ask repeatedly: the log may give stale answers, and a newer archive may have been announced.
   std::unique_ptr<Received_Message> message;
   for (int i = 0; i < late_answers; ++i) {
     if (i > 0) system_.sleep(late_answer_pause);
@@ -410,7 +411,7 @@ Log_Connection::Session::Archive Log_Connection::Session::open_archive(Offset fr
   return {std::move(file), state};
 }
 
-// Throws Disconnection if any byte of the archive is not that of the journal.
+// Throws Disconnection unless the bytes of the archive are those of the journal.
 void Log_Connection::Session::require_good(const Archive& archive) const {
   const Offset end = archive.state.journal.end;
   const bool is_short = archive.file->get_size() < end;
@@ -423,8 +424,8 @@ void Log_Connection::Session::require_good(const Archive& archive) const {
                       ". Put a good copy in its place, or begin with the copy of another client");
 }
 
-// Passes the archive to the receiver, and positions the reader at its end. Returns this position.
-// Throws Content_Mismatch if any byte of the local copy is not that of the journal.
+// Passes the archive to the receiver, positions the reader at the end of the archive, and returns
+// that position. Throws Content_Mismatch if any byte of the local copy differs from the journal.
 Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from) {
   const Archive archive = open_archive(from);
   const Offset end = archive.state.journal.end;
@@ -441,10 +442,12 @@ Offset Log_Connection::Session::pull_archive(const Receive& receive, Offset from
   return end;
 }
 
-// The same for a push. Throws Conflict if the bytes of `local` differ from those of the archive.
+// Compares a push with the archive, and positions the reader at the end of the archive. Throws
+// Conflict if the bytes of `local` differ from the archive.
 void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset from, Offset end,
                                            bool is_new) {
-  // New bytes can be in the archive only if their append was not answered.
+  // New bytes can be in the archive only if this connection appended them without getting an
+  // answer.
   if (is_new && !has_unanswered_append_) throw Conflict(from);
   const Archive archive = open_archive(from);
   const Offset common = std::min(archive.state.journal.end, end);
@@ -452,7 +455,7 @@ void Log_Connection::Session::skip_archive(const Abstract_File& local, Offset fr
     require_good(archive);
     throw Conflict(from);
   }
-  // A message names the writer of its bytes; the archive does not.
+  // Messages name the writer of their bytes; an archive does not.
   if (is_new)
     throw Connection_Lost(log_.name() + ": the append at position " + std::to_string(from) +
                           " was not answered, and the messages there were moved to an archive. It "
@@ -487,7 +490,7 @@ bool Log_Connection::Session::append_message(const Message& message) {
   return true;
 }
 
-// Updates known_ and lock_ after a message was read or appended.
+// Updates known_ and lock_ for a message that was read or appended.
 void Log_Connection::Session::note(const Message& message) {
   if (state().number > known_.number) known_ = state();
   if (message.kind == Message::Kind::lock) lock_ = lock_of(message, state().number);
@@ -507,7 +510,7 @@ Log_Connection::Session::Lock Log_Connection::Session::lock_of(const Message& me
 bool Log_Connection::Session::is_locked_by_another() {
   if (state().lock == 0) return false;
   if (lock_.number != state().lock) {
-    // Only the message of the newest lock is certain to be in the log.
+    // Only the message of the newest lock is guaranteed to be in the log.
     take_up_to(newest());
     if (state().lock == 0) return false;
   }
@@ -522,10 +525,10 @@ bool Log_Connection::Session::is_locked_by_another() {
   return lock_.writer != writer_;
 }
 
-// Takes the lock, and waits for it if needed. Calls take_new() after it has read messages of
-// others.
+// Takes the lock, waiting for it if necessary. Calls take_new() after reading messages of other
+// clients.
 void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
-  // No report before this time: most transactions are over by then.
+  // Log nothing before this time, because most transactions end earlier.
   constexpr System::Duration quiet_wait = std::chrono::seconds(1);
   const System::Time start = system_.now();
   std::string named_owner;
@@ -543,7 +546,7 @@ void Log_Connection::Session::take_lock(const std::function<void()>& take_new) {
         if (take_next(quiet > System::Duration(0) ? std::min(left, quiet) : left)) take_new();
         continue;
       }
-      // The log may already have a renewal or a release by the holder.
+      // The holder's renewal or release may be in the log already.
       if (newest() > state().number) {
         take_up_to(state().number + 1);
         take_new();
@@ -564,7 +567,7 @@ void Log_Connection::Session::release_lock() {
   }
 }
 
-// Logs an error, for callers that must not fail because of a log line.
+// Logs an error. Does not throw if logging fails.
 void Log_Connection::Session::log_safely(const char* what, const std::exception& error) noexcept {
   try {
     logger_.log(std::string(what) + ": " + error.what());
@@ -572,8 +575,8 @@ void Log_Connection::Session::log_safely(const char* what, const std::exception&
   }
 }
 
-// Creates a reader again after an error, so that something can be appended. Leaves it empty if the
-// messages were archived.
+// After an error, creates a new reader, so that messages can be appended. If the messages were
+// archived, there is still no reader.
 void Log_Connection::Session::restore_reader() {
   if (reader_ || local_ == nullptr || is_archived(checkpoint_)) return;
   begin_reading(checkpoint_, *local_);
@@ -599,7 +602,7 @@ void Log_Connection::Session::unlock() noexcept {
   release_lock_once();
 }
 
-// Renews the lock while it is held. Runs in keeper_.
+// Renews the lock for as long as it is held. Runs in thread keeper_.
 void Log_Connection::Session::keep_lock() {
   std::unique_lock lock(mutex_);
   const auto interval = settings_.lease / 3;
@@ -642,8 +645,9 @@ void Log_Connection::Session::compare_content(const Abstract_File& local, Offset
   if (common.end < end && end < known_.journal.end) compare_push(found, local, end);
 }
 
-// Compares with the push that contains `end` and begins after message `before`. To find the first
-// difference, callers compare at several ends: the push is kept until the next pull.
+// Compares `local` with the push that contains `end`, and begins after message `before`. The push
+// is kept until the next pull, because a caller that searches for the first difference compares at
+// several ends.
 void Log_Connection::Session::compare_push(const Log_State& before, const Abstract_File& local,
                                            Offset end) {
   const Offset start = before.journal.end;
@@ -678,7 +682,7 @@ void Log_Connection::Session::pull(const Pull& pull, const Receive& receive) {
   checkpoint_ = state().journal.end;
 }
 
-// After an error, this is called again: the receiver may get the same bytes again.
+// Pulls once. The caller repeats this after an error, so the receiver may get the same bytes again.
 void Log_Connection::Session::pull_once(const Pull& pull, const Receive& receive) {
   const System::Time limit = System::after(system_.now(), pull.wait);
   Offset from = pull.from;
@@ -704,12 +708,13 @@ void Log_Connection::Session::pull_once(const Pull& pull, const Receive& receive
   }
 }
 
-// Returns true if the log has everything before `end`. Throws Conflict if it has other bytes after
-// `from`.
+// Returns true if the log has all bytes before `end`. Throws Conflict if the log has different
+// bytes after `from`.
 //
-// New bytes have arrived only if this connection appended them, and the answer was lost: equal
-// bytes of another client are another transaction. Other bytes were in the file before. They may be
-// from an earlier connection, if the log gave a stale answer when this connection was opened.
+// If the bytes are new (`is_new`), only bytes that this connection appended count, with a lost
+// answer: equal bytes of another client are another transaction. If the bytes were in the file
+// before, it does not matter who appended them. An earlier connection may have done so, if the log
+// gave a stale answer when this connection was opened.
 bool Log_Connection::Session::has_arrived(const Abstract_File& local, Offset from, Offset end,
                                           bool is_new) {
   if (state().journal.end <= std::max(from, reader_->start())) return state().journal.end >= end;
@@ -740,13 +745,13 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
       });
     }
   } catch (const Conflict&) {
-    // After a Conflict, keep_lock keeps the lock (Connection::push).
+    // With keep_lock, the client keeps the lock even after a Conflict (Connection::push).
     if (!had_lock && !keeps_lock) release_lock_once();
-    reader_.reset();  // the bytes that it has read are not in the local copy
+    reader_.reset();  // the local copy does not have the bytes that the reader has read
     throw;
   } catch (...) {
     if (!had_lock) release_lock_once();
-    reader_.reset();  // it may not know that a part of the push has arrived
+    reader_.reset();  // the reader may not know which part of the push has arrived
     throw;
   }
   has_given_lock_ = keeps_lock;
@@ -756,7 +761,7 @@ void Log_Connection::Session::push(const Abstract_File& local, Offset end, After
 void Log_Connection::Session::push_content(const Abstract_File& local, Offset end,
                                            After_Push after) {
   const Offset from = checkpoint_;
-  // True at the end of a transaction, which had the lock at first, or does without it.
+  // True at the end of a transaction that began with the lock, or that needs none.
   const bool is_new = has_given_lock_ || after == After_Push::never_locked;
   const bool is_in_place = reader_ && state().journal.end == from;
   if (!is_in_place && is_archived(from))
@@ -777,8 +782,8 @@ void Log_Connection::Session::push_content(const Abstract_File& local, Offset en
   }
 }
 
-// Appends the bytes up to `end` as a push. Returns false if others have appended, or if the log
-// takes only smaller messages now: no part of the push counts then.
+// Appends the bytes up to `end` as a push. Returns false if other clients have appended, or if the
+// log now accepts only smaller messages. Then no part of the push takes effect.
 bool Log_Connection::Session::append_push(const Abstract_File& local, Offset end, bool unlocks) {
   const std::size_t piece_size = log_.max_message_size() - message_header_size;
   const std::size_t most =
@@ -864,7 +869,7 @@ Number Log_Connection::Session::append_archive(const Abstract_File& file, Offset
     const Number lock_number = state().lock;
     if (!append_message(message)) continue;
     checkpoint_ = state().journal.end;
-    // The message of the lock in force must stay in the log, too.
+    // The message of the current lock must stay in the log, too.
     return lock_number == 0 ? archived.number : std::min(archived.number, lock_number);
   }
 }
@@ -881,8 +886,8 @@ void Log_Connection::create(Replicated_Log& log, System& system) {
   Message genesis;
   genesis.writer = system.random();
   genesis.id = system.random();
-  // The servers of a new log may not know its leader for a moment. If the answer to a message was
-  // lost, it is found below.
+  // The servers of a new log may not know its leader yet, so repeat this. If only the answer was
+  // lost, the message is found below.
   Backoff backoff(system, {std::chrono::milliseconds(100)}, opening_time);
   while (true) {
     try {

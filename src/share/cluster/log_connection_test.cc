@@ -80,7 +80,7 @@ class Log_Connection_Test : public ::testing::Test {
     ann_.emplace(messages_, system_);
     bob_.emplace(messages_, system_);
   }
-  // Makes transactions of Ann until the next one appends without a lock, and without a pull first.
+  // Makes transactions of Ann until she appends without taking the lock and without pulling first.
   void begin_writing_without_lock() {
     ann_->write("A");
     ann_->write("A");
@@ -105,7 +105,7 @@ TEST_F(Log_Connection_Test, GivesOthersWhatWasPushed) {
 
 TEST_F(Log_Connection_Test, IsMadeOnlyOnce) {
   testing::Simulated_Log log(messages_);
-  Log_Connection::create(log, system_);  // repeats create(), as after an interrupted first call
+  Log_Connection::create(log, system_);  // calls create() again, as after an interrupted call
   ann_->write("X");
   EXPECT_THAT(error_of([&] { Log_Connection::create(log, system_); }),
               HasSubstr("has a journal already"));
@@ -211,7 +211,7 @@ TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnotherClientForItsOwn) {
   EXPECT_EQ(bob_->text(), "AABB");
 }
 
-// Carol's append is neither answered nor executed. Bob writes the same bytes, and they are
+// Carol's append is neither answered nor executed. Bob writes the same bytes, and these are
 // archived.
 TEST_F(Log_Connection_Test, DoesNotTakeEqualBytesOfAnArchiveForItsOwn) {
   begin_writing_without_lock();

@@ -11,7 +11,7 @@
 
 namespace joedb::inline v1 {
 
-// The state of a journal and its log after a message.
+// The state of a log after a message, and of the journal that the log carries.
 struct Log_State {
   Replicated_Log::Number number = 0;
   Journal_State journal;
@@ -23,11 +23,11 @@ struct Log_State {
   static Log_State after(Replicated_Log::Number number, const Message& message);
 };
 
-// Reads the messages of a log in order, from any state on, and checks that each continues the
-// message before it. Collects the bytes of complete pushes.
+// Reads the messages of a log in order, starting after any state, and checks that each message
+// continues the one before it. Collects the bytes of complete pushes.
 //
-// The pieces of a push are consecutive messages. If another message follows a piece that is not the
-// last piece, the writer has died in the middle of the push, and the whole push does not count.
+// The pieces of a push are consecutive messages. If any other message follows a piece that is not
+// the last piece of its push, the writer died during the push, and the push is ignored.
 class Log_Reader {
  public:
   // `hash` must be the hash of `state`.
@@ -36,23 +36,24 @@ class Log_Reader {
   const Log_State& state() const { return state_; }
   const Prefix_Hash& hash() const { return hash_; }
 
-  // Takes message state().number + 1. Throws Corruption_Error, with a text that begins with
-  // "message N", if the message does not continue the journal; nothing has changed then.
+  // Processes message state().number + 1. If the message does not continue the journal, throws
+  // Corruption_Error, whose text begins with "message N", and changes nothing.
   void take(const Message& message);
-  // Continues after messages that the caller has appended: `state` and `hash` are the state and the
-  // hash after the last appended message. If there is a push among the messages, drops the bytes
-  // that were collected before it.
+  // Skips messages that the caller has appended itself: `state` and `hash` are those after the last
+  // of them. If they contain a push, drops all collected bytes.
   void skip(const Log_State& state, Prefix_Hash hash);
 
-  // The collected bytes: from the first state, or the last call of drop_bytes(), to
-  // state().journal.end. Bytes of an incomplete push may follow.
+  // The collected bytes begin at start(): the end of the first state, or of the bytes that
+  // drop_bytes() dropped. They extend to state().journal.end; bytes of an incomplete push may
+  // follow.
   Offset start() const { return bytes_->start(); }
   const Staged_File& bytes() const { return *bytes_; }
   bool has_bytes() const { return state_.journal.end > start(); }
   // Drops the bytes of complete pushes.
   void drop_bytes();
 
-  // Returns the end of the consecutive pushes of this writer from start() on.
+  // Returns the end of the consecutive pushes of `writer` that begin at start(); start() if there
+  // are none.
   Offset end_of_pushes_by(std::uint64_t writer) const {
     return first_writer_ == writer ? first_writer_end_ : start();
   }
@@ -75,8 +76,8 @@ class Log_Reader {
   Prefix_Hash hash_;
   std::optional<Push> push_;
   std::unique_ptr<Staged_File> bytes_;
-  std::optional<std::uint64_t> first_writer_;  // writer of the first collected push
-  Offset first_writer_end_ = 0;  // end of the collected pushes that are all of first_writer_
+  std::optional<std::uint64_t> first_writer_;  // the writer of the first collected push
+  Offset first_writer_end_ = 0;                // the end of the leading pushes of first_writer_
   std::int64_t pushes_ = 0;
   std::int64_t abandoned_pieces_ = 0;
 };

@@ -7,8 +7,8 @@ namespace joedb::inline v1 {
 
 using Number = Replicated_Log::Number;
 
-// Returns a reader that begins before the first message, or after the first remaining message of a
-// log that was shortened.
+// Returns a reader for the first message of the log. If the log was shortened, this is the first
+// remaining message.
 static Log_Reader begin(const Replicated_Log& log, Messages& messages, Number first,
                         const Abstract_File* file, Offset file_end) {
   if (first == 1) return Log_Reader({}, Prefix_Hash());

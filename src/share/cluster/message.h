@@ -32,34 +32,34 @@ namespace joedb::inline v1 {
 
 struct Message {
   enum class Kind : std::uint8_t {
-    genesis = 1,  // message 1, or the first message of a log that was filled again
-    data = 2,     // `text` is a piece of a push; argument: its position in the journal
-    lock = 3,     // takes the lock, or renews it; argument: the lease in ms; text: the owner
+    genesis = 1,  // message 1, or the first message of a log that was refilled
+    data = 2,     // `text`: a piece of a push; `argument`: its position in the journal
+    lock = 3,     // takes or renews the lock; `argument`: the lease in ms; `text`: the owner
     unlock = 4,
-    archive = 5  // text: the place of a file with all bytes before `argument`
+    archive = 5  // `text`: the location of a file that has all bytes before `argument`
   };
 
   Kind kind = Kind::genesis;
-  // Flags of pieces. A push counts when its last piece is in the log.
+  // Flags of the pieces of a push. A push takes effect when its last piece is in the log.
   bool is_first = false;
   bool is_last = false;
   bool unlocks = false;  // the push releases the lock
 
-  std::uint64_t writer = 0;  // random, one for each connection
-  std::uint64_t id = 0;      // random, one for each push and each other message
+  std::uint64_t writer = 0;  // a random number for each connection
+  std::uint64_t id = 0;      // a random number for each push and for each other message
 
-  // The journal after this message.
+  // The state of the journal after this message.
   Journal_State after;
-  // The messages with the lock and with the archive that are in force after this message; 0: none.
-  // In a message of kind `lock` or `archive`, its own number is 0, because the number is not known
-  // when the message is written.
+  // The numbers of the lock message and of the archive message in effect after this message; 0 if
+  // none. A message of kind `lock` or `archive` has 0 for itself, because its own number is not
+  // known when it is encoded.
   Replicated_Log::Number lock = 0;
   Replicated_Log::Number archive = 0;
 
   std::int64_t argument = 0;
   std::string_view text;
 
-  // Returns the lease of a lock, at most 24 hours.
+  // Returns the lease of a lock message, limited to 24 hours.
   std::chrono::milliseconds lease() const {
     constexpr std::int64_t longest = 86'400'000;
     return std::chrono::milliseconds(std::min(argument, longest));
@@ -69,8 +69,8 @@ struct Message {
 inline constexpr std::size_t message_header_size = 80;
 
 std::string encode_message(const Message& message);
-// Decodes a message. The text of the result points into `bytes`. Throws Corruption_Error, whose
-// text is only the reason, if `bytes` is not from encode_message.
+// Decodes a message. The text of the result points into `bytes`. If encode_message cannot have
+// produced `bytes`, throws Corruption_Error, whose text is only the reason.
 Message decode_message(std::string_view bytes);
 
 }  // namespace joedb::inline v1

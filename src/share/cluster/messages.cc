@@ -8,7 +8,7 @@ std::unique_ptr<Received_Message> Messages::read(Replicated_Log::Number number,
                                                  System::Duration wait) {
   std::optional<std::string> bytes = log_.read(number, wait);
   if (!bytes) return nullptr;
-  constexpr int machines = 8;  // more than any log has
+  constexpr int machines = 8;  // no log has more
   std::string reason;
   for (int i = 0; i < machines; ++i) {
     try {

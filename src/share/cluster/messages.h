@@ -11,30 +11,33 @@
 
 namespace joedb::inline v1 {
 
-// A message as bytes, and decoded. The constructor throws Corruption_Error.
+// A message in both forms: its bytes, and its decoded content. The constructor throws
+// Corruption_Error.
 struct Received_Message {
   explicit Received_Message(std::string all)
       : bytes(std::move(all)), content(decode_message(bytes)) {}
-  // The text of the content points into the bytes.
+  // Not copyable, because the text of `content` points into `bytes`.
   Received_Message(const Received_Message&) = delete;
   Received_Message& operator=(const Received_Message&) = delete;
   const std::string bytes;
   const Message content;
 };
 
-// Reads the messages of a log that carries a journal. Reads a damaged message from other machines.
+// Reads the messages of a log that carries a journal. If a message is damaged, reads it from
+// another machine.
 class Messages {
  public:
   // `log` and `logger` must outlive the object.
   Messages(Replicated_Log& log, Logger& logger) : log_(log), logger_(logger) {}
 
-  // As Replicated_Log::read; returns null instead of nullopt. Also throws Missing_Message if all
-  // machines have damaged bytes.
+  // Like Replicated_Log::read, but returns null where that function returns nullopt. Also throws
+  // Missing_Message if the message is damaged on all machines.
   std::unique_ptr<Received_Message> read(Replicated_Log::Number number, System::Duration wait);
-  // Reads a message that the log has. Throws Missing_Message if it does not arrive within 10 s.
+  // Reads a message that is known to be in the log. Throws Missing_Message if it does not arrive
+  // within 10 s.
   std::unique_ptr<Received_Message> read_known(Replicated_Log::Number number);
 
-  // Returns how many reads first got damaged bytes, and so asked another machine.
+  // Returns the number of messages whose first copy was damaged, so that another machine was asked.
   std::int64_t damaged() const { return damaged_; }
 
  private:

@@ -16,13 +16,14 @@ constexpr std::string_view default_port = ":4222";
 constexpr std::string_view alphanumeric =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-// The message does not show the URL, which may contain a password.
+// The text of the exception omits the URL, which may contain a password.
 [[noreturn]] void fail(const std::string& reason) {
   throw Exception("not an address of NATS: " + reason +
                   "; it looks like nats://HOST:PORT,HOST:PORT/DATABASE");
 }
 
-// Cuts `text` at the first `separator`, and returns the part after it; nullopt if there is none.
+// Truncates `text` at the first `separator`, and returns the part after it; nullopt if there is no
+// separator.
 std::optional<std::string_view> cut(std::string_view& text, char separator) {
   const std::size_t position = text.find(separator);
   if (position == std::string_view::npos) return std::nullopt;

@@ -24,7 +24,7 @@ Nats_Error nats_error(const json& answer) {
   try {
     return {error->value("code", 500), error->value("err_code", -1),
             plain(error->value("description", ""))};
-  } catch (const json::exception&) {  // a field has another type
+  } catch (const json::exception&) {  // a field has an unexpected type
     return {500, -1, "an error that cannot be understood"};
   }
 }
@@ -32,7 +32,7 @@ Nats_Error nats_error(const json& answer) {
 void fail(const Nats_Client& client, const Nats_Error& error, std::string_view action) {
   const std::string text = client.name() + ": " + std::string(action) + ": " + error.description +
                            " (" + std::to_string(error.error_code) + ")";
-  // Errors of 500 and more that do not go away by themselves.
+  // Errors from 500 on that are permanent.
   constexpr int lasting[] = {
       10039,  // JetStream is not enabled for the account
       10047,  // storage resources exceeded

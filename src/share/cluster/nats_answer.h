@@ -9,14 +9,14 @@
 
 namespace joedb::inline v1 {
 
-// An error in an answer of JetStream.
+// The error in a reply of JetStream.
 struct Nats_Error {
-  int code = 0;        // as in HTTP
-  int error_code = 0;  // 10001 and so on
+  int code = 0;        // like a status code of HTTP
+  int error_code = 0;  // the number of JetStream, from 10001 on
   std::string description;
 };
 
-// Error numbers that are handled.
+// The error numbers that the caller handles.
 enum : int {
   nats_no_peers = 10005,
   nats_no_message = 10037,
@@ -28,9 +28,9 @@ enum : int {
 
 // Parses an answer of JetStream, which is JSON. Throws Disconnection if it is not a JSON object.
 nlohmann::json nats_answer(const Nats_Client& client, const natsMsg& message);
-// Returns the error in an answer; its numbers are 0 if there is none.
+// Returns the error in a reply. If there is none, both numbers are 0.
 Nats_Error nats_error(const nlohmann::json& answer);
-// Throws Connection_Lost for an error that may be over soon, otherwise Disconnection.
+// Throws Connection_Lost if the error may be temporary, otherwise Disconnection.
 [[noreturn]] void fail(const Nats_Client& client, const Nats_Error& error, std::string_view action);
 
 Nats_Stream_State nats_stream_state(const nlohmann::json& answer);

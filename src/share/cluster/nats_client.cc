@@ -22,17 +22,17 @@ std::int64_t in_ms(System::Duration time) {
   return std::max<std::int64_t>(1, std::chrono::duration_cast<milliseconds>(time).count());
 }
 
-// Events of a connection, from the threads of the library.
+// The events of a connection. Threads of the NATS library report them.
 struct Events {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::string> lines;
-  std::string refusal;  // reason why a message got no answer
+  std::string refusal;  // the reason why a request got no reply
   bool is_closed = false;
 
   void add(std::string line) {
     const std::lock_guard lock(mutex);
-    constexpr std::size_t most = 100;  // the caller may make no requests
+    constexpr std::size_t most = 100;  // the caller may stop making requests
     if (lines.size() < most) lines.push_back(std::move(line));
     changed.notify_all();
   }
@@ -58,9 +58,9 @@ void on_closed(natsConnection*, void* closure) {
   events.is_closed = true;
   events.changed.notify_all();
 }
-// Threads of the library release the last connections, also of OpenSSL, when they are closed. At
-// exit, they must do so before OpenSSL cleans up: this object is made after the first connection,
-// so it is destroyed before that.
+// When connections are closed, threads of the library release the last ones, and their OpenSSL
+// objects. At exit, this must happen before OpenSSL cleans up. Therefore this object is created
+// after the first connection: it is destroyed before the cleanup.
 struct Library_End {
   ~Library_End() {
     if (!process_.is_inherited()) nats_CloseAndWait(1000);
@@ -70,8 +70,8 @@ struct Library_End {
   const Process_Mark process_;
 };
 
-// Replaces the default handler, which writes to standard error. Answers show all errors that
-// matter, except for missing permissions: the server drops such a message, and there is no answer.
+// Replaces the default handler, which writes to standard error. Replies show all errors that matter
+// except missing permissions: then the server drops the message without a reply.
 void on_error(natsConnection* connection, natsSubscription*, natsStatus, void* closure) {
   const char* text = nullptr;
   natsConnection_GetLastError(connection, &text);
@@ -97,7 +97,7 @@ std::string nats_header(natsMsg& message, const char* key) {
 
 class Nats_Client::Connection {
  public:
-  // Connects to one of `servers`. Reconnects to any server that the cluster has, or never.
+  // Connects to one of `servers`. If `reconnects`, later reconnects to any server of the cluster.
   Connection(const Nats_Client& client, const std::vector<std::string>& servers, bool reconnects) {
     reserve_standard_descriptors();
     natsOptions* options = nullptr;
@@ -170,12 +170,12 @@ class Nats_Client::Connection {
     const std::int64_t time = in_ms(settings.answer_time);
     natsOptions_SetName(&options, "joedb");
     natsOptions_SetTimeout(&options, time);
-    natsOptions_SetWriteDeadline(&options, time);  // for a server that does not read
+    natsOptions_SetWriteDeadline(&options, time);  // the server may not read
     natsOptions_SetFailRequestsOnDisconnect(&options, true);
     natsOptions_SetAllowReconnect(&options, reconnects);
     natsOptions_SetMaxReconnect(&options, -1);
     natsOptions_SetReconnectWait(&options, 100);
-    // Detects a stopped server or a cut cable, which send nothing.
+    // Pings detect a stopped server or a cut cable, neither of which closes the connection.
     natsOptions_SetPingInterval(&options, std::max<std::int64_t>(time, 1000));
     natsOptions_SetMaxPingsOut(&options, 2);
     natsOptions_SetErrorHandler(&options, on_error, events_.get());
@@ -189,8 +189,8 @@ class Nats_Client::Connection {
     natsConnection_Close(connection_);
     natsConnection_Destroy(connection_);
     connection_ = nullptr;
-    // Threads of the library may still use events_. Their last call is on_closed. Without it,
-    // events_ is leaked.
+    // Threads of the library may still use events_. The last function that they call is on_closed.
+    // If it is not called in time, events_ is leaked.
     std::unique_lock lock(events_->mutex);
     if (events_->changed.wait_for(lock, std::chrono::seconds(5),
                                   [this] { return events_->is_closed; }))
@@ -284,7 +284,7 @@ natsConnection* Nats_Client::connected() {
     if (status != NATS_CONN_STATUS_CLOSED)
       throw Connection_Lost(name_ + ": no server of the cluster can be reached");
   }
-  // The library has given up, because a server has refused twice.
+  // The library gave up, because a server refused the connection twice.
   connect();
   return connection_->get();
 }
@@ -338,7 +338,7 @@ void Nats_Client::publish(const std::string& subject, std::string_view body,
 void Nats_Client::end(Nats_Subscription subscription) {
   if (!subscription) return;
   natsSubscription_Unsubscribe(subscription.get());
-  // The answer to the flush arrives after all messages.
+  // The reply to the flush arrives after all messages.
   if (connection_) natsConnection_FlushTimeout(connection_->get(), in_ms(settings_.answer_time));
 }
 

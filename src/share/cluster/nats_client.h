@@ -18,7 +18,7 @@
 
 namespace joedb::inline v1 {
 
-// Destroys an object by a function of the C library.
+// A deleter that calls a function of the C library.
 template <class T, void (*destroy)(T*)>
 struct Nats_Deleter {
   void operator()(T* object) const { destroy(object); }
@@ -26,7 +26,7 @@ struct Nats_Deleter {
 template <class T, void (*destroy)(T*)>
 using Nats_Pointer = std::unique_ptr<T, Nats_Deleter<T, destroy>>;
 using Nats_Message = Nats_Pointer<natsMsg, natsMsg_Destroy>;
-// Only Nats_Client::end may destroy it.
+// Destroy a Nats_Subscription only by Nats_Client::end.
 using Nats_Subscription = Nats_Pointer<natsSubscription, natsSubscription_Destroy>;
 
 std::string_view nats_data(const natsMsg& message);
@@ -39,7 +39,8 @@ class Nats_Client {
  public:
   using Headers = std::vector<std::pair<const char*, std::string>>;
 
-  // Throws Connection_Lost if no server can be reached, and Disconnection if the servers refuse.
+  // Throws Connection_Lost if no server can be reached, and Disconnection if a server refuses the
+  // connection.
   Nats_Client(const Nats_Address& address, const Nats_Settings& settings, Logger& logger);
   ~Nats_Client();
   Nats_Client(const Nats_Client&) = delete;
@@ -49,39 +50,38 @@ class Nats_Client {
   const Nats_Settings& settings() const { return settings_; }
   const std::string& name() const { return name_; }
 
-  // Sends a request and returns the answer. Throws Connection_Lost if the answer does not arrive in
-  // time: by default, answer_time.
+  // Sends a request and returns the reply. Throws Connection_Lost if the reply does not arrive
+  // within `time`, which is answer_time if it is zero.
   Nats_Message request(const std::string& subject, std::string_view body,
                        const Headers& headers = {}, System::Duration time = {});
-  // Publishes a message without an answer. When this returns, the message may not have been sent
-  // yet.
+  // Publishes a message without waiting for a reply. The message may be sent after this returns.
   void publish(const std::string& subject, std::string_view body, const Headers& headers);
 
-  // Ends a subscription, even while messages arrive. The thread of the NATS library that receives
-  // the messages may still use the subscription, and the library does not check this. So the
-  // subscription is destroyed later, when this thread no longer uses it.
+  // Ends a subscription, even while messages arrive. The receiving thread of the NATS library may
+  // still use the subscription, which the library does not check. Therefore the subscription is
+  // destroyed later, after this thread has finished with it.
   void end(Nats_Subscription subscription);
 
-  // Returns the JetStream context, whose requests time out after answer_time. Throws
-  // Connection_Lost while there is no connection. After a Connection_Lost, the reference is valid
+  // Returns the JetStream context. Its requests time out after answer_time. Throws Connection_Lost
+  // while there is no connection. If a function throws Connection_Lost, the reference is valid only
   // until the next call of this client.
   jsCtx& jetstream();
-  // Changes when a connection was closed permanently, and a new connection was made: objects made
-  // with the old connection can no longer be used, and must be destroyed.
+  // A number that changes when a permanently closed connection was replaced by a new one. Objects
+  // made with the old connection must then be destroyed.
   int generation() const { return generation_; }
-  // Grows with each connection after the first one.
+  // The number of times that the connection was restored.
   std::int64_t reconnections() const;
 
-  // Returns the largest size in bytes of a message with its headers.
+  // Returns the maximum size in bytes of a message with its headers.
   std::int64_t max_payload();
-  // Returns HOST:PORT of all servers that are known now, with the server of this connection first.
+  // Returns the HOST:PORT of each known server; the server of this connection is first.
   std::vector<std::string> servers();
-  // Returns the answer of the server at HOST:PORT; nullopt if it cannot be reached, or does not
-  // answer.
+  // Sends a request to the server at HOST:PORT, and returns its reply. Returns nullopt if the
+  // server cannot be reached, or does not reply.
   std::optional<Nats_Message> request_from(const std::string& server, const std::string& subject,
                                            std::string_view body);
 
-  // Throws the exception for the status of the last call.
+  // Throws the exception for `status`, the result of the last call.
   [[noreturn]] void fail(natsStatus status, std::string_view action) const;
 
  private:
@@ -106,7 +106,8 @@ class Nats_Client {
   std::vector<std::pair<std::string, std::unique_ptr<Connection>>> others_;
 };
 
-// Calls f(), and again after Connection_Lost, for up to `time`: a new leader takes some 10 s.
+// Calls f(), and repeats it after Connection_Lost for up to `time`. The election of a leader takes
+// about 10 s.
 template <class F>
 auto retry_for(System::Duration time, F f,
                System::Duration pause = std::chrono::milliseconds(100)) {

@@ -23,14 +23,14 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t min_message_limit = std::size_t{64} << 10;
-// Servers advise against large messages, and the leader sends them as base64.
+// NATS advises against larger messages. Besides, the leader sends messages as base64.
 constexpr std::size_t max_message_limit = std::size_t{512} << 10;
 constexpr std::int64_t room_for_headers = 1024;
 // The server allows 1000.
 constexpr std::size_t batch_size = 500;
 
-// Returns the sequence of a message that a consumer has delivered, from its reply subject; nullopt
-// for any other message. The subject is one of
+// Returns the sequence number of a message that a consumer has delivered, which is in the reply
+// subject of the message; nullopt for any other message. The subject has one of these forms:
 //
 //     $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE...
 //     $JS.ACK.DOMAIN.ACCOUNT.STREAM....
@@ -49,7 +49,7 @@ class Nats_Log::Reader {
  public:
   Reader(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
       : client_(address, settings, logger), stream_(address.stream) {
-    // A log can be opened while its leader is being replaced.
+    // Retry: the leader of the log may be in the process of being replaced.
     const Nats_Stream_State state = retry_for(15s, [this] { return state_of_stream(); });
     check_kind(state);
     can_append_ = state.mirror_of.empty();
@@ -83,8 +83,8 @@ class Nats_Log::Reader {
   }
   Range range();
 
-  // Calls f(). If it throws Connection_Lost, the stream may have been removed, and perhaps made
-  // again: throws Disconnection in this case.
+  // Calls f(). After Connection_Lost, checks whether the stream was removed, and perhaps recreated,
+  // and if so throws Disconnection.
   template <class F>
   auto check_loss(F f) {
     try {
@@ -95,7 +95,7 @@ class Nats_Log::Reader {
     }
   }
 
-  // Throws Disconnection if the stream was removed, or made again.
+  // Throws Disconnection if the stream was removed or recreated.
   Nats_Stream_State require_same_stream() {
     Nats_Stream_State state = state_of_stream();
     if (can_append_ && state.subjects != std::vector<std::string>{subject_})
@@ -115,19 +115,22 @@ class Nats_Log::Reader {
   void set_message_limit();
   void require_size(std::span<const std::string> messages);
 
-  // Returns false if the stream has another last message, or may have one soon.
+  // Returns false if the stream has messages after `last`, or may get some from requests in flight.
   bool send(std::span<const std::string> messages, Number last);
 
-  // Returns a message from any server; nullopt if the stream ends before `number`.
+  // Reads a message from any server. Returns nullopt if the stream ends before `number`.
   std::optional<std::string> get(Number number);
-  // Asks all servers for a message that the leader has counted, until search_time is over.
+  // Asks all servers, up to search_time, for a message that is in the stream according to the
+  // leader.
   std::optional<std::string> search(Number number);
-  // Returns nullopt if the server that answers does not have the message. Its answer may be stale.
+  // Reads a message from any server with a replica. Returns nullopt if that server does not have
+  // the message. Its replica may be out of date.
   std::optional<std::string> get_directly(Number number);
   std::optional<std::string> get_directly_from(const std::string& server, Number number);
   Nats_Message next_of(const std::string& consumer);
-  // Reads from a server that is not in `asked`, and adds it there. Returns nullopt if it does not
-  // have the message; also if no such server is found, and clears `asked` then.
+  // Reads from a server that is not in `asked`, and adds its name to `asked`. Returns nullopt if
+  // this server does not have the message. If no such server is found, clears `asked`, and returns
+  // nullopt.
   std::optional<std::string> get_from_other_server(Number number, std::vector<std::string>& asked);
   std::optional<std::string> direct_message(natsMsg& message, Number number) const;
   std::optional<std::string> get_from_leader(Number number);
@@ -136,15 +139,15 @@ class Nats_Log::Reader {
     return "{\"seq\":" + std::to_string(number) + "}";
   }
 
-  // Sequential reads, by a subscription.
+  // Sequential reads use a subscription.
   void subscribe(Number number);
   void unsubscribe();
   bool is_subscribed_at(Number number) {
     if (subscription_ && generation_ != client_.generation()) unsubscribe();
     return subscription_ && next_ == number;
   }
-  // Returns nullopt if the message does not arrive in time, if a later one arrives (has_gap), or if
-  // the subscription fails, which ends it.
+  // Returns nullopt if the message does not arrive in time, if a later message arrives (has_gap),
+  // or if the subscription fails, and is then ended.
   std::optional<std::string> take(Number number, System::Duration time);
   bool has_gap() const { return ahead_.has_value(); }
   std::optional<std::string> wait_for(Number number, System::Time end);
@@ -158,19 +161,19 @@ class Nats_Log::Reader {
   std::size_t max_message_size_ = 0;
   std::size_t max_batch_ = 1;
 
-  // The number that the caller knows. If it has changed, append() throws, so that the caller can
-  // check the log first.
+  // The number of reconnections that the caller knows about. If it changes, append() throws once,
+  // so that the caller can check the log first.
   std::optional<std::int64_t> known_reconnections_;
-  Number last_ = 0;  // number of the last message that is known to be there
+  Number last_ = 0;  // number of the last message known to be in the stream
   Number after_last_read_ = 0;
-  int sequential_reads_ = 0;  // number of sequential reads in a row, up to 2
+  int sequential_reads_ = 0;  // length of the current series of sequential reads, up to 2
   Nats_Subscription subscription_;
-  int generation_ = 0;  // of the client, when subscription_ was made
-  Number next_ = 0;     // number of the next message of subscription_
-  std::optional<std::pair<Number, std::string>> ahead_;  // received, but not the expected message
+  int generation_ = 0;  // generation of the client when subscription_ was made
+  Number next_ = 0;     // number of the next message that subscription_ delivers
+  std::optional<std::pair<Number, std::string>> ahead_;  // received out of order
 
-  Number elsewhere_ = 0;            // the last number given to read_elsewhere
-  std::vector<std::string> asked_;  // names of the servers that were asked for it
+  Number elsewhere_ = 0;            // the number in the last call of read_elsewhere
+  std::vector<std::string> asked_;  // names of the servers asked for elsewhere_
 };
 
 void Nats_Log::Reader::check_kind(const Nats_Stream_State& state) const {
@@ -193,8 +196,8 @@ Replicated_Log::Range Nats_Log::Reader::range() {
   Backoff backoff(System::real(), {50ms}, client_.settings().search_time);
   while (true) {
     const Nats_Stream_State state = require_same_stream();
-    // A former leader that was restarted may answer as if it still led, for a moment. If the answer
-    // stays below last_, messages are lost, and the caller must know it.
+    // A former leader that was restarted may still answer as the leader for a moment. If all
+    // answers stay below last_, messages have been lost, and the caller must learn this.
     if (state.last >= last_ || !backoff.wait()) {
       last_ = state.last;
       return {state.first, state.last};
@@ -202,8 +205,8 @@ Replicated_Log::Range Nats_Log::Reader::range() {
   }
 }
 
-// The limit is that of the server of this connection, which may have been lowered, or of the
-// stream.
+// The limit is the smaller of two: that of the connected server, which may have been lowered, and
+// that of the stream.
 void Nats_Log::Reader::set_message_limit() {
   const std::int64_t size = std::min(client_.max_payload(), stream_limit_) - room_for_headers;
   if (size < static_cast<std::int64_t>(min_message_limit))
@@ -230,8 +233,8 @@ bool Nats_Log::Reader::append(std::span<const std::string> messages, Number last
       last_ = last + static_cast<Number>(messages.size());
       return true;
     }
-    // The leader also refuses because of messages in flight, perhaps from an earlier call, which
-    // may still fail.
+    // The leader also refuses because of messages in flight, perhaps from an earlier call. These
+    // messages may still fail.
     const Number current_last = range().last;
     if (current_last > last) return false;
     if (!backoff.wait()) {
@@ -254,9 +257,9 @@ void Nats_Log::Reader::require_size(std::span<const std::string> messages) {
 }
 
 bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) {
-  // The library omits an expected sequence of 0, so the header is set here. There is no
-  // Nats-Msg-Id: a repeated message is refused by its expected sequence, and must not be taken for
-  // a duplicate.
+  // Set the header for the expected sequence here, because the library omits it if the sequence is
+  // 0. Do not use Nats-Msg-Id: a repeated message is refused by its expected sequence, and must not
+  // count as a duplicate.
   Nats_Client::Headers headers = {{"Nats-Expected-Last-Sequence", std::to_string(last)}};
   std::size_t size = 0;
   for (const std::string& message : messages) size += message.size();
@@ -287,7 +290,7 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   if (const Nats_Error error = nats_error(answer); error.error_code != 0) {
     if (error.error_code == nats_wrong_last || error.error_code == nats_wrong_last_pending)
       return false;
-    // A part went over a lost connection, or to a deposed leader.
+    // A part of the batch went to a deposed leader, or over a connection that was lost.
     if (error.error_code == nats_batch_incomplete)
       throw Connection_Lost(client_.name() + ": " + error.description);
     fail(client_, error, "the message is refused");
@@ -295,7 +298,7 @@ bool Nats_Log::Reader::send(std::span<const std::string> messages, Number last) 
   const auto sequence = answer.find("seq");
   const Number number =
       sequence != answer.end() && sequence->is_number_integer() ? sequence->get<Number>() : 0;
-  // A duplicate is reported while the first try of a repeated message is still in flight.
+  // JetStream reports a duplicate while the first attempt of a repeated message is in flight.
   const auto duplicate = answer.find("duplicate");
   if (number == 0 || (duplicate != answer.end() && *duplicate != false))
     throw Connection_Lost(client_.name() + ": the answer does not say that it was appended");
@@ -314,7 +317,7 @@ std::optional<std::string> Nats_Log::Reader::direct_message(natsMsg& message, Nu
     throw Connection_Lost(client_.name() + ": message " + std::to_string(number) + ": " +
                           plain(nats_header(message, "Description") + " (" + status) + ")");
   if (nats_header(message, "Nats-Sequence") != std::to_string(number)) return std::nullopt;
-  // A mirror may still have messages of a stream that was removed and made again.
+  // A mirror may still have messages of a removed stream that had the same name.
   if (can_append_ && nats_header(message, "Nats-Subject") != subject_) return std::nullopt;
   return std::string(nats_data(message));
 }
@@ -348,7 +351,7 @@ std::optional<std::string> Nats_Log::Reader::get(Number number) {
   try {
     message = get_directly(number);
   } catch (const Connection_Lost&) {
-    // The replica that was asked may be down, and the leader not.
+    // The replica that was asked may be down while the leader is up, so ask the leader.
   }
   if (!message) message = get_from_leader(number);
   if (!message && range().last >= number) message = search(number);
@@ -360,15 +363,16 @@ Nats_Message Nats_Log::Reader::next_of(const std::string& consumer) {
     return client_.request("$JS.API.CONSUMER.MSG.NEXT." + consumer,
                            "{\"batch\":1,\"no_wait\":true}");
   };
-  // The server of this connection may not know yet that another server has this consumer.
+  // Retry: the connected server may not yet know about a consumer on another server.
   return retry_for(client_.settings().answer_time, request, 5ms);
 }
 
-// A client cannot choose the server that answers a direct get. But a consumer is placed on any of
-// the servers that have a replica, names its server, and reads there.
+// A client cannot choose the server that replies to a direct get. Instead, create a consumer: the
+// cluster places it on any server that has a replica; the consumer names this server, and reads
+// from its replica.
 std::optional<std::string> Nats_Log::Reader::get_from_other_server(
     Number number, std::vector<std::string>& asked) {
-  constexpr int tries = 20;  // each finds one server of three
+  constexpr int tries = 20;  // finds each of three servers almost certainly
   const std::string action = "message " + std::to_string(number);
   for (int i = 0; i < tries; ++i) {
     const json body = {{"stream_name", stream_},
@@ -393,7 +397,7 @@ std::optional<std::string> Nats_Log::Reader::get_from_other_server(
     client_.publish("$JS.API.CONSUMER.DELETE." + consumer, "", {});
     if (!is_new) continue;
     asked.push_back(server);
-    if (sequence_of(*message) != number) return std::nullopt;  // none, or the one after the gap
+    if (sequence_of(*message) != number) return std::nullopt;  // none, or one after a gap
     return std::string(nats_data(*message));
   }
   asked.clear();
@@ -406,7 +410,7 @@ std::optional<std::string> Nats_Log::Reader::search(Number number) {
     for (const std::string& server : client_.servers())
       if (auto message = get_directly_from(server, number)) return message;
     const Nats_Stream_State state = state_of_stream();
-    if (state.last < number) return std::nullopt;  // a deposed leader had counted it
+    if (state.last < number) return std::nullopt;  // only a deposed leader had counted the message
     if (number < state.first)
       throw Missing_Message(client_.name() + ": message " + std::to_string(number) +
                                 " has been removed: the first one is " +
@@ -462,9 +466,9 @@ void Nats_Log::Reader::subscribe(Number number) {
   jsCtx& jetstream = client_.jetstream();
   const natsStatus status =
       js_SubscribeSync(&pointer, &jetstream, subject_.c_str(), nullptr, &options, nullptr);
-  if (status != NATS_OK) return;  // messages are read one by one then
+  if (status != NATS_OK) return;  // messages are then read one by one
   subscription_.reset(pointer);
-  natsSubscription_SetPendingLimits(pointer, -1, -1);  // flow control limits them
+  natsSubscription_SetPendingLimits(pointer, -1, -1);  // flow control limits them instead
   next_ = number;
   generation_ = client_.generation();
 }
@@ -482,8 +486,8 @@ std::optional<std::string> Nats_Log::Reader::take(Number number, System::Duratio
     const auto rest =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - system.now()).count();
     natsMsg* pointer = nullptr;
-    // In some versions of the library, 0 means no timeout. Messages that are there are returned at
-    // once.
+    // Wait at least 1 ms, because some versions of the library take 0 to mean no timeout. Messages
+    // that have arrived are returned immediately.
     const natsStatus status =
         natsSubscription_NextMsg(&pointer, subscription_.get(), std::max<std::int64_t>(rest, 1));
     const Nats_Message message(pointer);
@@ -520,7 +524,7 @@ std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duratio
         if (wait > System::Duration{}) return wait_for(number, end);
         if (range().last < number) return std::nullopt;
       }
-      // The message is in flight; or the server of the subscription hangs, which the library
+      // Either the message is in flight, or the server of the subscription hangs, which the library
       // notices late.
       if (auto message = take(number, client_.settings().answer_time)) return message;
       if (!has_gap()) unsubscribe();
@@ -534,9 +538,9 @@ std::optional<std::string> Nats_Log::Reader::read(Number number, System::Duratio
 
 std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Time end) {
   System& system = System::real();
-  // Messages arrive through the subscription, without requests. It may have been lost unnoticed, so
-  // a reader asks the leader, but rarely, since there may be thousands of readers: after this time
-  // without a message, after a reconnection, or after a gap.
+  // The subscription delivers messages without requests. But it may fail unnoticed, so a reader
+  // also asks the leader: after this time without a message, after a reconnection, and after a gap.
+  // This is rare, because there may be thousands of readers.
   constexpr System::Duration quiet_time = 20s;
   while (true) {
     const System::Time start = system.now();
@@ -551,7 +555,7 @@ std::optional<std::string> Nats_Log::Reader::wait_for(Number number, System::Tim
       }
     } while (is_subscribed_at(number) && !has_gap() && system.now() - start < quiet_time &&
              reconnections == client_.reconnections());
-    // The subscription may have been lost, or its server may have lost the message.
+    // The subscription may have failed, or its server may have lost the message.
     if (range().last < number) continue;
     if (!has_gap() && is_subscribed_at(number))
       if (auto message = take(number, 100ms)) return message;

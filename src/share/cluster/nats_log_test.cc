@@ -27,7 +27,7 @@ using ::testing::Optional;
 using namespace std::chrono_literals;
 using Number = Replicated_Log::Number;
 
-// Tests that need nats-server 2.12 or later; they are skipped without it.
+// Tests that need nats-server 2.12 or later. Without it, they are skipped.
 class Nats_Log_Test : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -53,7 +53,7 @@ class Nats_Log_Test : public ::testing::Test {
   std::unique_ptr<Nats_Log> open(std::string_view database = "city") const {
     return std::make_unique<Nats_Log>(address(database), settings());
   }
-  // Creates the stream, and opens it.
+  // Creates the stream, and opens a log on it.
   std::unique_ptr<Nats_Log> create(const Nats_Stream_Plan& plan) const {
     Nats_Stream(address(), settings()).create(plan);
     return open();
@@ -76,7 +76,7 @@ bool append(Replicated_Log& log, const std::string& text, Number last) {
   return log.append(std::vector{text}, last);
 }
 
-// Retries an append as a caller must: after Connection_Lost, the message may or may not be in the
+// Repeats an append, as callers must: after Connection_Lost, the message may or may not be in the
 // log.
 void append_after(Replicated_Log& log, const std::string& text, Number last) {
   while (true) {
@@ -186,7 +186,7 @@ TEST_F(Nats_Log_Test, ThreeServersSurviveTheLossOfTheirLeader) {
   for (Number last = 20; last < 40; ++last) append_after(*log, std::to_string(last + 1), last);
   servers().start(leader);
   EXPECT_EQ(log->range().last, 40);
-  // The deposed leader may lack the newest messages for a moment.
+  // The deposed leader may lack the newest messages for a short time.
   const auto reader = open();
   for (Number i = 1; i <= 40; ++i) EXPECT_THAT(reader->read(i, 30s), Optional(std::to_string(i)));
 }
@@ -449,8 +449,8 @@ TEST_F(Nats_Log_Test, AMirrorIsReadAndNotWritten) {
   EXPECT_TRUE(append(*log, "6", 5));
   EXPECT_THAT(mirror.read(6, 30s), Optional(std::string("6")));
   EXPECT_EQ(mirror.range().last, 6);
-  // The mirror also answers reads of the stream, and may lag: the log must not treat that as
-  // damage.
+  // The mirror also answers reads of the stream, with messages that may be out of date. The log
+  // must not report these answers as damage.
   for (Number last = 6; last < 100; ++last) {
     ASSERT_TRUE(append(*log, std::to_string(last + 1), last));
     ASSERT_THAT(open()->read(last + 1, 0s), Optional(std::to_string(last + 1)));
@@ -465,7 +465,7 @@ TEST_F(Nats_Log_Test, AMirrorIsReadAndNotWritten) {
 
 // ---- durability ---------------------------------------------------------------------------------
 
-// Retries: a server that was just started, or whose peer was killed, may answer late.
+// Retries, because a server may answer late if it was just started, or if its peer was killed.
 Replicated_Log::Promise promise_of(Replicated_Log& log, Durability expected) {
   constexpr int tries = 10;
   Replicated_Log::Promise promise;

@@ -19,8 +19,8 @@ class Nats_Stream::Requests {
   Requests(const Nats_Address& address, const Nats_Settings& settings, Logger& logger)
       : client(address, settings, logger) {}
 
-  // Sends a request and returns the answer. Requests that change streams may take longer than
-  // others.
+  // Sends a request and returns the reply. The time limit is longer than for other requests,
+  // because changing a stream may take longer.
   json ask(std::string_view what, const json& body) {
     const Nats_Message message =
         client.request("$JS.API.STREAM." + std::string(what) + "." + client.address().stream,
@@ -32,7 +32,8 @@ class Nats_Stream::Requests {
       fail(client, error, action);
   }
 
-  // Creates a stream. The servers of a new cluster need some seconds to find each other.
+  // Creates a stream. Retries, because the servers of a new cluster need some seconds to find each
+  // other.
   void create(const json& config) {
     if (retry_for(patience, [this] { return ask_for_state(client); }))
       throw Disconnection(client.name() + ": there is a stream " + client.address().stream +
@@ -91,12 +92,12 @@ void Nats_Stream::create(const Nats_Stream_Plan& plan) {
   if (address.stream != address.origin())
     throw Disconnection(address.url() + ": the stream of the database is made without ?stream=");
   json config = plan_of(address.stream, plan.replicas);
-  // Each stream has its own subject. Clients that have not noticed that the stream was removed and
-  // made again then publish to a subject that no stream has.
+  // Each stream has its own subject. If a stream was removed and recreated, a client that has not
+  // noticed this still publishes to the old subject, which belongs to no stream.
   config["subjects"] = {address.subject + '.' + hex(System::real().random())};
   config["deny_purge"] = plan.denies_purge;
   config["duplicate_window"] = std::chrono::nanoseconds(2min).count();
-  config["allow_atomic"] = true;  // ignored by servers before 2.12
+  config["allow_atomic"] = true;  // servers before 2.12 ignore this
   requests_->create(config);
 }
 

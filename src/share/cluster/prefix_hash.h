@@ -10,30 +10,30 @@
 
 namespace joedb::inline v1 {
 
-// A position of a journal, with a hash of all bytes before it. From position 41 on, blocks of 16
-// KiB are hashed. The hash of a block is seeded with the hash of all blocks before it. `hash`
-// covers the bytes after the last whole block, and is seeded with `block_hash`. So the bytes of one
-// block suffice to continue a hash, and to compare it with a local file.
+// A position in a journal, with a hash of all bytes before it. The bytes from position 41 on are
+// hashed in blocks of 16 KiB. The hash of each block is seeded with the hash of the blocks before
+// it. `hash` covers the bytes after the last whole block, and is seeded with `block_hash`. So the
+// bytes of a single block are enough to continue a hash, or to compare it with a local file.
 //
-// The hash is XXH3, 64 bits (kernel/format/hash.h): it detects copies that have diverged, but not
+// The hash is 64-bit XXH3 (kernel/format/hash.h). It detects copies that have diverged, but not
 // forgery.
 struct Journal_State {
   Offset end = journal_start;
-  std::uint64_t block_hash = 0;  // of all whole blocks before `end`; 0 if none
-  std::uint64_t hash = 0;        // of all bytes before `end`; 0 if none
+  std::uint64_t block_hash = 0;  // hash of the whole blocks before `end`; 0 if there are none
+  std::uint64_t hash = 0;        // hash of all bytes before `end`; 0 if there are none
 
   bool operator==(const Journal_State&) const = default;
 };
 
-// Computes a Journal_State.
+// Computes a Journal_State incrementally.
 class Prefix_Hash {
  public:
   static constexpr Offset block_size = Offset{1} << 14;
 
-  // Begins with no bytes.
+  // Begins with an empty journal.
   Prefix_Hash() = default;
-  // Continues from `state`, whose bytes `file` has. Reads the bytes after the last whole block, and
-  // throws Content_Mismatch if they differ.
+  // Continues from `state`. Reads from `file` the bytes after the last whole block, and throws
+  // Content_Mismatch if their hash differs.
   Prefix_Hash(const Journal_State& state, const Abstract_File& file);
 
   void append(std::string_view bytes);
@@ -45,7 +45,7 @@ class Prefix_Hash {
  private:
   Offset block_start_ = journal_start;
   std::uint64_t block_hash_ = 0;
-  std::string block_;  // shorter than a block
+  std::string block_;  // the bytes after the last whole block
 };
 
 }  // namespace joedb::inline v1

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-// The line that a client sends first over TCP, before the protocol begins.
+// The first line that a client sends over TCP, before the protocol begins.
 //
 //     joedb-access 1 DATABASE [NAME TOKEN]
 //

@@ -34,7 +34,7 @@ class Local_Channel::Socket {
       network::require_success(error, path_);
       socket_.non_blocking(true);
       socket_.connect(endpoint, error);
-      // The server exists, and has not accepted the connections before this one.
+      // The server exists, but its queue of connections to accept is full.
       const bool is_full =
           error == asio::error::no_buffer_space || error == asio::error::would_block;
       if (!is_full) return network::require_success(error, path_);
@@ -44,7 +44,7 @@ class Local_Channel::Socket {
     }
   }
 
-  // Runs no handlers. It uses three descriptors, so thousands of channels share it.
+  // A context that runs no handlers. It uses three descriptors, so all channels share it.
   static asio::io_context& io() {
     reserve_standard_descriptors();
     static asio::io_context context;

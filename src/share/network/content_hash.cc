@@ -1,5 +1,4 @@
-// The fast hash needs the internal state of SHA-256, which the newer functions of OpenSSL do not
-// expose.
+// The fast hash needs the internal state of SHA-256. Newer functions of OpenSSL do not expose it.
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "share/network/content_hash.h"

@@ -21,7 +21,7 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// "bytes FIRST-LAST/SIZE"
+// The value of the header Content-Range: "bytes FIRST-LAST/SIZE".
 struct Content_Range {
   Offset first = 0;
   Offset last = -1;
@@ -59,12 +59,12 @@ std::optional<Content_Range> parse_range(std::string_view text) {
   return range;
 }
 
-// The header of an answer.
+// The header of a reply.
 struct Answer {
   long status = 0;
   std::optional<Content_Range> range;
   std::optional<Offset> length;
-  bool has_end = false;  // a cut connection cannot be mistaken for the end of the body
+  bool has_end = false;  // the body has a marked end, which a cut connection cannot imitate
   std::string etag;
   std::string last_modified;
   std::string encoding;
@@ -78,7 +78,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 void read_header(Answer& answer, std::string_view line) {
-  if (line.starts_with("HTTP/")) {  // a redirection is followed by another answer
+  if (line.starts_with("HTTP/")) {  // after a redirection, another reply follows
     answer = {};
     const std::size_t space = line.find(' ');
     if (space == line.npos) return;
@@ -144,7 +144,7 @@ CURL* new_handle() {
 
 }  // namespace
 
-// Sends the requests for one file, one at a time.
+// Sends the requests for a file, one at a time.
 class Curl_File::Transfer {
  public:
   Transfer(const std::string& url, std::string name, Settings settings)
@@ -158,13 +158,14 @@ class Curl_File::Transfer {
     set(CURLOPT_HEADERDATA, this);
     set(CURLOPT_WRITEFUNCTION, &Transfer::take_body);
     set(CURLOPT_WRITEDATA, this);
-    // Certificate authorities of the user, from the same variables as for the program curl.
+    // Use the user's certificate authorities, from the environment variables that the program curl
+    // reads.
     for (const char* const variable : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
       if (const char* const file = std::getenv(variable); file != nullptr && *file != '\0')
         set(CURLOPT_CAINFO, file);
   }
 
-  // Returns the first bytes, or none if the server does not support ranges.
+  // Returns the first `size` bytes at most; empty if the server does not support ranges.
   std::vector<char> open(std::size_t size) {
     std::vector<char> bytes(size);
     bytes.resize(request(bytes.data(), size, 0));
@@ -190,7 +191,7 @@ class Curl_File::Transfer {
   void set_limits(const std::string& url) {
     const bool is_safe = lower_case(url.substr(0, 8)) == "https://";
     set(CURLOPT_PROTOCOLS_STR, "http,https");
-    // A redirection must not lead from https to http.
+    // Never redirect from https to http.
     set(CURLOPT_REDIR_PROTOCOLS_STR, is_safe ? "https" : "http,https");
     set(CURLOPT_FOLLOWLOCATION, 1L);
     set(CURLOPT_MAXREDIRS, 5L);
@@ -200,7 +201,8 @@ class Curl_File::Transfer {
     set(CURLOPT_LOW_SPEED_TIME, std::max((milliseconds + 999) / 1000, 1L));
   }
 
-  // Sends a request, and once more if the connection is cut. Returns the number of bytes received.
+  // Sends a request. If the connection is cut, sends it once more. Returns the number of bytes
+  // received.
   std::size_t request(char* data, std::size_t size, Offset offset) {
     constexpr int max_tries = 2;
     const std::string range =
@@ -240,7 +242,7 @@ class Curl_File::Transfer {
     throw Connection_Lost(name_ + ": " + curl_easy_strerror(code) + detail());
   }
 
-  // Returns libcurl's text for the error, unless it contains a URL, whose query may be a key.
+  // Returns libcurl's text for the error; empty if it contains a URL, whose query may be a secret.
   std::string detail() const {
     const std::string_view text(error_);
     if (text.empty() || text.find("://") != text.npos) return "";
@@ -256,7 +258,7 @@ class Curl_File::Transfer {
       return size;
     } catch (...) {
       failure_ = std::current_exception();
-      return size == 0 ? 1 : 0;  // ends the transfer
+      return size == 0 ? 1 : 0;  // ends the transfer with an error
     }
   }
 
@@ -284,7 +286,7 @@ class Curl_File::Transfer {
 
   bool is_first() const { return !size_; }
 
-  // Checks the header before the first byte of the body is used.
+  // Checks the header. Called before the first byte of the body is used.
   void accept() {
     if (std::exchange(is_accepted_, true)) return;
     refuse_status();
@@ -322,7 +324,8 @@ class Curl_File::Transfer {
     if (!is_first() && range->size != size_) has_changed();
   }
 
-  // The server does not support ranges, or its file is no longer the version that If-Range names.
+  // Handles a reply with the whole file: either the server does not support ranges, or the file is
+  // no longer the version in If-Range.
   void accept_whole() {
     if (!is_first()) has_changed();
     if (!answer_.length && !answer_.has_end)
@@ -353,7 +356,7 @@ class Curl_File::Transfer {
       whole_->pwrite(bytes.data(), bytes.size(), static_cast<Offset>(done_));
       settings_.report(static_cast<Offset>(done_), answer_.length);
     } else {
-      return;  // an error page
+      return;  // ignore the body of an error page
     }
     done_ += bytes.size();
   }
@@ -369,7 +372,7 @@ class Curl_File::Transfer {
     if (!is_first()) return;
     size_ = whole_ ? static_cast<Offset>(done_) : answer_.range->size;
     first_ = answer_;
-    // If-Range takes a strong tag or a date.
+    // If-Range accepts a strong tag or a date.
     const bool is_strong = !first_.etag.empty() && !first_.etag.starts_with("W/");
     const std::string& condition = is_strong ? first_.etag : first_.last_modified;
     if (!condition.empty())

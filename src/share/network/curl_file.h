@@ -15,25 +15,25 @@ namespace joedb::inline v1 {
 // A file at an http or https URL. Range requests fetch only the pieces that are read. Built if
 // libcurl is available.
 //
-// If the server does not support ranges, the file is downloaded once, to a temporary file. A file
-// that changes on the server while it is read is an error: pieces of two versions are not a
+// If the server does not support ranges, the whole file is downloaded once, to a temporary file. If
+// the file changes on the server while it is read, reading throws: pieces of two versions are not a
 // database.
 class Curl_File final : public Remote_File {
  public:
   struct Settings {
-    // Limit on the time to connect, and on the time that a transfer is slower than 1 kB/s.
+    // Time limit for connecting, and for the time during which a transfer is slower than 1 kB/s.
     std::chrono::milliseconds timeout{30'000};
-    // Limit in bytes on a file that is downloaded as a whole.
+    // Maximum size in bytes of a file that is downloaded as a whole.
     Offset max_download = Offset{1} << 30;
-    // Called while a file is downloaded as a whole, with the number of bytes received and the size
-    // of the file (nullopt: unknown).
+    // Called during the download of a whole file, with the number of bytes received and the size of
+    // the file (nullopt if unknown).
     std::function<void(Offset, std::optional<Offset>)> report = [](Offset, std::optional<Offset>) {
     };
   };
 
   // Sends the first request. The constructor and reads throw Exception if the URL cannot be used,
-  // Connection_Lost, and Disconnection if the answer is not the requested bytes. `name` is for
-  // messages, and must not contain the query of the URL, which may be a key.
+  // Connection_Lost, and Disconnection if the reply does not have the requested bytes. `name`
+  // appears in messages. It must not contain the query of the URL, which may be a secret.
   Curl_File(const std::string& url, std::string name, Settings settings);
   ~Curl_File() override;
 

@@ -5,8 +5,8 @@
 
 namespace joedb::network {
 
-// Makes the system probe a connection that has been idle for a minute, and drop it after another
-// minute without an answer, in case the other machine is gone.
+// Enables keep-alive probes: the system probes a connection that has been idle for one minute, and
+// drops it after another minute without an answer. This detects a peer that has disappeared.
 inline void test_when_idle(asio::ip::tcp::socket& socket) {
   std::error_code ignored;
   socket.set_option(asio::socket_base::keep_alive(true), ignored);

@@ -16,7 +16,7 @@ namespace {
 using testing::error_of;
 using testing::in_child;
 
-// The child does not send a goodbye to the server, remove its socket, or wait for threads.
+// The child process does not tell the server goodbye, remove the socket, or wait for threads.
 TEST(Inherited_Connection, GoesOnInTheParentWhenAChildEnds) {
   const testing::Temporary_Directory directory;
   const std::string path = directory.file("sock");

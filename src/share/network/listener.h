@@ -13,16 +13,15 @@ namespace joedb::network {
 
 // Accepts connections, one after the other.
 //
-// If the process or the system has no free descriptor, the connections that wait are closed, so
-// that their clients notice. For this, the listener keeps a spare descriptor.
+// If the process or the system has run out of descriptors, the listener closes the pending
+// connections, so that their clients notice. It keeps a spare descriptor for this purpose.
 template <class Protocol>
 class Listener {
  public:
   using Socket = typename Protocol::socket;
   struct Events {
     std::function<void(Socket)> accepted;
-    // Closes a connection that is not needed, to free its descriptor. Returns false if there is
-    // none.
+    // Closes a less important connection, to free its descriptor. Returns false if there is none.
     std::function<bool()> make_room;
     std::function<void(const std::string& line)> log;
   };
@@ -39,7 +38,8 @@ class Listener {
         events_.accepted(std::move(socket));
         return accept();
       }
-      // The category of Asio's errors does not map them to conditions of std::errc.
+      // Compare numbers: the category of Asio's errors does not map them to conditions of
+      // std::errc.
       const bool is_full = error.value() == EMFILE || error.value() == ENFILE;
       if (is_full && events_.make_room()) return accept();
       const bool is_refused = is_full && refuse_waiting();
@@ -63,7 +63,7 @@ class Listener {
     spare_.open(asio::local::stream_protocol(), ignored);
   }
 
-  // Closes the connections that wait. Returns false if there is no descriptor even for this.
+  // Closes the pending connections. Returns false if there is no descriptor even for this.
   bool refuse_waiting() {
     std::error_code error;
     spare_.close(error);
@@ -76,7 +76,7 @@ class Listener {
     return !error || error == asio::error::would_block;
   }
 
-  // Many connections may be refused for the same reason.
+  // Logs at most one line per second, because many connections may be refused for the same reason.
   void report(const std::string& line) {
     const Clock::time_point now = Clock::now();
     if (now < next_report_) return;

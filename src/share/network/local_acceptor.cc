@@ -10,8 +10,8 @@ namespace {
 
 using Protocol = asio::local::stream_protocol;
 
-// Removes the socket that a killed server has left: connections to it are refused. Throws Exception
-// if a server listens there, or if `path` is not a socket.
+// Removes the socket of a server that was killed, which refuses connections. Throws Exception if a
+// server listens at `path`, or if `path` is not a socket.
 void remove_stale_socket(asio::io_context& io, const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
@@ -32,7 +32,7 @@ Protocol::acceptor listen_at(asio::io_context& io, const std::string& path) {
   Protocol::acceptor acceptor(io);
   acceptor.open();
   acceptor.bind(Protocol::endpoint(path));
-  // Restrict access before listen(): until then, nobody can connect.
+  // Restrict access before calling listen(), because nobody can connect earlier.
   std::filesystem::permissions(
       path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   acceptor.listen();

@@ -9,10 +9,10 @@
 
 namespace joedb::network {
 
-// To make a channel takes no longer than this, whatever the patience.
+// The time limit for setting up a channel, even if its Patience allows more.
 inline constexpr System::Duration setup_time = std::chrono::seconds(10);
 
-// The time limit of the waits of one channel. Not thread-safe.
+// The time limit for the waits of one channel. Not thread-safe.
 class Patience_Clock {
  public:
   void start(const Patience& patience) {
@@ -24,7 +24,7 @@ class Patience_Clock {
     start(patience);
   }
 
-  // Notes that bytes were sent or received.
+  // Extends the time limit after bytes were sent or received.
   void moved(std::size_t bytes) {
     constexpr std::size_t bytes_per_ms = 4;
     if (patience_.time == System::Duration::max()) return;
@@ -32,8 +32,9 @@ class Patience_Clock {
     end_ = std::min(most, System::after(end_, std::chrono::milliseconds(bytes / bytes_per_ms)));
   }
 
-  // Returns how long to wait now, at least 1 ms: then call this again. Throws what Patience::look
-  // throws, and Connection_Lost at the end of the time. `name` is that of the server.
+  // Returns how long the caller may wait, at least 1 ms, before it calls this function again.
+  // Passes on the exceptions of Patience::look. Throws Connection_Lost when the time limit is
+  // reached. `name` is the name of the server, for messages.
   std::chrono::milliseconds next_wait(const std::string& name) const {
     constexpr std::chrono::milliseconds between_looks{20};
     constexpr std::chrono::milliseconds longest{60'000};

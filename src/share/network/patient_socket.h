@@ -7,8 +7,9 @@
 #include "kernel/io/wait_for_descriptor.h"
 #include "share/network/patience_clock.h"
 
-// Reads and writes of a socket that is in non-blocking mode, with a time limit. `name` is that of
-// the server. They throw Connection_Lost, and what Patience::look throws.
+// Reads and writes of a socket in non-blocking mode, with a time limit. `name` is the name of the
+// server, for messages. These functions throw Connection_Lost, and pass on the exceptions of
+// Patience::look.
 
 namespace joedb::network {
 
@@ -24,8 +25,8 @@ void wait_until_ready(Socket& socket, Direction direction, const Patience_Clock&
   }
 }
 
-// A poll for input sleeps until there is input. A blocking recv is also woken by Linux when the
-// other side of a local socket has read the sent bytes, only to sleep again.
+// Polls before it reads, because a poll for input wakes up only when there is input. Linux also
+// wakes a blocking recv on a local socket when the other side has read the sent bytes.
 template <class Socket>
 std::size_t read_some(Socket& socket, Patience_Clock& clock, const std::string& name, char* data,
                       std::size_t size) {

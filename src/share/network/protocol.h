@@ -7,8 +7,8 @@
 
 #include "joedb/base/types.h"
 
-// The encoding of the server protocol of joedb 10, version 19, shared by client and server. All
-// numbers are 64-bit, signed, little-endian. The server sends one reply to each request of the
+// The encoding of the server protocol of joedb 10, version 19, for client and server. All numbers
+// are signed 64-bit integers, little-endian. The server sends one reply to each request of the
 // client.
 //
 // Source: docs/reference/protocol.md.
@@ -16,44 +16,44 @@
 namespace joedb::network {
 
 inline constexpr std::int64_t protocol_version = 19;
-// Clients with extensions send this number instead of protocol_version. A server with extensions
-// answers with the same number, and any other server answers with 19. No version of joedb 10 will
-// have this number.
+// The version number that clients with extensions send. A server with extensions replies with the
+// same number; a server without them replies with 19. joedb 10 will never use this number.
 inline constexpr std::int64_t extended_version = (std::int64_t{1} << 32) + protocol_version;
 inline constexpr std::string_view protocol_word = "joedb";
-// A client may send this word instead of the hello (an extension). The answer is lines of text.
+// A client may send this word instead of the hello (an extension). The server replies with lines of
+// text.
 inline constexpr std::string_view status_word = "status\n";
-// The same: takes the lock from the client that has it. The answer is a line: "ok …" or "no
-// REASON".
+// A client may send this word instead of the hello (an extension), to take the lock from the client
+// that holds it. The server replies with one line: "ok …" or "no REASON".
 inline constexpr std::string_view break_lock_word = "break_lock\n";
-// Size of the hello of a client: "joedb", version.
+// The size in bytes of the hello of a client: "joedb", version.
 inline constexpr std::size_t hello_size = protocol_word.size() + 8;
 
-// Codes of requests, with the fields that follow. A reply begins with the same code, or with one of
-// the codes of a refusal.
+// Codes of requests, each with the fields that follow it. A reply begins with the code of its
+// request, or with one of the codes of refusals.
 namespace code {
 inline constexpr char check_fast = 'H';   // checkpoint, hash
 inline constexpr char check_full = 'I';   // checkpoint, hash
 inline constexpr char read = 'r';         // from, until; reply: until, bytes
 inline constexpr char pull_first = 'D';   // wait (milliseconds), from; reply: checkpoint
-inline constexpr char pull_last = 'G';    // of these four codes: see pulls_lock, pulls_data
+inline constexpr char pull_last = 'G';    // the last of four codes: see pulls_lock, pulls_data
 inline constexpr char unlock = 'M';       // no fields
 inline constexpr char push = 'N';         // from, until, bytes
 inline constexpr char push_unlock = 'O';  // from, until, bytes
 inline constexpr char quit = 'Q';         // no reply
-// Codes of replies to a request that is refused.
+// Codes of replies that refuse a request.
 inline constexpr char mismatch = 'h';  // the hashes differ
-inline constexpr char conflict = 'C';  // the push does not continue the journal: nothing is written
+inline constexpr char conflict = 'C';  // the push does not continue the journal; nothing is written
 inline constexpr char readonly = 'R';  // the server is read-only
-inline constexpr char busy = 'B';      // extended: another client has the lock: nothing is written
-inline constexpr char time_out = 't';  // the lock was lost during the push: nothing is written
+inline constexpr char busy = 'B';      // extended: another client has the lock; nothing is written
+inline constexpr char time_out = 't';  // the lock was lost during the push; nothing is written
 }  // namespace code
 
 constexpr bool is_pull(char c) { return c >= code::pull_first && c <= code::pull_last; }
 constexpr bool pulls_lock(char c) { return ((c - code::pull_first) & 1) != 0; }
 constexpr bool pulls_data(char c) { return ((c - code::pull_first) & 2) != 0; }
 
-// The bytes of a number are in the order of this machine, which is little-endian (base/types.h).
+// Numbers are copied as they are in memory: this machine is little-endian (base/types.h).
 inline void append_number(std::string& out, std::int64_t number) {
   out.append(reinterpret_cast<const char*>(&number), sizeof number);
 }

@@ -28,7 +28,7 @@ const Remote_File::Piece* Remote_File::find(Offset offset) const {
     return offset >= p.start && offset < p.end();
   });
   if (piece == pieces_.end()) return nullptr;
-  // The most recently used piece is last.
+  // Keep the order of last use, most recent last.
   std::rotate(piece, piece + 1, pieces_.end());
   return &pieces_.back();
 }
@@ -39,8 +39,8 @@ void Remote_File::keep(Offset start, std::vector<char> bytes) const {
   expected_ = pieces_.back().end();
 }
 
-// Fetches a piece with the byte at `offset`. A piece that does not continue the last one begins a
-// little before `offset`, because readers go backwards at the end of a journal.
+// Fetches a piece that contains the byte at `offset`. Unless the piece continues the last one, it
+// begins a little before `offset`, because readers go backwards at the end of a journal.
 void Remote_File::fetch_piece(Offset offset) const {
   constexpr Offset before = first_size / 2;
   Offset start = offset;

@@ -8,8 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// A remote file, with some pieces cached in memory. The pieces get longer while the file is read
-// sequentially.
+// A remote file, with some pieces cached in memory. While the file is read sequentially, longer
+// pieces are fetched.
 class Remote_File : public Readonly_File {
  public:
   std::size_t pread(char* data, std::size_t size, Offset offset) const final;
@@ -17,10 +17,10 @@ class Remote_File : public Readonly_File {
  protected:
   using Readonly_File::Readonly_File;
 
-  // Reads from the remote file as pread does. A result that is less than `size` does not mean that
-  // the file ends; a result of 0 does.
+  // Like pread, but always reads from the remote file, and may read fewer bytes than it could. Only
+  // a result of 0 means the end of the file.
   virtual std::size_t fetch(char* data, std::size_t size, Offset offset) const = 0;
-  // Caches bytes that were received without fetch().
+  // Caches bytes that were not received by fetch().
   void keep(Offset start, std::vector<char> bytes) const;
 
   static constexpr std::size_t first_size = std::size_t{1} << 16;
@@ -37,7 +37,7 @@ class Remote_File : public Readonly_File {
   const Piece* find(Offset offset) const;
   void fetch_piece(Offset offset) const;
 
-  mutable std::vector<Piece> pieces_;  // the least recently used piece is first
+  mutable std::vector<Piece> pieces_;  // in the order of their last use, least recent first
   mutable Offset expected_ = 0;        // the end of the last piece received
   mutable std::size_t next_size_ = first_size;
 };

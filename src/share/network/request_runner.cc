@@ -24,7 +24,8 @@ void Request_Runner::require_no_waiting() const {
   if (must_stop_ || is_late) throw Connection_Lost("a keep-alive was not answered");
 }
 
-// state_ is `lost` while the request runs, for the case that it throws before the end of its reply.
+// While the request runs, state_ is `lost`, in case the request throws before it has read its whole
+// reply.
 void Request_Runner::run_locked(const Request& request) {
   if (state_ == State::lost) throw Connection_Lost(failure_);
   if (state_ == State::refused) throw Disconnection(failure_);
@@ -62,7 +63,7 @@ void Request_Runner::send_pings(std::chrono::milliseconds interval, const Reques
   for (;;) {
     const auto next = last_use_ + interval;
     if (stopping_->wait_until(lock, next, [this] { return must_stop_.load(); })) return;
-    if (last_use_ + interval > next) continue;  // the connection was used meanwhile
+    if (last_use_ + interval > next) continue;  // a request used the connection
     if (state_ != State::working) return;
     try {
       run_locked(ping);
@@ -77,11 +78,11 @@ void Request_Runner::send_pings(std::chrono::milliseconds interval, const Reques
 void Request_Runner::stop_pings() {
   if (!pinger_.joinable()) return;
   if (process_.is_inherited()) {
-    // The thread exists only in the parent process: it cannot be joined here.
+    // The thread exists only in the parent process, so this process cannot join it.
     keep_until_exit(std::make_shared<std::thread>(std::move(pinger_)));
     return;
   }
-  must_stop_ = true;  // ends a ping that waits for its answer
+  must_stop_ = true;  // ends a ping that waits for its reply
   { const std::lock_guard lock(using_); }
   stopping_->notify_one();
   pinger_.join();
@@ -92,7 +93,7 @@ void Request_Runner::end(const Request& quit) noexcept {
   if (process_.is_inherited() || state_ == State::lost) return;
   try {
     quit();
-  } catch (const std::exception&) {  // the server is gone already
+  } catch (const std::exception&) {  // the server may be gone
   }
 }
 

@@ -33,9 +33,9 @@ void Robust_Connection::connect() {
   }
 }
 
-// Compares with the server up to `end` or its checkpoint, unless this connection has done so. At
-// the last comparison, the server may have had less than the copy, after a power cut; the bytes
-// that it has appended since may differ.
+// Compares the copies up to `end` or the server's checkpoint, unless this connection has already
+// done so. After a power cut, the server may have had less than the local copy at the last
+// comparison. The bytes that it has appended since may differ.
 void Robust_Connection::compare_up_to(Offset end) {
   end = std::min(end, connection_->get_checkpoint());
   if (local_ == nullptr || end <= compared_) return;
@@ -48,7 +48,7 @@ void Robust_Connection::disconnect() {
   channel_.reset();
 }
 
-// While it lives, reconnections compare `local`, if they compare a file at all.
+// While this object exists, each reconnection that compares a file compares `local`.
 class Robust_Connection::Compared_Now {
  public:
   Compared_Now(Robust_Connection& connection, const Abstract_File& local)
@@ -64,7 +64,7 @@ class Robust_Connection::Compared_Now {
   const Abstract_File* const old_;
 };
 
-// Calls f() until it does not throw Connection_Lost, connecting first if needed.
+// Calls f(), connecting first if necessary, and repeats it after Connection_Lost.
 template <class F>
 auto Robust_Connection::retry(F&& f) {
   Retry retry(connector_.name(), connector_.settings(), log_, system_);
@@ -77,7 +77,7 @@ auto Robust_Connection::retry(F&& f) {
       disconnect();
       retry.wait(error);
     } catch (const Inherited_Object&) {
-      // The connection of the parent process must not be closed.
+      // The connection belongs to the parent process, so do not close it.
       throw;
     } catch (const Lock_Timeout& error) {
       disconnect();
@@ -99,7 +99,7 @@ void Robust_Connection::compare(const Abstract_File& local, Offset start, Offset
     connection_->compare(local, start, common, check);
     compared_ = std::max(compared_, common);
   });
-  // A reconnection may have found a lower checkpoint.
+  // After a reconnection, the server's checkpoint may be lower.
   checkpoint_ = connection_->get_checkpoint();
 }
 
@@ -107,7 +107,7 @@ void Robust_Connection::pull(const Pull& pull, const Receive& receive) {
   local_checkpoint_ = pull.from;
   retry([&] {
     connection_->pull(pull, [&](const Abstract_File& source, Offset end) {
-      // The reply is still arriving, so this connection cannot send a comparison now. The next one
+      // No comparison can be sent now, because the reply is still arriving. The next connection
       // compares before it pulls.
       if (local_ != nullptr && compared_ < pull.from)
         throw Connection_Lost("the server had less when the copies were compared");
@@ -137,48 +137,50 @@ std::size_t Robust_Connection::read(char* data, std::size_t size, Offset offset)
 void Robust_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Level level,
                              After_Push after) {
   const Offset from = checkpoint_;
-  // If others have pushed and the pushed bytes are in the local copy, the copies have diverged: a
-  // reconnection must compare up to `end`. Otherwise only the common part can be compared.
+  // If the pushed bytes are in the local copy and other clients have pushed, then the copies have
+  // diverged: a reconnection must compare up to `end`. Otherwise, it can compare only the common
+  // part.
   local_checkpoint_ = &local == local_ ? end : std::min(from, end);
-  // The pushed bytes may not be in the file yet, so compare `local`.
+  // Compare `local`, because the file may not have the pushed bytes yet.
   const Compared_Now compared(*this, local);
   bool was_sent = false;
   retry([&] {
     while (!has_arrived(local, from, end)) {
       compare_up_to(std::min(from, end));
-      // The lost connection may still hold the lock, and the server may still accept its push. Only
-      // a conflict while this connection has the lock is final.
+      // The lost connection may still hold the lock, and the server may still accept its push.
+      // Therefore a conflict is final only if this connection has the lock.
       if (was_sent && after == After_Push::never_locked) after = After_Push::unlock;
       const bool is_repeated = std::exchange(was_sent, true);
       const Offset start = connection_->get_checkpoint();
       try {
         return connection_->push(local, end, level, after);
       } catch (const Conflict&) {
-        // A push over a lost connection may arrive after this connection was made, and so may the
-        // push of a process that was killed: ask for the checkpoint again. With a server of joedb
-        // 10, only a repeated push asks.
+        // Ask for the checkpoint again, because two pushes may have arrived after this connection
+        // was made: the push over a lost connection, and the push of a process that was killed.
+        // With a server of joedb 10, ask only if this push is repeated.
         const bool may_have_been_sent = after != After_Push::never_locked;
         if (is_repeated || (may_have_been_sent && connection_->can_push_without_lock()))
           connection_->pull_checkpoint({});
         if (connection_->get_checkpoint() <= start) throw Conflict(from);
       } catch (const Disconnection&) {
-        // The server has failed and can only be read. A later connection may find it repaired.
+        // The server has failed and is now read-only. A later connection may find it repaired.
         if (connection_ && !connection_->is_lost()) can_push_ = false;
         throw;
       }
     }
   });
-  // Not the server's checkpoint: if the push had arrived, others may have pushed after it, and
-  // their bytes differ from the bytes that follow in this copy.
+  // Do not use the server's checkpoint: other clients may have pushed after this push had arrived.
+  // Their bytes differ from the bytes that follow in this copy.
   checkpoint_ = std::max(from, end);
   compared_ = checkpoint_;
 }
 
-// Returns true if the server already has [from, end) of `local`. It may have only a part, pushed
-// from the same copy by a process that was killed. Throws Conflict if it has other bytes.
+// Returns true if the server already has the bytes [from, end) of `local`. It may have only a part
+// of them, pushed from the same copy by a process that was killed. Throws Conflict if it has
+// different bytes.
 //
-// Reads the bytes back. A hash would also cover the bytes before the push, which a Server_File
-// reads over this same connection.
+// Reads the bytes back, and does not use a hash: a hash would also cover the bytes before the push,
+// which a Server_File reads over this same connection.
 bool Robust_Connection::has_arrived(const Abstract_File& local, Offset from, Offset end) {
   const Offset now = connection_->get_checkpoint();
   if (now == from) return false;

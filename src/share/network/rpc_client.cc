@@ -20,7 +20,7 @@ Client::Client(Channel& channel, std::vector<Signature> signatures,
       input_(channel),
       requests_(std::make_unique<Request_Runner>()) {
   requests_->run([this] { say_hello(); });
-  // The next call throws what a ping has thrown.
+  // Ignore the exceptions of a ping, because the next call throws the same exception.
   requests_->start_pings(
       interval, [this] { send_ping(); }, [](const std::exception&) {});
 }
@@ -85,7 +85,7 @@ std::string Client::exchange(std::size_t procedure, std::string_view file) {
   return result;
 }
 
-// Receives `size` bytes. Memory grows with the bytes received, whatever `size` the server claims.
+// Receives `size` bytes. Allocates memory only as bytes arrive, whatever `size` the server claims.
 std::string Client::receive(std::size_t size) {
   constexpr std::size_t piece = std::size_t{1} << 20;
   std::string bytes;

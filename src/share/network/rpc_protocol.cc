@@ -15,7 +15,7 @@ Content_Hash hash_of(const std::vector<rpc::Signature>& signatures) {
     append_quoted(text, signature.name);
     append_quoted(text, signature.prolog);
   }
-  // content_hash() begins at journal_start.
+  // content_hash() reads from position journal_start on, so `text` begins there.
   const auto read = [&text](char* data, std::size_t size, Offset offset) {
     text.copy(data, size, static_cast<std::size_t>(offset - journal_start));
   };

@@ -16,39 +16,39 @@
 namespace joedb::network {
 
 namespace rpc_code {
-inline constexpr char hello = 'H';     // reply to the hash, which is sent without a code: session
-inline constexpr char mismatch = 'h';  // the hashes differ: session, then the connection ends
+inline constexpr char hello = 'H';     // reply to the hash (sent without a code); field: session
+inline constexpr char mismatch = 'h';  // reply if the hashes differ, then the end; field: session
 inline constexpr char call = 'C';      // procedure, until, bytes; reply: until, bytes
 inline constexpr char failure = 'c';   // reply to a call: size, text
 inline constexpr char ping = 'P';      // reply: the same
 inline constexpr char quit = 'Q';      // no reply
 }  // namespace rpc_code
 
-inline constexpr std::size_t max_error_size = 8183;  // bytes
+inline constexpr std::size_t max_error_size = 8183;  // in bytes
 
-// Returns the hash of all names and prologs, in order.
+// Returns the hash of all signatures (names and prologs), in their order.
 Content_Hash hash_of(const std::vector<rpc::Signature>& signatures);
 
 // Returns the first max_error_size bytes of `text`, without a partial UTF-8 sequence at the end.
 std::string_view cut_error(std::string_view text);
 
-// Splits the bytes that a client sends into requests. Its memory grows with the bytes received, up
-// to `message_limit` for a message.
+// Splits the bytes that a client sends into requests. Its memory grows only as bytes arrive, up to
+// `message_limit` for each message.
 class Rpc_Requests {
  public:
   struct Request {
     enum class Kind { hello, ping, call, quit, invalid };
     Kind kind;
-    std::size_t procedure = 0;  // of a call
-    std::string bytes;          // of hello: the hash; of a call: the message after its prolog
-    std::string problem;        // of an invalid request, which is the last one
+    std::size_t procedure = 0;  // for a call
+    std::string bytes;          // hello: the hash; call: the message after its prolog
+    std::string problem;        // invalid: the reason; no request follows
   };
 
   Rpc_Requests(std::vector<Offset> prolog_sizes, Offset message_limit)
       : prolog_sizes_(std::move(prolog_sizes)), message_limit_(message_limit) {}
 
   void append(std::string_view bytes) { input_.append(bytes); }
-  // Returns the number of bytes that wait for the rest of a message.
+  // Returns the number of buffered bytes, which belong to an incomplete message.
   std::size_t size() const { return input_.size() + body_.size(); }
   // Extracts the next request. Returns false if the request has not arrived completely.
   bool take(Request& request);

@@ -25,7 +25,7 @@ std::string call(std::int64_t procedure, std::int64_t until, std::string_view by
 // Returns requests for two procedures, with prologs of 50 and 60 bytes.
 Rpc_Requests two_procedures() { return Rpc_Requests({50, 60}, 100); }
 
-// Returns a word for each request.
+// Returns one word for each request.
 std::string requests_in(Rpc_Requests& requests) {
   std::string text;
   for (Request request; requests.take(request);) {

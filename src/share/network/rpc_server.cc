@@ -39,10 +39,10 @@ std::string reply_with(char c, std::int64_t number, std::string_view bytes = {})
 
 }  // namespace
 
-// Everything but the procedures runs in one thread. A session does one thing at a time: it
+// Everything except the procedures runs in one thread. A session does one thing at a time: it
 // receives, waits for its procedure, or sends. So its memory holds at most one request, the rest of
-// the input block that the request ends in, and one reply. The bytes of all sessions are counted
-// (hold).
+// the input block in which the request ends, and one reply. hold() counts the bytes of all
+// sessions.
 class Server::Implementation {
  public:
   Implementation(Logger& log, int log_level, int threads, const std::string& path,
@@ -99,14 +99,14 @@ class Server::Implementation {
     bool has_said_hello = false;
     bool ends_after_reply = false;
     bool is_open = true;
-    std::size_t held = 0;     // bytes of its message or answer
-    std::uint64_t began = 0;  // for the order of incomplete messages and answers; 0: none
+    std::size_t held = 0;     // bytes of its message or reply
+    std::uint64_t began = 0;  // orders incomplete messages and replies by age; 0: none
   };
-  // Handlers share ownership of the session, and do nothing once it is closed.
+  // Handlers share ownership of the session. After it is closed, they do nothing.
   using Session_Pointer = std::shared_ptr<Session>;
 
-  // Logs one line, without control characters: `text` may be from a procedure. A line that cannot
-  // be logged is dropped.
+  // Logs one line. Escapes control characters, because `text` may come from a procedure. If logging
+  // fails, drops the line.
   void log_at(int level, const std::string& text) {
     if (log_level_ < level) return;
     try {
@@ -126,7 +126,7 @@ class Server::Implementation {
         start(std::move(socket));
       else
         log_at(1, "too many sessions: a connection was refused");
-    } catch (const std::exception& failure) {  // no memory
+    } catch (const std::exception& failure) {  // out of memory
       log_at(1, std::string("a connection was refused: ") + failure.what());
     }
   }
@@ -160,7 +160,7 @@ class Server::Implementation {
     sessions_.erase(session->id);
   }
 
-  // Calls f(). An exception, as from a lack of memory, ends this session and no other.
+  // Calls f(). If f() throws, for example because memory is exhausted, ends only this session.
   template <class F>
   void run_for(const Session_Pointer& session, F&& f) {
     if (!session->is_open) return;
@@ -183,7 +183,7 @@ class Server::Implementation {
     if (time == time.zero()) return clear_timer(session);
     session->timer.expires_after(time);
     session->timer.async_wait([this, session](const std::error_code& error) {
-      // The timer may have been set again after this handler was queued.
+      // The timer may have been restarted after this handler was queued.
       if (error || !session->is_open ||
           session->timer.expiry() > asio::steady_timer::clock_type::now())
         return;
@@ -238,8 +238,9 @@ class Server::Implementation {
     session.held = size;
   }
 
-  // Ends the sessions that have waited longest for the rest of a message, or for the client to read
-  // its answer, until all the others fit. Returns false if this session is one of them.
+  // Ends sessions until the others fit in memory. Begins with the sessions that have waited
+  // longest, for the rest of a message or for the client to read a reply. Returns false if
+  // `session` was ended.
   bool make_room(const Session_Pointer& session) {
     while (held_ > static_cast<std::size_t>(limits_.total_size)) {
       Session_Pointer slowest = session;
@@ -282,7 +283,7 @@ class Server::Implementation {
     clear_timer(session);
     session->began = 0;
     hold(*session, session->requests.size());
-    held_ += bytes.size();  // also if the session ends before the procedure
+    held_ += bytes.size();  // counted even if the session ends before the procedure
     asio::post(workers_, [this, session, procedure, bytes = std::move(bytes)]() mutable {
       std::string error;
       std::string reply = run(procedure, bytes, error);
@@ -298,7 +299,7 @@ class Server::Implementation {
     });
   }
 
-  // Called in a thread of workers_. Returns the reply, and sets `error` if the procedure fails.
+  // Called in a thread of workers_. Returns the reply. If the procedure fails, sets `error`.
   std::string run(std::size_t procedure, std::string_view received, std::string& error) const {
     try {
       const Offset until = prolog_sizes_[procedure] + static_cast<Offset>(received.size());
@@ -329,7 +330,7 @@ class Server::Implementation {
       {[this](Socket socket) { accept(std::move(socket)); },
        [this] { return end_oldest_stranger(); },
        [this](const std::string& line) { log_at(0, line); }}};
-  std::size_t held_ = 0;  // by all sessions
+  std::size_t held_ = 0;  // total of all sessions
   std::uint64_t last_began_ = 0;
   std::map<std::int64_t, Session_Pointer> sessions_;
   std::int64_t next_session_ = 0;

@@ -169,7 +169,7 @@ TEST_F(Rpc_Server, RunsCallsOfSeveralSessionsAtTheSameTime) {
   std::latch both(2);
   auto all = procedures();
   all[0] = [&both](std::string_view) {
-    both.arrive_and_wait();  // a single thread would wait forever
+    both.arrive_and_wait();  // with a single thread, this would wait forever
     return std::string("!");
   };
   start({}, all, 2);
@@ -338,7 +338,7 @@ TEST_F(Rpc_Server, RefusesMoreSessionsThanItMayHave) {
     EXPECT_EQ(answer_to(hello_bytes()), "");
     EXPECT_EQ(client.repeat("a"), "aa");
   }
-  for (;;) {  // until the server has read the end of the first session
+  for (;;) {  // repeat until the server has read the end of the first session
     if (answer_to(hello_bytes() + "Q") == reply('H', 1)) break;
     std::this_thread::yield();
   }
@@ -364,7 +364,7 @@ TEST_F(Rpc_Server, SurvivesClientsThatSendRandomBytesAndGo) {
 
 // ---- invalid servers
 
-// Sends its bytes to the client, whatever the client writes; then the connection is lost.
+// Sends given bytes, whatever the client writes. Then the connection is lost.
 class Scripted_Channel : public Channel {
  public:
   explicit Scripted_Channel(std::string bytes) : bytes_(std::move(bytes)) {}

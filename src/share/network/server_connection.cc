@@ -28,7 +28,7 @@ System::Duration sum(System::Duration a, System::Duration b) {
   return a < System::Duration::max() - b ? a + b : System::Duration::max();
 }
 
-// Returns the time for which a slow server may hash or write `size` bytes.
+// Returns the time that a slow server may need to hash or write `size` bytes.
 System::Duration time_for(Offset size) {
   constexpr Offset bytes_per_ms = 1024;
   return std::chrono::milliseconds(std::max<Offset>(size, 0) / bytes_per_ms);
@@ -36,7 +36,7 @@ System::Duration time_for(Offset size) {
 
 }  // namespace
 
-// The bytes of a reply, as a file that can be read once, in order, while they arrive.
+// The bytes of a reply as a file. They are read once, in order, while they arrive.
 class Server_Connection::Incoming final : public Readonly_File {
  public:
   Incoming(Server_Connection& connection, Offset start, Offset end)
@@ -93,13 +93,13 @@ Server_Connection::~Server_Connection() {
 
 bool Server_Connection::is_lost() const { return requests_->is_lost(); }
 
-// Begins the patience for an answer that the server may need `time` for, besides answer_time.
+// Limits the wait for a reply to answer_time plus `time`, which the server may need for its work.
 void Server_Connection::expect_answer(System::Duration time) {
   channel_.set_patience({sum(settings_.answer_time, time), settings_.look});
 }
 
-// The server answers when it is the turn of this client. Who gives up leaves the queue by ending
-// the connection.
+// Limits the wait for the lock. The server replies when it is this client's turn. A client that
+// gives up must end the connection to leave the queue.
 void Server_Connection::expect_lock() {
   if (settings_.lock_time == System::Duration::max())
     return channel_.set_patience({System::Duration::max(), settings_.look});
@@ -174,7 +174,7 @@ void Server_Connection::ask_for_checkpoint(const Pull& pull, bool has_data) {
   checkpoint_ = input_.read_number();
   if (checkpoint_ < journal_start) throw Protocol_Error("pull error: unexpected checkpoint");
   if (is_refused) {
-    // A refused pull still receives the bytes that it asked for.
+    // If a pull is refused, the server still sends the bytes that were requested.
     if (has_data) Incoming(*this, pull.from, std::max(pull.from, checkpoint_)).skip_to(checkpoint_);
     throw Pull_Only("pull error: server is pull-only, cannot lock");
   }
@@ -196,11 +196,11 @@ void Server_Connection::pull(const Pull& pull, const Receive& receive) {
       incoming.skip_to(checkpoint_);
     } catch (...) {
       if (!incoming.is_at_end()) throw;
-      failure = std::current_exception();  // the whole reply was read: the connection stays usable
+      failure = std::current_exception();  // the connection stays usable: the reply is complete
     }
   });
   if (!failure) return;
-  // After the request, because unlock() sends a request of its own.
+  // Do this after the request, because unlock() runs another request.
   if (pull.takes_lock) unlock();
   std::rethrow_exception(failure);
 }
@@ -253,8 +253,8 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
     const char expected = after == After_Push::keep_lock ? code::push : code::push_unlock;
     char reply;
     while ((reply = send_push(local, end, expected)) == code::busy) {
-      // Another client has the lock: wait for it. If that client has pushed, this push is a
-      // conflict.
+      // Another client has the lock, so wait for the lock. If that client has pushed, this push
+      // conflicts.
       const Offset from = checkpoint_;
       if (after == After_Push::never_locked) throw Conflict(from);
       ask_for_checkpoint({.from = from, .takes_lock = true}, false);
@@ -278,8 +278,7 @@ void Server_Connection::push(const Abstract_File& local, Offset end, Checkpoint_
     is_locked_ = after == After_Push::keep_lock;
     checkpoint_ = std::max(checkpoint_, end);
   });
-  // The server took the lock away during the push, and appended none of it. The connection stays
-  // usable.
+  // The server revoked the lock during the push, and appended nothing. The connection stays usable.
   if (is_late) throw Connection_Lost("push error: time out: the lock was lost");
 }
 
@@ -303,11 +302,11 @@ void Server_Connection::unlock() noexcept {
 
 void Server_Connection::send_ping() {
   const std::string out = pull_request({}, false);
-  // Settings::look is for the thread of the requests.
+  // Do not call Settings::look here: it belongs to the thread that makes requests.
   channel_.set_patience({settings_.answer_time, [this] { requests_->require_no_waiting(); }});
   channel_.write(out.data(), out.size());
   if (input_.read_byte() != out.front()) throw Protocol_Error("keep-alive: unexpected reply");
-  input_.read_number();  // the checkpoint, for which the next pull asks again
+  input_.read_number();  // ignored: the next pull asks for the checkpoint
 }
 
 }  // namespace joedb::inline v1

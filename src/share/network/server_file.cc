@@ -6,8 +6,8 @@
 
 namespace joedb::inline v1 {
 
-// The first read is short, because the first entries may be all that is needed. Sequential reads
-// get longer.
+// The first read is short, because often only the first entries are needed. Sequential reads become
+// longer.
 static constexpr Offset first_read = 4096;
 static constexpr Offset max_block_size = Offset{1} << 20;
 
@@ -17,8 +17,8 @@ Server_File::Server_File(Connector& connector, Logger& log, System& system)
   set_end(connection_.get_checkpoint());
 }
 
-// Sets the end of the server's journal. The header in memory shows a hard checkpoint there:
-// durability is up to the server.
+// Sets the end of the server's journal. The header in memory shows a hard checkpoint at this end,
+// because durability is the responsibility of the server.
 void Server_File::set_end(Offset checkpoint) {
   if (checkpoint < end_)
     throw Disconnection(get_name() + ": the server has lost what was behind position " +
@@ -89,7 +89,7 @@ void Server_File::pwrite(const char* data, std::size_t size, Offset offset) {
   std::copy_n(data, size, tail_.data() + (offset - end_));
 }
 
-// After a push, the client writes the pushed bytes to its file.
+// Called when the client, after a push, writes the pushed bytes to its file.
 void Server_File::require_same(const char* data, std::size_t size, Offset offset) const {
   std::vector<char> known(size);
   if (pread(known.data(), size, offset) < size || !std::equal(known.begin(), known.end(), data))
@@ -140,7 +140,7 @@ void Server_File::push(const Abstract_File& local, Offset end, Checkpoint_Level 
   set_end(get_checkpoint());
 }
 
-// Copies to tail_ the bytes that are still in a buffer of `local`.
+// Copies to tail_ the bytes that are not yet in the file, but in a buffer of `local`.
 void Server_File::take_tail(const Abstract_File& local, Offset end) {
   const Offset start = get_size();
   if (&local == this || end <= start) return;
@@ -148,7 +148,7 @@ void Server_File::take_tail(const Abstract_File& local, Offset end) {
   local.read_exactly(tail_.data() + (start - end_), static_cast<std::size_t>(end - start), start);
 }
 
-// Copies the pushed bytes to the cache: the end of a journal is soon read again.
+// Copies the pushed bytes to the cache, because the end of a journal is often read again soon.
 void Server_File::keep_tail() {
   if (cache_end() != end_) {
     cache_.clear();

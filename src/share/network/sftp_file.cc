@@ -81,7 +81,7 @@ Sftp_File::~Sftp_File() = default;
 
 Offset Sftp_File::get_size() const { return session_->size(); }
 
-// If the file has been truncated, reads end early; the checkpoint shows that bytes are missing.
+// If the file was truncated, reads end early. The checkpoint then shows that bytes are missing.
 std::size_t Sftp_File::fetch(char* data, std::size_t size, Offset offset) const {
   return session_->read(data, size, offset);
 }

@@ -11,9 +11,8 @@ namespace joedb::inline v1 {
 
 // A file on an SFTP server. Built if libssh is available.
 //
-// The file may grow while it is read: the bytes of a journal before its checkpoint do not change.
-// If the file is replaced by another file of the same name, a reader continues to read the old
-// file.
+// The file may grow while it is read, because the bytes of a journal before its checkpoint do not
+// change. If another file takes its name, a reader continues to read the old file.
 class Sftp_File final : public Remote_File {
  public:
   // `address.path` is the path of the file. The constructor and reads throw as Ssh_Connector does.

@@ -39,13 +39,13 @@ class Ssh_Channel final : public Channel {
         return static_cast<std::size_t>(n);
       }
       if (n == SSH_ERROR) throw Connection_Lost(session_.name() + ": " + session_.error());
-      // 0 at the end of the time, and also when the server has closed the channel.
+      // The result is 0 after the time limit, but also if the server has closed the channel.
       if (ssh_channel_is_eof(stream_.get()) != 0 || ssh_channel_is_closed(stream_.get()) != 0)
         throw Connection_Lost(session_.name() + ": closed by the server");
     }
   }
 
-  // The library itself gives up when it can send nothing for 10 seconds (Ssh_Session).
+  // The library itself gives up if it cannot send anything for 10 seconds (Ssh_Session).
   void write(const char* data, std::size_t size) override {
     while (size > 0) {
       clock_.next_wait(session_.name());

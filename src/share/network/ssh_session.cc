@@ -15,7 +15,8 @@ Ssh_Session::Ssh_Session(const Ssh_Address& address, std::string name)
   reserve_standard_descriptors();
   if (!session_) throw Exception(name_ + ": SSH cannot be used");
   set(SSH_OPTIONS_HOST, address.host.c_str());
-  // Set explicit options before ~/.ssh/config is parsed, which sets only options that are not set.
+  // Set explicit options before parsing ~/.ssh/config: parsing does not change options that are
+  // set.
   if (!address.user.empty()) set(SSH_OPTIONS_USER, address.user.c_str());
   if (address.port != 0) set(SSH_OPTIONS_PORT, &address.port);
   if (!address.identity_file.empty()) {
@@ -48,7 +49,7 @@ void Ssh_Session::test_when_idle() {
   std::error_code error;
   if (socket.assign(asio::ip::tcp::v4(), ssh_get_fd(session_.get()), error)) return;
   network::test_when_idle(socket);
-  socket.release(error);  // the session closes it
+  socket.release(error);  // leave it open: the session closes it
 }
 
 void Ssh_Session::require_known_host(const std::string& host) const {

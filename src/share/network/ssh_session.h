@@ -12,23 +12,24 @@
 
 namespace joedb::inline v1 {
 
-// An authenticated SSH session of this user on another machine.
+// An SSH session on another machine, in which this user is authenticated.
 class Ssh_Session {
  public:
-  // Connects and logs in. Throws Connection_Lost and Disconnection as Ssh_Connector does. `name` is
-  // for messages.
+  // Connects and logs in. Throws Connection_Lost and Disconnection, as Ssh_Connector does. `name`
+  // appears in messages.
   Ssh_Session(const Ssh_Address& address, std::string name);
 
   const std::string& name() const { return name_; }
   ssh_session get() const { return session_.get(); }
-  // Returns the text of the last error, which may be from the server.
+  // Returns the text of the last error. It may come from the server, so control characters are
+  // escaped.
   std::string error() const { return plain(ssh_get_error(session_.get())); }
 
  private:
   struct Free_Session {
     Process_Mark process = {};
     void operator()(ssh_session session) const {
-      if (process.is_inherited()) return;  // that would end the session of the parent
+      if (process.is_inherited()) return;  // do not end the session of the parent process
       ssh_disconnect(session);
       ssh_free(session);
     }

@@ -76,7 +76,7 @@ class Tcp_Channel final : public Channel {
 
   Stream& stream() { return stream_; }
 
-  // If `is_local_only`, throws Exception unless the address is this machine.
+  // If `is_local_only`, throws Exception if the address is not on this machine.
   void connect(const Tcp_Address& address, bool is_local_only) {
     std::error_code error;
     tcp::resolver resolver(io_);
@@ -98,8 +98,8 @@ class Tcp_Channel final : public Channel {
     network::test_when_idle(socket());
   }
 
-  // Starts an operation, and waits until it calls done(error). If it does not end in time, closes
-  // the connection, and throws.
+  // Starts an operation, and waits until it calls done(error). After the time limit, closes the
+  // connection, and throws.
   template <class Begin>
   void wait(Begin begin) {
     std::optional<std::error_code> result;
@@ -111,7 +111,7 @@ class Tcp_Channel final : public Channel {
       }
     } catch (...) {
       std::error_code ignored;
-      // Ends the operation, and runs its handler, which refers to `result`.
+      // Ends the operation, and runs its handler now, because the handler refers to `result`.
       stream_.lowest_layer().close(ignored);
       io_.restart();
       io_.run();
@@ -120,8 +120,8 @@ class Tcp_Channel final : public Channel {
     network::require_success(*result, name_);
   }
 
-  // Sends the access line, and reads the answer, which is one line: byte by byte, since the bytes
-  // after it are left to read_some().
+  // Sends the access line, and reads the reply, which is one line. Reads byte by byte, because the
+  // bytes after the line belong to read_some().
   void ask_for_access(const std::string& line) {
     write(line.data(), line.size());
     std::string answer;
@@ -157,7 +157,7 @@ class Tcp_Channel final : public Channel {
  private:
   static constexpr bool is_plain = std::is_same_v<Stream, tcp::socket>;
 
-  // Starts a read or write, and waits until it calls done(error, size). Returns the size.
+  // Starts a read or write, and waits until it calls done(error, size). Returns `size`.
   template <class Begin>
   std::size_t move(Begin begin) {
     std::size_t size = 0;

@@ -11,8 +11,8 @@
 
 namespace joedb::inline v1 {
 
-// Lock order: connection, then local file. So there is no deadlock, and no client holds the local
-// file while it waits for a server.
+// Lock order: first the connection, then the local file. This order prevents deadlocks, and no
+// client holds the local file while it waits for a server.
 class Client::Local_Lock {
  public:
   explicit Local_Lock(Local_Copy& local) : local_(local) { local_.lock_pull(); }
@@ -40,7 +40,7 @@ class Client::Transaction {
   const Local_Lock lock_;
 };
 
-// The entries to push, some of which are not in the local file yet.
+// The entries to push. Some of them are not in the local file yet.
 class Client::New_Entries final : public Readonly_File {
  public:
   New_Entries(const Local_Copy& local, Offset end)
@@ -65,15 +65,15 @@ Client::Client(Local_Copy& local, Connection& connection, Content_Check check)
   const Offset end = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
   connection_.compare(local_.file(), journal_start, end, check_);
   common_ = end;
-  compare_new();  // the compare() of a connection that reconnects may find a newer checkpoint
+  compare_new();  // a reconnection during compare() may have found a newer checkpoint
 }
 
 Offset Client::get_checkpoint_difference() const {
   return is_connected() ? connection_.get_checkpoint() - local_.get_checkpoint() : 0;
 }
 
-// Compares the bytes that both copies have gained since the last comparison. They may differ:
-// another client may have pushed after a push of this client had failed.
+// Compares the bytes that both copies have gained since the last comparison. They may differ: after
+// a failed push of this client, another client may have pushed.
 void Client::compare_new() {
   const Offset end = std::min(local_.get_checkpoint(), connection_.get_checkpoint());
   if (end <= common_) return;
@@ -81,8 +81,9 @@ void Client::compare_new() {
   common_ = end;
 }
 
-// Copies new bytes, unless the copies must be compared first, or another process has written to the
-// local file since the connection was asked. Returns true if nothing is left to do.
+// Copies new bytes to the local file, and returns true. Returns false if the copies must be
+// compared first, or if another process has written to the local file since the connection was
+// asked.
 bool Client::take(const Abstract_File& source, Offset from, Offset end) {
   const Offset start = local_.get_checkpoint();
   if (local_.is_readonly()) return true;
@@ -93,8 +94,8 @@ bool Client::take(const Abstract_File& source, Offset from, Offset end) {
   return local_.get_checkpoint() >= end;
 }
 
-// Requires that this client does not hold the local lock. With takes_lock, it holds the lock of the
-// connection afterwards.
+// Requires that this client does not hold the local lock. If takes_lock, the client then holds the
+// lock of the connection.
 void Client::pull_from_connection(System::Duration wait, bool takes_lock) {
   if (!is_connected()) return;
   bool is_done = false;
@@ -123,7 +124,7 @@ void Client::push_to_connection(Connection::After_Push after) {
   common_ = local_.get_checkpoint();
 }
 
-// Pushes entries that have no checkpoint yet.
+// Pushes the entries that have no checkpoint yet.
 void Client::push_new_entries(Connection::After_Push after) {
   write_end();
   const Offset end = local_.prepare_checkpoint(level());
@@ -134,7 +135,8 @@ void Client::require_no_transaction() const {
   if (is_in_transaction_) throw Exception("this client is in a transaction");
 }
 
-// Reads the file first: entries that other processes have pulled need not be transferred twice.
+// Reads the local file first, so that entries that other processes have pulled are not transferred
+// again.
 Offset Client::pull_once(System::Duration wait) {
   require_no_transaction();
   const Offset old = local_.get_checkpoint();
@@ -151,7 +153,7 @@ Offset Client::pull_for(System::Duration wait, System& system) {
   return size;
 }
 
-// A file does not signal new entries, so it is polled.
+// If the connection cannot wait (a file does not signal new entries), polls it.
 Offset Client::wait_for_entries(System::Duration wait, System& system) {
   if (connection_.can_wait()) return pull_once(wait);
   Backoff backoff(system, {std::chrono::milliseconds(1), std::chrono::milliseconds(50)}, wait);
@@ -171,7 +173,7 @@ Offset Client::pull_file() {
   return size;
 }
 
-// Bytes before the checkpoint never change, so no local lock is needed.
+// Needs no local lock, because bytes before the checkpoint never change.
 void Client::push_if_ahead() {
   require_no_transaction();
   if (!is_connected()) return;
@@ -205,7 +207,7 @@ void Client::end_part() {
   has_parts_ = true;
 }
 
-// After a push, everything that this appends has been appended already.
+// Makes a checkpoint. After a push, this appends nothing that was not pushed.
 void Client::checkpoint() {
   if (settings_.is_hard && local_.ahead_of_checkpoint() > 0)
     local_.prepare_checkpoint(Checkpoint_Level::hard);
@@ -213,7 +215,7 @@ void Client::checkpoint() {
   if (settings_.is_hard) local_.checkpoint(Checkpoint_Level::hard);
 }
 
-// Writes a checkpoint for entries that the connection has.
+// Makes a checkpoint for entries that have been pushed.
 void Client::checkpoint_pushed() {
   checkpoint();
   if (is_connected()) common_ = local_.get_checkpoint();
@@ -226,7 +228,8 @@ void Client::note(bool others_have_written) {
   quiet_transactions_ = others_have_written ? 0 : std::min(quiet_transactions_ + 1, many);
 }
 
-// Returns false if run() was not called, because the local file is not free.
+// Runs a transaction. Returns false, without calling run(), if the local file is locked by another
+// process.
 bool Client::transact(const std::function<void()>& run, Wait wait) {
   if (!transact_without_lock(run) && !transact_with_lock(run, wait)) return false;
   local_.notify_observers();
@@ -242,7 +245,7 @@ bool Client::transact_with_lock(const std::function<void()>& run, Wait wait) {
   } catch (...) {
     try {
       lock.cancel();
-    } catch (const std::exception&) {  // the exception that is being thrown says more
+    } catch (const std::exception&) {  // the exception being thrown is more informative
       lock.abandon();
     }
     throw;
@@ -250,17 +253,17 @@ bool Client::transact_with_lock(const std::function<void()>& run, Wait wait) {
   return true;
 }
 
-// Returns true if the transaction is done. If this returns false or throws, nothing has changed,
-// except entries for which run() has written a checkpoint.
+// Returns true if the transaction is complete. If this returns false or throws, nothing has
+// changed, except that entries with a checkpoint of run() are kept.
 bool Client::transact_without_lock(const std::function<void()>& run) {
   require_no_transaction();
-  // A client that holds the local lock must not wait for the lock of the connection (lock order).
+  // Lock order: a client that holds the local lock must not wait for the lock of the connection.
   if (!is_optimistic_ || !connection_.can_push_without_lock() || is_shared() || !can_write() ||
       quiet_transactions_ < needed_quiet_transactions_)
     return false;
 
   bool is_pushing = false;
-  bool has_read_stale_data = false;  // possibly
+  bool has_read_stale_data = false;  // true if stale data may have been read
   Offset start = 0;
   try {
     const Transaction transaction(*this);
@@ -279,8 +282,8 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
     note(false);
     return true;
   } catch (const Conflict&) {
-    // Backoff: each refusal doubles the number of quiet transactions that are needed. run() cannot
-    // be called again if it has written a checkpoint itself, because that cannot be rolled back.
+    // Back off: each refusal doubles the number of quiet transactions that are required. If run()
+    // itself made a checkpoint, it cannot be rolled back, so run() is not repeated.
     if (is_pushing && local_.get_checkpoint() == start) {
       constexpr int most = 1024;
       needed_quiet_transactions_ = std::min(2 * needed_quiet_transactions_, most);
@@ -294,8 +297,8 @@ bool Client::transact_without_lock(const std::function<void()>& run) {
   return false;
 }
 
-// Returns true if others have written, so that a transaction that has thrown should be tried again.
-// Errors of pulling are ignored, because the exception of the transaction says more.
+// Returns true if other clients have written, so that a transaction that threw should be repeated.
+// Ignores exceptions of pulling, because the exception of the transaction is more informative.
 bool Client::finds_new_data() {
   try {
     return pull_once({}) > 0 && can_write();
@@ -309,7 +312,7 @@ Client_Lock::Client_Lock(Client& client, Client::Wait wait) : client_(client) {
   client.require_no_transaction();
   const Offset old = client.get_journal_checkpoint();
   if (client_.is_connected()) {
-    // Reads the file first, like pull_once(); takes its lock after that of the connection (lock
+    // Read the local file first, like pull_once(). Take its lock after that of the connection (lock
     // order).
     client_.local_.pull();
     client_.pull_from_connection({}, true);
@@ -363,8 +366,8 @@ void Client_Lock::push_if_ahead() {
   client_.push_to_connection(Connection::After_Push::keep_lock);
 }
 
-// Pushes before the checkpoint: if entries that the connection refuses had a checkpoint, the copies
-// would diverge permanently.
+// Pushes before it makes the checkpoint. If entries had a checkpoint and the connection then
+// refused them, the copies would diverge permanently.
 void Client_Lock::write_and_end() {
   require_lock();
   client_.push_new_entries(Connection::After_Push::unlock);

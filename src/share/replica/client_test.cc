@@ -20,7 +20,7 @@
 namespace joedb {
 namespace {
 
-// The server side copy, which counts its locks, and can be made to fail.
+// The copy on the server's side. It counts locks, and can be made to fail.
 class Hub : public Connection {
  public:
   bool can_push() const override { return !is_pull_only; }
@@ -177,7 +177,7 @@ TEST(A_Client, SaysWhyATransactionWasMadeAndByWhom) {
   EXPECT_EQ(history.next(), nullptr);
 }
 
-// Lists entries of a file, a word for each: t for a table, v for valid_data, the time of a
+// Returns one word per entry of a file: "t" for a table, "v" for valid_data, the time for a
 // timestamp.
 std::string words_of(Memory_File& file) {
   struct Keeper : Ignore_Entries {
@@ -376,7 +376,7 @@ TEST(Client, TakesNoBytesThatMakeNoSense) {
 
 // ---- without the lock ---------------------------------------------------------------------------
 
-// A connection to the hub that caches the last checkpoint received, as a network connection does.
+// A connection to the hub that, like a network connection, caches the last checkpoint it received.
 class Way : public Connection {
  public:
   explicit Way(Hub& hub) : hub_(hub), checkpoint_(hub.get_checkpoint()) {}
@@ -426,7 +426,7 @@ class Client_Without_The_Lock : public ::testing::Test {
     to_ann_.pulls = 0;
   }
 
-  // Runs a transaction of Ann, and returns how often its function was called.
+  // Runs a transaction of Ann. Returns how often its function was called.
   int transact(std::string_view table, const std::function<void()>& meanwhile = {}) {
     int runs = 0;
     ann_.client.transaction([&] {
@@ -539,7 +539,7 @@ TEST_F(Client_Without_The_Lock, LeavesNothingThatCouldNotBePushed) {
   expect_equal_copies();
 }
 
-// Meanwhile, the server was restarted, and lost the lock.
+// During the transaction, the server is restarted, so the lock is lost.
 TEST_F(Client_Without_The_Lock, RollsBackWhatConflictsAfterTheLockWasLostAndGoesOn) {
   for (const bool in_two_parts : {false, true}) {
     const std::string own = in_two_parts ? "lake" : "city";
@@ -597,7 +597,7 @@ TEST(Client, SharesAFileWithOthers) {
     ann_database.write(Create_Table{"city"});
     ann_database.write(Insert{Table_Id(1), Record_Id(0)});
   });
-  // Bob's journal has the context of Ann's record, though he has no tables: his entry is short.
+  // Bob has no tables, but his journal has the context of Ann's record, so his entry is short.
   bob.transaction([&] { bob_journal.write(Insert{Table_Id(1), Record_Id(1)}); });
   EXPECT_EQ(bob.get_journal_checkpoint(), 51);
   EXPECT_EQ(ann.pull(), 1);

@@ -16,7 +16,7 @@ class Dummy_Connection final : public Connection {
   void unlock() noexcept override {}
 };
 
-// Constant-initialized: can be used during static initialization.
+// Constant-initialized, so that static initializers can use it.
 constinit Dummy_Connection dummy_connection;
 
 }  // namespace
@@ -78,7 +78,7 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
   if (end <= get_checkpoint()) return;
   if (!has_pushed_) prepare_push(local, end);
   writer_->copy_from(local, end);
-  // After an error, the next push compares and replays everything again (prepare_push).
+  // After an error, the next push must compare and replay everything again (prepare_push).
   const auto forget = [this] {
     has_pushed_ = false;
     writer_->rollback();
@@ -98,13 +98,13 @@ void File_Connection::push(const Abstract_File& local, Offset end, Checkpoint_Le
   writer_->checkpoint(level);
 }
 
-// Verifies that the copies are equal before the checkpoint: entries appended to other entries than
-// those of the source would make the file unreadable. Replays all entries, because the short forms
-// of the next entries refer to them.
+// Verifies that the copies are equal before the checkpoint, because the file would be unreadable if
+// the entries to append followed other entries than in the source. Replays all entries, because
+// later entries in short form refer to them.
 void File_Connection::prepare_push(const Abstract_File& local, Offset end) {
   const Offset start = get_checkpoint();
   require_equal(local, file_, std::max(journal_start, start - fast_check_size), start);
-  // The same bytes, left by an interrupted push, are pushed again.
+  // An interrupted push may have left the same bytes. They are removed, and pushed again.
   const Offset size = file_.get_size();
   if (size > start && size <= end && local.equal_to(file_, start, size)) file_.truncate(start);
   writer_->rewind();

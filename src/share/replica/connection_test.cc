@@ -56,7 +56,7 @@ TEST(File_Connection, LeavesACopyAloneThatHasMore) {
   EXPECT_EQ(hub.file.get_data(), before);
 }
 
-// A file that throws bad_alloc once, at a given read.
+// A file that throws bad_alloc once, at a given read call.
 class Forgetful_File : public Memory_File {
  public:
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
@@ -86,8 +86,8 @@ TEST(File_Connection, GoesOnAfterLackOfMemory) {
   EXPECT_GT(failures, 0);
 }
 
-// A push writes the header, then the entries, then the checkpoint. A kill leaves any prefix of
-// that.
+// A push writes the header, then the entries, then the checkpoint. If the process is killed, any
+// prefix of these writes may remain.
 TEST(File_Connection, RepairsWhatAnInterruptedPushHasLeft) {
   Copy local;
   local.comment("one").comment("two");
@@ -132,7 +132,7 @@ TEST(File_Connection, RefusesHalfAnEntry) {
   EXPECT_EQ(hub.body(), local.body());
 }
 
-// A file that cannot be read past some offset.
+// A file in which reads beyond some offset fail.
 class Failing_File : public Memory_File {
  public:
   Failing_File(const Memory_File& file, Offset good) : good_(good) { get_data() = file.get_data(); }

@@ -18,8 +18,8 @@ void Call_Batches::wait_for(Call& call, const Run& run) {
   }
 }
 
-// Threads of a batch mostly call again soon: without waiting for them, every second batch would be
-// small.
+// Waits up to max_wait for callers: most threads of the last batch call again soon. Without the
+// wait, every second batch would be small.
 void Call_Batches::run_next_batch(std::unique_lock<std::mutex>& lock, const Run& run) {
   runner_ = std::this_thread::get_id();
   constexpr System::Duration max_wait = std::chrono::milliseconds(10);
@@ -33,7 +33,7 @@ void Call_Batches::run_next_batch(std::unique_lock<std::mutex>& lock, const Run&
   run(batch);
   const System::Duration duration = system_.now() - start;
   lock.lock();
-  // Decreases by at most one for each batch.
+  // Let the expected size decrease by at most one for each batch.
   expected_ = std::max(batch.size(), std::max(expected_, std::size_t{1}) - 1);
   last_duration_ = duration;
   for (Call* const call : batch) call->is_done = true;

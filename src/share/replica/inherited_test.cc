@@ -17,7 +17,8 @@
 #include "support/journal_process.h"
 #include "support/temporary_directory.h"
 
-// Databases in a child process made by fork(), and databases whose file other programs replace.
+// Tests of databases in a child process made by fork(), and of databases whose file is replaced by
+// another program.
 
 namespace joedb {
 namespace {
@@ -33,7 +34,7 @@ class Database_File : public ::testing::Test {
     for (int i = 0; i < count; ++i)
       db.write(Insert{city, Record_Id(db.get_database().find_table(city)->records().next_free())});
   }
-  // Returns the number of records that another process reads.
+  // Returns the number of records that a new reader of the file finds.
   index_t rows() const {
     File file(name, Open_Mode::read_existing);
     Readonly_Journal journal(file);
@@ -48,7 +49,7 @@ class Database_File : public ::testing::Test {
       name + " was opened before fork(), by the parent of this process: open it again here";
 };
 
-// With default options, the file has preallocated zeros at its end after some hard checkpoints.
+// With default options, the file ends with preallocated zeros after some hard checkpoints.
 TEST_F(Database_File, StaysWhatItWasWhenAChildEnds) {
   const testing::Destructor_Warnings warnings;
   for (const bool has_integrity : {false, true})

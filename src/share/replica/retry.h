@@ -12,14 +12,13 @@
 
 namespace joedb::inline v1 {
 
-// The repetitions of one request whose connection was lost, with randomized backoff. Not
-// thread-safe.
+// Repeats a request whose connection was lost, with randomized backoff. Not thread-safe.
 class Retry {
  public:
-  // `name` is that of the server, for the error. `settings` has, like those of connections:
-  // retry_time, which begins with a loss (max(): no limit); on_retry(reason), called by the first
-  // wait(); and look(), called about every 20 ms, which may throw. The references must outlive the
-  // object.
+  // `name` is the name of the server, for the text of errors. `settings` are settings of a
+  // connection. They have `retry_time`, the limit on the time since the loss (max(): no limit);
+  // `on_retry(reason)`, called by the first wait(); and `look()`, which is called about every 20 ms
+  // while waiting, and may throw. The references must outlive the object.
   template <class Settings>
   Retry(std::string name, const Settings& settings, Logger& log, System& system)
       : name_(std::move(name)),
@@ -30,11 +29,12 @@ class Retry {
         system_(system),
         backoff_(std::in_place, system, reconnection_pauses) {}
 
-  // Call this when the connection works. After it has worked for a second, its next loss begins
-  // the time anew.
+  // Call this when a connection has been made. If it works for a second, the next loss restarts the
+  // time limit.
   void connected() { connected_ = system_.now(); }
 
-  // Logs `error`, and sleeps. If the time is over, throws Connection_Lost with the text of `error`.
+  // Logs `error`, then sleeps before the next attempt. After the time limit, throws Connection_Lost
+  // with the text of `error`.
   void wait(const Connection_Lost& error) {
     const System::Time now = system_.now();
     if (connected_ && now - *connected_ > std::chrono::seconds(1)) {
@@ -78,7 +78,7 @@ class Retry {
   Logger& log_;
   System& system_;
   std::optional<Backoff> backoff_;
-  std::optional<System::Time> connected_;  // since the last wait()
+  std::optional<System::Time> connected_;  // the last call of connected() after the last wait()
   System::Time start_ = {};
   int tries_ = 0;
 };

@@ -97,7 +97,7 @@ Access_List Access_List::parse(std::string_view text) {
 std::optional<Role> Access_List::with_token(const std::string& name, std::string_view token) const {
   const auto found = clients_.find(name);
   const bool is_known = found != clients_.end() && !found->second.hash.empty();
-  // Unknown names take as long as known ones.
+  // Spend the same time on unknown names as on known ones.
   const std::string expected = is_known ? found->second.hash : std::string(hash_digits, '0');
   const std::string hash = hash_of(is_known ? found->second.salt : "", token);
   const bool is_equal = CRYPTO_memcmp(expected.data(), hash.data(), hash_digits) == 0;

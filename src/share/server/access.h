@@ -8,27 +8,29 @@
 
 namespace joedb::server {
 
-// Rights of a client. Each role includes the roles before it.
+// The rights of a client. Each role includes the rights of the roles before it.
 enum class Role { pull, push, admin };
 std::optional<Role> role_of(std::string_view word);
 
-// The clients that may use a server over TCP, as the lines of a file.
+// The clients that may use a server over TCP. The list is a text file with one line for each
+// client.
 //
 //     # name  role  proof
 //     ann     push  token 5f0c… 91ab…      a salt, and SHA-256(salt, token), in hexadecimal digits
 //     backup  pull  certificate            signed for backup by the authority of the server
 //
-// A token is 32 random bytes (make_token), so that one round of SHA-256 is enough.
+// One round of SHA-256 is enough, because a token is 32 random bytes (make_token).
 class Access_List {
  public:
-  // Throws Exception, with the number of the line, if a line is invalid.
+  // Throws Exception, with the line number, if a line is invalid.
   static Access_List parse(std::string_view text);
 
-  // Return the role of a client; nullopt if the list has no such client with this token, or with a
-  // certificate. with_token() takes the same time for all names and tokens.
+  // Return the role of a client. Return nullopt if the list has no such client with this token, or
+  // with a certificate. with_token() takes the same time for all names and tokens.
   std::optional<Role> with_token(const std::string& name, std::string_view token) const;
   std::optional<Role> with_certificate(const std::string& name) const;
-  // True if both lists have the same line for a client: the same role, and the same proof.
+  // Returns true if the line of the client is the same in both lists: the same role and the same
+  // proof.
   bool has_same(const std::string& name, const Access_List& other) const;
 
  private:
@@ -43,13 +45,13 @@ class Access_List {
 };
 
 struct New_Token {
-  std::string token;  // for the client
-  std::string line;   // for the file
+  std::string token;  // given to the client
+  std::string line;   // to be added to the file of the access list
 };
 New_Token make_token(const std::string& name, Role role);
 
-// Returns true for the name of a client or a database: 1 to 64 characters, which are letters,
-// digits, `.`, `_` or `-`.
+// Returns true if a client or a database may have this name: 1 to 64 letters, digits, `.`, `_` or
+// `-`.
 bool is_name(std::string_view name);
 
 }  // namespace joedb::server

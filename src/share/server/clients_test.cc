@@ -18,7 +18,7 @@
 #include "support/simulated_system.h"
 #include "support/temporary_directory.h"
 
-// Clients and server in one thread: the server answers each write of a client at once.
+// Clients and server run in one thread: the server replies to each write of a client immediately.
 
 namespace joedb::server {
 namespace {
@@ -70,7 +70,7 @@ class Server final : public Server_Host {
   std::set<Session_Id> closed_;
 };
 
-// Makes channels to a server. A test can replace the server, or inject faults.
+// Makes channels to a server. A test can replace the server, and inject faults.
 class Direct_Connector final : public Connector {
  public:
   explicit Direct_Connector(Server& s) : server(&s) {}
@@ -80,7 +80,8 @@ class Direct_Connector final : public Connector {
   std::string name() const override { return "direct"; }
 
   Server* server;
-  // Called before bytes reach the server. If it returns true, the connection is lost instead.
+  // Called before bytes reach the server. If it returns true, the connection is lost, and the bytes
+  // do not arrive.
   std::function<bool(Session_Id, std::string_view)> on_write = {};
   bool loses_reply = false;  // loses the reply to the next push
 
@@ -125,7 +126,7 @@ class Clients_Test : public ::testing::Test {
  protected:
   Clients_Test() : server_(file_), connector_(server_) {}
 
-  // Pushes a comment by another client.
+  // Pushes a comment from another client.
   void push(std::string_view text) {
     Direct_Connector connector(*connector_.server);
     Robust_Connection connection(connector);
@@ -228,7 +229,7 @@ TEST_F(Clients_Test, APushThatArrivesBetweenReconnectionAndRepetitionIsNoConflic
     if (late.empty()) {
       old_session = session;
       late = bytes;
-      server_.receive(session, "M");  // the lock
+      server_.receive(session, "M");  // asks for the lock
       return true;
     }
     if (session != old_session) server_.receive(old_session, late);
@@ -251,7 +252,7 @@ TEST_F(Clients_Test, AfterALatePushOfAKilledProcessTheRestIsPushed) {
   bool is_late = true;
   connector_.on_write = [&](Session_Id session, std::string_view bytes) {
     if (bytes.front() != 'O' || !std::exchange(is_late, false)) return false;
-    server_.receive(session, "M");  // the lock
+    server_.receive(session, "M");  // asks for the lock
     push("of a killed process");
     server_.disconnect(session);
     return true;
@@ -278,7 +279,7 @@ TEST_F(Clients_Test, AConflictBehindALatePushOfAKilledProcessSaysWhereTheCopiesP
                     Connection::After_Push::unlock);
     FAIL() << "no conflict";
   } catch (const Conflict& conflict) {
-    // Both copies continue with a comment; the first difference is its length.
+    // At the first difference, both copies have a comment. The lengths of the comments differ.
     EXPECT_EQ(conflict.position, arrived + 1);
   }
 }
@@ -291,8 +292,8 @@ TEST_F(Clients_Test, ALatePushIsNotRepeatedAsAnotherTransaction) {
   const auto write = [&](Writable_Journal& journal) {
     journal.append(Comment{"run " + std::to_string(++runs)});
   };
-  while (runs < 3) client.transaction(write);  // later transactions take no lock
-  // The connection is lost before the push arrives. Meanwhile, its session gets the lock.
+  while (runs < 3) client.transaction(write);  // the later transactions take no lock
+  // The connection is lost before the push arrives. Its session then gets the lock.
   Session_Id old_session = -1;
   std::string late;
   connector_.on_write = [&](Session_Id session, std::string_view bytes) {
@@ -309,7 +310,7 @@ TEST_F(Clients_Test, ALatePushIsNotRepeatedAsAnotherTransaction) {
     return false;
   };
   client.transaction(write);
-  connector_.on_write = {};  // on_write must not outlive the locals: the destructor writes again
+  connector_.on_write = {};  // the destructor writes, when the locals of on_write are gone
   EXPECT_FALSE(late.empty());
   EXPECT_EQ(runs, 4);
   EXPECT_EQ(content(file_), content(copy));
@@ -453,7 +454,7 @@ TEST_F(Clients_Test, APauseBeforeTheNextTryCanBeEnded) {
   connector_.on_write = {};
 }
 
-// A relay: a server whose journal is a copy of another server's, the hub.
+// Tests a relay: a server whose journal is a copy of the journal of another server, the hub.
 class Relay_Test : public Clients_Test {
  protected:
   Relay_Test()
@@ -495,7 +496,7 @@ TEST_F(Relay_Test, WhatIsPushedIsInBoth) {
 
 TEST_F(Relay_Test, WhatTheHubRefusesIsNotInTheCopyAndTheNextPushIsInBoth) {
   relay_->begin();
-  // The hub revokes the lock of the relay, and another client pushes.
+  // The hub revokes the lock of the relay. Then another client pushes.
   connector_.on_write = [this](Session_Id session, std::string_view bytes) {
     if (bytes.front() != 'O' && bytes.front() != 'N') return false;
     connector_.on_write = {};
@@ -514,8 +515,8 @@ TEST_F(Relay_Test, WhatTheHubRefusesIsNotInTheCopyAndTheNextPushIsInBoth) {
   EXPECT_EQ(content(copy_), content(file_));
 }
 
-// At any request of the relay, the connection may be lost before or after the request arrives, the
-// hub may revoke its lock, another client may push, or the relay may be killed.
+// At each request of the relay, the connection may be lost before or after the request arrives, the
+// hub may revoke the lock, another client may push, or the relay may be killed.
 TEST_F(Relay_Test, WhateverHappensTheRelayHasABeginningOfItsHub) {
   struct Killed : std::exception {};
   for (unsigned seed = 0; seed < 40; ++seed) {

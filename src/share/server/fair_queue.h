@@ -9,14 +9,15 @@
 
 namespace joedb::server {
 
-// A queue in which clients take turns: however many items a client adds, each other client waits
-// for one of them only. The items of one client stay in their order.
+// A queue in which clients take turns: between two items of one client, each other client has at
+// most one item removed. The items of a client keep their order.
 template <class Item>
 class Fair_Queue {
  public:
   void push(const std::string& client, Item item) { items_[client].push_back(std::move(item)); }
 
-  // Removes the first item of the client after the one whose turn was last.
+  // Removes the first item of the client that follows the one served last, in the order of their
+  // names.
   std::optional<Item> pop() {
     if (items_.empty()) return std::nullopt;
     auto found = items_.upper_bound(last_);

@@ -33,7 +33,7 @@ void add_extension(X509* certificate, int id, const std::string& value) {
   X509_add_ext(certificate, extension.get(), -1);
 }
 
-// Returns the output of `print`.
+// Returns the text that `print` writes to a BIO.
 template <class Print>
 std::string pem_of(Print print) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> memory(require(BIO_new(BIO_s_mem()), "memory"),

@@ -15,7 +15,7 @@ std::optional<Content_Hash> Prefix_Hashes::step(Offset checkpoint) {
   if (const auto found = known_.find(checkpoint); found != known_.end()) return found->second;
   const std::optional<Content_Hash> hash = compute(checkpoint);
   if (!hash) return hash;
-  if (known_.size() == max_known) known_.erase(known_.begin());  // clients ask for recent ones
+  if (known_.size() == max_known) known_.erase(known_.begin());  // clients ask for newer ones
   known_.emplace(checkpoint, *hash);
   return hash;
 }

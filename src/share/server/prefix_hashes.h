@@ -10,23 +10,24 @@
 
 namespace joedb::server {
 
-// The hashes of a journal up to its checkpoints, in steps that each read at most step_size bytes.
+// Computes the hashes of a journal up to its checkpoints, in steps that each read at most step_size
+// bytes.
 //
-// The bytes before a checkpoint never change, so the states of SHA-256 are kept: all full hashes
-// together read the journal once, and each of them less than step_size bytes more. A journal of 1
-// GB takes 28 kB of memory.
+// The bytes before a checkpoint never change, so intermediate states of SHA-256 are cached. All
+// full hashes together read the journal once, plus less than step_size bytes for each hash. The
+// states of a journal of 1 GB take 28 kB of memory.
 //
 // Not thread-safe.
 class Prefix_Hashes {
  public:
   static constexpr Offset step_size = Offset{1} << 22;
 
-  // `is_full`: see content_hash(). `read` reads bytes of the journal.
+  // `is_full`: see content_hash(). `read` reads the journal.
   Prefix_Hashes(bool is_full, network::Read_Bytes read)
       : is_full_(is_full), read_(std::move(read)) {}
 
-  // Computes a part of the hash up to a checkpoint. Returns nullopt if it must be called again.
-  // Passes on the exceptions of `read`.
+  // Does one step of computing the hash up to `checkpoint`. Returns nullopt if more steps are
+  // needed. Passes on the exceptions of `read`.
   std::optional<network::Content_Hash> step(Offset checkpoint);
 
  private:
@@ -34,7 +35,7 @@ class Prefix_Hashes {
 
   const bool is_full_;
   const network::Read_Bytes read_;
-  std::vector<network::Running_Hash> states_{1};   // after 0, 1, 2… times step_size bytes
+  std::vector<network::Running_Hash> states_{1};   // states_[i]: after i * step_size bytes
   std::map<Offset, network::Content_Hash> known_;  // by checkpoint
 };
 

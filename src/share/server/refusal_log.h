@@ -9,14 +9,14 @@
 
 namespace joedb::server {
 
-// Logs the connections that a server refuses: ten at once, and later one a second, so that
-// strangers cannot fill the disk. The others are counted. Not thread-safe.
+// Logs the connections that a server refuses. To keep strangers from filling the disk, it logs at
+// most ten at once, and then one per second; the others are only counted. Not thread-safe.
 class Refusal_Log {
  public:
-  // Both must outlive this object.
+  // `log` and `system` must outlive this object.
   Refusal_Log(Logger& log, System& system) : log_(log), system_(system), time_(system.now()) {}
 
-  // `address` and `client`, the name that was given, may be empty.
+  // `address`, and `client` (the name that the client has sent), may be empty.
   void add(const std::string& address, const std::string& client, const std::string& why);
 
  private:
@@ -24,9 +24,9 @@ class Refusal_Log {
 
   Logger& log_;
   System& system_;
-  System::Time time_;          // when lines_ was counted
-  std::int64_t lines_ = most;  // that may be logged at once
-  std::int64_t unlogged_ = 0;  // since the last line
+  System::Time time_;          // the time at which lines_ was updated
+  std::int64_t lines_ = most;  // the number of lines that may be logged now
+  std::int64_t unlogged_ = 0;  // refusals since the last logged line
 };
 
 }  // namespace joedb::server

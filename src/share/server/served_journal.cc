@@ -2,9 +2,9 @@
 
 namespace joedb::server {
 
-// The file has exactly the bytes of the clients, so the server appends no entries of its own. A
-// server that was killed during a push must be able to restart, so the bytes that it has not
-// acknowledged are saved.
+// The file must have exactly the bytes of the clients, so the server appends no entries of its own.
+// A server that was killed during a push must be able to restart, so bytes of an unacknowledged
+// push are saved.
 static Journal_Options for_server(Journal_Options options) {
   options.ends_transactions = false;
   if (!options.recovery) options.recovery = Recovery::keep;
@@ -21,18 +21,18 @@ Written_Journal_Of<Store>::Written_Journal_Of(Abstract_File& file, Connection& c
       is_connected_(&connection != &Connection::dummy),
       has_backup_file_(is_connected_ && !connection.can_wait()),
       may_block_(is_hard || is_shared_ || is_connected_) {
-  copy_.set_copy();  // the file must end with the bytes that clients have pushed
+  copy_.set_copy();  // the file must end with the bytes that clients pushed
   if (!is_shared_) store_.recover();
   if (is_connected_) {
     client_.pull();
-    // The other copy may lack a push (keep_without_backup).
+    // The other copy may lack a push, see keep_without_backup().
     if (client_.can_write()) client_.push_if_ahead();
   }
-  // A push before a crash of the server may not be durable yet, and is acknowledged if its client
-  // repeats it.
+  // Before a crash, the server may have appended a push without making it durable. If the client
+  // repeats the push, the server acknowledges it.
   if (is_hard && !is_shared_) store_.hard_checkpoint();
   client_.set_hard_checkpoint(is_hard);
-  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
+  checkpoint_ = store_.get_journal().get_checkpoint();  // may differ from the checkpoint above
 }
 
 template <class Store>
@@ -40,7 +40,7 @@ Written_Journal_Of<Store>::~Written_Journal_Of() {
   end();
 }
 
-// After a failed hard checkpoint, the journal may show a soft one, which is not published.
+// After a failed hard checkpoint, the journal may have a soft one. Clients do not see it.
 template <class Store>
 void Written_Journal_Of<Store>::update() {
   const auto& journal = store_.get_journal();
@@ -48,14 +48,15 @@ void Written_Journal_Of<Store>::update() {
   checkpoint_ = journal.get_checkpoint();
 }
 
-// Drops the entries of a push whose rollback has failed: nothing could be pulled or written after
-// them.
+// Drops the entries of a push that was not rolled back. While they exist, nothing can be pulled or
+// written.
 template <class Store>
 void Written_Journal_Of<Store>::drop_unfinished() {
   if (!store_.get_journal().has_failed()) client_.rollback();
 }
 
-// Calls f(). If the file was replaced, clients are refused from now on, instead of waiting.
+// Calls f(). If the file was replaced, refuses clients from now on, so that they do not wait for
+// it.
 template <class Store>
 template <class F>
 void Written_Journal_Of<Store>::note_replaced(F f) {
@@ -94,7 +95,7 @@ void Written_Journal_Of<Store>::end() noexcept {
   lock_.reset();
 }
 
-// The lock of a shared file is not taken: another process may hold it for long.
+// Does not lock a shared file, because another process may hold the lock for a long time.
 template <class Store>
 void Written_Journal_Of<Store>::finish() {
   end();
@@ -119,12 +120,12 @@ void Written_Journal_Of<Store>::push(const Abstract_File& source) {
     keep_without_backup(source, start);
     throw;
   }
-  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
+  checkpoint_ = store_.get_journal().get_checkpoint();  // may have changed before an exception
 }
 
-// The file of the connection has failed, and may or may not have the bytes. They must be in one of
-// the files at least: appends them to this file, where the client will look for them. At its next
-// start, the server pushes the missing bytes to the backup.
+// Called when the file of the connection has failed. That file may or may not have the bytes. At
+// least one of the files must have them: so appends them to this file, where the client will look
+// for them. When the server restarts, it pushes the missing bytes to the backup.
 template <class Store>
 void Written_Journal_Of<Store>::keep_without_backup(const Abstract_File& source, Offset start) {
   const auto& journal = store_.get_journal();

@@ -9,11 +9,11 @@
 
 namespace joedb::server {
 
-// The journal that a server serves. It may have a connection to another copy, which gets all
-// pushes, too.
+// The journal that a server serves. It may be connected to another copy, to which all pushes are
+// forwarded.
 //
-// One thread at a time calls these functions. Other threads may call read() at the same time, so
-// the file must allow concurrent reads (Locked_Memory_File).
+// These functions must be called by one thread at a time. Only read() may be called by other
+// threads at the same time, so the file must allow concurrent reads (Locked_Memory_File).
 class Served_Journal {
  public:
   Served_Journal() = default;
@@ -21,58 +21,59 @@ class Served_Journal {
   Served_Journal(const Served_Journal&) = delete;
   Served_Journal& operator=(const Served_Journal&) = delete;
 
-  // True if the functions below may block: on locks, disks or other machines.
+  // True if the functions below may wait for locks, disks or other machines.
   virtual bool may_block() const = 0;
-  // True if refresh() may find new entries.
+  // True if other processes may append entries, which refresh() then reads.
   virtual bool has_other_writers() const = 0;
-  // True if a push also goes to another copy, which may then have it when the file does not.
+  // True if pushes are also forwarded to another copy. If a push fails, that copy may have entries
+  // that the file does not have.
   virtual bool has_other_copy() const = 0;
-  // False if the file is read-only or has failed, or if its connection leads to such a file.
+  // False if the file is read-only or has failed, or if the other copy is such a file.
   virtual bool can_push() const = 0;
   virtual Offset get_checkpoint() const = 0;
   virtual const Abstract_File& file() const = 0;
-  // Reads bytes before a checkpoint that get_checkpoint() has returned.
+  // Reads bytes before any checkpoint that get_checkpoint() has returned.
   void read(char* data, std::size_t size, Offset offset) const {
     file().read_exactly(data, size, offset);
   }
-  // Like read(), if the bytes can be read without the disk; returns false otherwise.
+  // Reads like read() if the bytes can be read without disk access. Otherwise returns false.
   bool read_cached(char* data, std::size_t size, Offset offset) const {
     return file().pread_cached(data, size, offset);
   }
 
-  // Reads the entries that other processes have written to the file or to the other copy.
+  // Reads the entries that other processes have appended to the file or to the other copy.
   virtual void refresh() = 0;
 
-  // Between begin() and end(), no other writer changes the file and the other copy. begin() throws
-  // the exceptions of locking and pulling; nothing is locked then.
+  // Between begin() and end(), no other writer can change the file or the other copy. begin()
+  // passes on the exceptions of locking and pulling; after an exception, nothing is locked.
   virtual void begin() = 0;
   virtual void end() noexcept = 0;
-  // Appends [checkpoint, source.get_size()) of `source` to the other copy, and then to the file,
-  // with a checkpoint. So the file never has bytes that the other copy has refused or not received.
-  // Requires begin(). Throws:
+  // Appends the bytes [checkpoint, source.get_size()) of `source` to the other copy, then to the
+  // file, and makes a checkpoint. So the file never has bytes that the other copy has refused or
+  // not received. Call this between begin() and end(). Throws:
   //
-  // * Corruption_Error if the bytes are not valid entries for the content, Conflict and
-  //   Content_Mismatch if the other copy has changed, Disconnection if it refuses. Nothing has
-  //   changed.
-  // * Io_Error and Write_Disabled if the file cannot be written. can_push() is then false, and the
-  //   other copy may have the bytes.
+  // * Corruption_Error if the bytes are not valid entries for the content; Conflict or
+  //   Content_Mismatch if the other copy has changed; Disconnection if the other copy refuses the
+  //   bytes. Nothing has changed.
+  // * Io_Error or Write_Disabled if the file cannot be written. From then on, can_push() is false.
+  //   The other copy may have the bytes.
   //
-  // If the other copy is a file that cannot be written, this throws and can_push() is false, too;
-  // the bytes are in the served file, with a checkpoint.
+  // If the other copy is a file that cannot be written, this function also throws, and can_push()
+  // is false; but the served file has the bytes, with a checkpoint.
   virtual void push(const Abstract_File& source) = 0;
 
-  // Makes the last checkpoint hard, unless the file is shared. Called when the server ends. Throws
-  // the exceptions of the checkpoint.
+  // Makes the last checkpoint hard, unless the file is shared. The server calls this when it ends.
+  // Passes on the exceptions of the checkpoint.
   virtual void finish() {}
 };
 
-// A file that clients write. `file` and `connection` must outlive this object. Without a recovery
-// mode in `options`, the bytes after the checkpoint are saved beside the file (Recovery::keep). The
-// constructor throws the exceptions of opening the file, and of the first pull and push.
+// A file that clients write. `file` and `connection` must outlive this object. If `options` have no
+// recovery mode, the bytes after the checkpoint are saved beside the file (Recovery::keep). The
+// constructor passes on the exceptions of opening the file, and of the first pull and push.
 //
-// Store: Writable_Database, which checks pushes against its tables, in memory or in a snapshot
-// beside the file; or Bare_Journal, which only checks that pushes are whole entries, and needs no
-// memory for them.
+// `Store` is Writable_Database or Bare_Journal. Writable_Database checks pushes against its tables,
+// which are in memory or in a snapshot beside the file. Bare_Journal only checks that pushes
+// consist of whole entries, and needs no memory for tables.
 template <class Store>
 class Written_Journal_Of final : private Client_Store<Store>, public Served_Journal {
  public:
@@ -86,9 +87,9 @@ class Written_Journal_Of final : private Client_Store<Store>, public Served_Jour
   bool can_push() const override {
     return !store_.get_journal().has_failed() && !has_lost_file_ && client_.can_write();
   }
-  // With hard checkpoints, a push counts only after its hard checkpoint, so that no client sees
-  // entries that a power cut can still remove. Entries of other writers have the checkpoint of
-  // their writer, and pulled entries have a soft checkpoint.
+  // With hard checkpoints, a push is visible only after its hard checkpoint, so that no client
+  // reads entries that a power cut could still remove. Entries of other writers have the checkpoint
+  // of their writer; pulled entries have a soft checkpoint.
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return store_.get_journal().get_file(); }
   void refresh() override;
@@ -96,7 +97,8 @@ class Written_Journal_Of final : private Client_Store<Store>, public Served_Jour
   void end() noexcept override;
   void push(const Abstract_File& source) override;
   void finish() override;
-  // Name of the file in which a tail of the journal was saved; empty if none.
+  // Returns the name of the file in which the tail of the journal was saved; empty if there is
+  // none.
   const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }
 
  private:
@@ -112,17 +114,18 @@ class Written_Journal_Of final : private Client_Store<Store>, public Served_Jour
   Client client_;
   const bool is_shared_;
   const bool is_connected_;
-  const bool has_backup_file_;  // the connection is to a file, not to a server
+  const bool has_backup_file_;  // true if the other copy is a file, and not on a server
   const bool may_block_;
   Offset checkpoint_ = 0;
-  bool has_lost_file_ = false;  // the backup has failed, or a file was replaced
+  // True if the other copy has failed, or if a file was replaced by another one.
+  bool has_lost_file_ = false;
   std::optional<Client_Lock> lock_;
 };
 
 using Written_Journal = Written_Journal_Of<Writable_Database>;
 using Written_Bare_Journal = Written_Journal_Of<Bare_Journal>;
 
-// A file that only others write.
+// A file that only other processes write.
 class Read_Journal final : public Served_Journal {
  public:
   explicit Read_Journal(Abstract_File& file) : journal_(file) {}

@@ -16,14 +16,13 @@ static constexpr std::size_t max_input = std::size_t{1} << 16;
 static constexpr std::chrono::seconds refresh_pause{1};
 static constexpr Offset block_size = Offset{1} << 16;
 
-// In bytes per second: a request or reply of a client that holds the lock must not be slower.
+// Minimum rate, in bytes per second, of requests and replies of a client that holds the lock.
 static constexpr double min_lock_rate = 1024;
 
-// A larger push is checked and written by the journal lane, so that other sessions do not wait for
-// it.
+// Larger pushes are checked and written in the journal lane, so that other sessions need not wait.
 static constexpr Offset quick_push = Offset{1} << 16;
 
-// A push of more bytes is staged in a file.
+// Larger pushes are staged in a file.
 static constexpr std::size_t max_in_memory = std::size_t{1} << 20;
 
 static std::shared_ptr<Staged_File> stage_push(Offset start, std::string path) {
@@ -144,12 +143,13 @@ void Server_Core::forget(Session_Id id) {
   sessions_.erase(id);
   strangers_.erase(id);
   std::erase(lock_queue_, id);
-  // If the lock is being taken for this session, grant() notices and releases it.
+  // If the lock is being acquired for this session, grant() notices that the session is gone, and
+  // releases the lock.
   if (holder_ == id && !is_lock_changing_) release();
 }
 
-// Keeps one receive pending, so that the end of the connection is noticed at any time, unless there
-// is enough input.
+// Keeps one receive pending, to notice the end of the connection at any time. Does not receive
+// while there is enough input.
 void Server_Core::receive(Session& session) {
   if (session.is_receiving || session.input.size() >= max_input) return;
   session.is_receiving = true;
@@ -165,7 +165,7 @@ void Server_Core::process(Session_Id id) {
   if (Session* const session = find(id)) receive(*session);
 }
 
-// Returns true if there may be more to take.
+// Processes one step of the input. Returns true if there may be more to process.
 bool Server_Core::take_one(Session& session) {
   switch (session.phase) {
     case Phase::hello:
@@ -191,8 +191,8 @@ static bool take(std::string& input, std::size_t size, std::string& message) {
   return true;
 }
 
-// Takes a word that is sent instead of a hello. The answer is lines of text, and the end of the
-// connection. A server of joedb 10 only closes it.
+// Takes a word that is sent instead of a hello. Replies with lines of text, then ends the
+// connection. (A server of joedb 10 ends it without a reply.)
 bool Server_Core::take_question(Session& session, std::string_view word) {
   std::string request;
   if (!take(session.input, word.size(), request)) return false;
@@ -279,7 +279,7 @@ bool Server_Core::take_request(Session& session) {
 
 // ---- replies ------------------------------------------------------------------------------------
 
-// Sends `bytes`, and then [from, until) of the journal, in blocks.
+// Sends `bytes`, followed by the bytes [from, until) of the journal, in blocks.
 void Server_Core::reply(Session& session, std::string bytes, Offset from, Offset until) {
   session.phase = Phase::sending;
   session.position = from;
@@ -304,7 +304,7 @@ void Server_Core::send_block(Session& session, std::string bytes) {
     read_and_send(session, std::move(bytes), size);
 }
 
-// Reads the last `size` bytes of `bytes` from the journal, then sends all of them.
+// Fills the last `size` bytes of `bytes` from the journal, then sends `bytes`.
 void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t size) {
   const auto block = std::make_shared<std::string>(std::move(bytes));
   run(
@@ -320,7 +320,7 @@ void Server_Core::read_and_send(Session& session, std::string bytes, std::size_t
       });
 }
 
-// The last `size` bytes are from the journal.
+// Sends bytes, of which the last `size` are from the journal.
 void Server_Core::send(Session& session, std::string bytes, std::size_t size) {
   session.position += static_cast<Offset>(size);
   counters_.bytes_sent += size;
@@ -358,7 +358,7 @@ void Server_Core::check(Session& session, Offset checkpoint, const std::string& 
 void Server_Core::read(Session& session, Offset from, Offset until) {
   if (from < 0) return end(session.id, "reads from a negative position");
   until = std::min(until, checkpoint_);
-  const bool has_data = from < until;  // not their difference, which may overflow
+  const bool has_data = from < until;  // the difference might overflow
   reply_number(session, code::read, until, has_data ? from : 0, has_data ? until : 0);
 }
 
@@ -381,7 +381,7 @@ void Server_Core::pull(Session& session) {
 void Server_Core::wait_or_lock(Session& session) {
   if (session.wait > 0 && session.from == checkpoint_) {
     session.phase = Phase::waiting;
-    constexpr std::int64_t longest = std::int64_t{1} << 40;  // milliseconds: some 35 years
+    constexpr std::int64_t longest = std::int64_t{1} << 40;  // in ms: about 35 years
     return set_deadline(session, std::chrono::milliseconds(std::min(session.wait, longest)));
   }
   lock_or_answer(session);
@@ -404,8 +404,8 @@ void Server_Core::refresh() {
   refresh_if_free();
 }
 
-// A lock holder or a running refresh may have looked before the new entries came, so must_refresh_
-// stays set until both are done.
+// must_refresh_ stays set until no client holds the lock and no refresh is running: both may have
+// read the journal before the new entries arrived.
 void Server_Core::refresh_if_free() {
   if (!must_refresh_ || is_locked_ || is_lock_changing_ || is_refreshing_) return;
   must_refresh_ = false;
@@ -437,7 +437,7 @@ Server_Core::Status Server_Core::status() const {
   return status;
 }
 
-// Answers the sessions that wait for new bytes.
+// Replies to the sessions that wait for new entries.
 void Server_Core::wake() {
   std::vector<Session_Id> woken;
   for (const auto& [time, id] : deadlines_) woken.push_back(id);
@@ -461,7 +461,7 @@ void Server_Core::begin_push(Session& session) {
     session.refusal = code::busy;
     return start_push(session);
   }
-  // A client without extensions does not know `busy`.
+  // Clients without extensions do not know the code `busy`.
   if (holder_) return end(session.id, "pushes while somebody else has the lock");
   ask_for_lock(session);
 }
@@ -498,7 +498,7 @@ bool Server_Core::take_pushed(Session& session) {
   return true;
 }
 
-// Appends to the staged push by the disk lane. The push continues when this is done.
+// Appends to the staged push in the disk lane. The push continues afterwards.
 void Server_Core::stage_on_disk(Session& session, std::string bytes) {
   run(
       Server_Host::Lane::disk, session,
@@ -524,7 +524,7 @@ void Server_Core::end_push(Session& session) {
         } catch (const Corruption_Error&) {
           *refusal = code::conflict;
           throw;
-        } catch (const Conflict&) {  // the other copy has changed: its lock was lost
+        } catch (const Conflict&) {  // the other copy has changed, because its lock was lost
           *refusal = code::conflict;
           throw;
         } catch (const Content_Mismatch&) {
@@ -534,8 +534,8 @@ void Server_Core::end_push(Session& session) {
           if (!journal_.can_push()) *refusal = code::readonly;
           throw;
         } catch (const std::exception&) {
-          // Another copy may have the push: the connection ends instead, since the outcome is
-          // unknown.
+          // If there is another copy, it may have the push. The outcome is unknown, so the
+          // connection ends without a reply.
           if (!journal_.can_push() && !journal_.has_other_copy()) *refusal = code::readonly;
           throw;
         }
@@ -561,7 +561,7 @@ void Server_Core::finish_push(Session& session) {
   session.staged.reset();
   ++(session.refusal == 0 ? counters_.pushes : counters_.pushes_refused);
   const Session_Id id = session.id;
-  if (must_release) release();  // before the reply: the next holder has more to do
+  if (must_release) release();  // release first: the next holder has more work to do
   if (Session* const found = find(id))
     reply(*found, std::string(1, found->refusal != 0 ? found->refusal : found->code));
 }
@@ -579,7 +579,7 @@ void Server_Core::ask_for_lock(Session& session) {
   grant();
 }
 
-// Gives the lock, if it is free, to the first session that waits for it.
+// Gives the lock, if it is free, to the first session in the queue.
 void Server_Core::grant() {
   if (holder_ || is_lock_changing_ || lock_queue_.empty()) return refresh_if_free();
   const Session_Id id = lock_queue_.front();
@@ -591,12 +591,12 @@ void Server_Core::grant() {
       [this, id](const std::string& error) {
         is_lock_changing_ = false;
         is_locked_ = error.empty();
-        wake();  // begin() has already read new entries
+        wake();  // begin() may have read new entries
         Session* const session = find(id);
         if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
         if (session == nullptr) return release();
         restart_lock_time();
-        // If no push was ever possible, the lock is given all the same, as by joedb 10.
+        // If no push was ever possible, the lock is granted nevertheless, as joedb 10 does.
         const bool is_refused = could_push_ && !can_push(*session);
         if (is_pull(session->code))
           answer_pull(*session);
@@ -625,14 +625,15 @@ void Server_Core::take_lock_from(Session& session, std::string_view why) {
   ++counters_.locks_lost;
   log(session, why);
   if (session.phase == Phase::pushing || session.staged) {
-    // The rest of the push is received and dropped.
+    // The rest of the push is received, and dropped.
     session.refusal = code::time_out;
     session.staged.reset();
   }
   release();
 }
 
-// Takes the lock from the session that has it. Returns the answer to the client that asks for this.
+// Takes the lock from the session that holds it. Returns the reply to the client that requested
+// this.
 std::string Server_Core::break_lock(const Session& session) {
   if (session.role != Role::admin) return "no the role admin is needed\n";
   if (is_lock_changing_) return "no the server itself waits for its file or its connection\n";
@@ -654,7 +655,7 @@ void Server_Core::restart_lock_time() {
   if (limits_.lock_time > System::Duration(0)) lock_deadline_ = system_.now() + limits_.lock_time;
 }
 
-// The time does not pass while the server is working, not the client.
+// Pauses the lock time: it must not pass while the server works and the client waits.
 void Server_Core::pause_lock_time() {
   if (!lock_deadline_) return;
   lock_left_ = *lock_deadline_ - system_.now();
@@ -666,7 +667,7 @@ void Server_Core::resume_lock_time() {
   lock_left_.reset();
 }
 
-// A client that holds the lock has to be faster than a byte now and then.
+// A client must not keep the lock by sending a byte now and then, so it must reach a minimum rate.
 void Server_Core::note_lock_traffic(const Session& session, std::size_t size) {
   if (holder_ != session.id) return;
   lock_bytes_ += size;
@@ -719,7 +720,7 @@ void Server_Core::note_progress(Session& session) {
   if (idle_check_) session.last_progress = system_.now();
 }
 
-// Called at intervals, so that no request has to move a deadline.
+// Called at intervals, so that requests need not update a deadline.
 void Server_Core::end_idle_sessions() {
   const System::Time now = system_.now();
   std::vector<Session_Id> idle;

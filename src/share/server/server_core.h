@@ -25,60 +25,61 @@ namespace joedb::server {
 
 using Session_Id = std::int64_t;
 
-// The environment of a Server_Core: sockets and threads, or a simulation.
+// The environment of a Server_Core: real sockets and threads, or a simulation.
 class Server_Host {
  public:
   virtual ~Server_Host() = default;
 
-  // Sends the bytes, then calls Server_Core::sent. The core sends no more bytes to this session
-  // before that.
+  // Sends the bytes, then calls Server_Core::sent. Until then, the core sends nothing else to this
+  // session.
   virtual void send(Session_Id session, std::string bytes) = 0;
-  // Reads some bytes, then calls Server_Core::received once, or closed.
+  // Reads some bytes, then calls Server_Core::received or Server_Core::closed, once.
   virtual void receive(Session_Id session) = 0;
-  // Closes a connection. No call about this session follows, in either direction.
+  // Closes a connection. Afterwards, neither the core nor the host makes a call about this session.
   virtual void close(Session_Id session) = 0;
 
-  // hashes: full hashes, in steps; disk: reads and writes that may wait for the disk; samples: fast
-  // hashes, with which clients begin.
+  // The lanes: full hashes, in steps (`hashes`); reads and writes that may wait for the disk
+  // (`disk`); and the fast hashes with which clients begin (`samples`).
   enum class Lane { journal, hashes, disk, samples };
   static constexpr std::size_t lane_count = 4;
-  // Calls work() outside of the core's thread, and then done() in the core's thread. The works of a
-  // lane run one at a time, in order. Neither function throws.
+  // Calls work() outside the core's thread, and then done() in the core's thread. Each lane runs
+  // one work at a time, in order. Neither function throws.
   virtual void run(Lane lane, std::function<void()> work, std::function<void()> done) = 0;
 };
 
-// Implements the sessions of a server and their protocol, without sockets, threads and clocks. A
-// Server_Core never blocks: work that may take long is given to the host.
+// Implements the sessions of a server and their protocol, without sockets, threads or clocks. A
+// Server_Core never blocks: it gives the host all work that may take long.
 //
 // Invariants:
 //
-// 1. A push is staged until all its bytes have arrived, and only then given to the journal: a push
-//    that is cut off, refused or late changes nothing.
-// 2. Only the session that holds the lock pushes, and its push starts at the checkpoint.
-// 3. A session sends one reply for each request, in order.
-// 4. A session has at most max_input bytes waiting, one block to send, and one staged push.
-// 5. A session has at most one piece of work, of a bounded size, in the lanes. Clients take turns
-//    there, by name, and the work of a session that has ended is dropped.
+// 1. A push is staged until all its bytes have arrived, and is then given to the journal. So a push
+//    that is incomplete, refused or late changes nothing.
+// 2. Only the session that holds the lock may push, and its push starts at the checkpoint.
+// 3. A session sends one reply to each request, in order.
+// 4. A session has at most max_input bytes of input, one block to send, and one staged push.
+// 5. A session has at most one piece of work in the lanes, and its size is limited. Clients take
+//    turns there, by name. When a session ends, its work is dropped.
 //
 // Not thread-safe: the host makes all calls from one thread, including done().
 class Server_Core {
  public:
   struct Limits {
-    // A client loses the lock after this time without a request, and when it transfers less than 1
-    // KiB per second, on average over this time. 0: no limit.
+    // A client loses the lock if it sends no request for this time, or if it transfers, on average
+    // over this time, less than 1 KiB per second. 0: no limit.
     System::Duration lock_time{};
     System::Duration hello_time = std::chrono::seconds(10);
-    // A session is ended when it sends no request, or makes no progress with a push or with reading
-    // a reply, for this long, up to a quarter more. 0: no limit.
+    // A session is ended if, for this time or up to a quarter more, it sends no request, or makes
+    // no progress with sending a push or with reading a reply. 0: no limit.
     System::Duration idle_time{};
-    // If there are more, the oldest stranger makes room: a session without a name that has not said
-    // hello. A client with a name may have half of them.
+    // Limits on sessions, and on strangers: sessions without a name that have not said hello. If a
+    // limit is reached, the oldest stranger is ended. A client with a name may have half of
+    // max_sessions.
     std::size_t max_sessions = 10'000;
     std::size_t max_strangers = 1000;
   };
 
-  // The references must outlive the core. `scratch` is the prefix of the names of files for large
-  // pushes. `database` is for the log.
+  // The references must outlive the core. `scratch` is the prefix of the names of temporary files
+  // for large pushes. `database` is the name to log.
   Server_Core(Served_Journal& journal, Server_Host& host, System& system, Logger& log,
               Limits limits, std::string scratch, std::string database = "");
   Server_Core(const Server_Core&) = delete;
@@ -86,31 +87,31 @@ class Server_Core {
 
   // ---- called by the host
 
-  // Begins the session of a new connection. Sessions are counted from 0. Returns nullopt if there
-  // are too many. `name` is that of the access list, or empty. A client with Role::pull sees a
-  // read-only server, and gets no lock.
+  // Begins the session of a new connection. Session ids count from 0. Returns nullopt if there are
+  // too many sessions. `name` is the name in the access list, or empty. A client with Role::pull
+  // sees a read-only server, and cannot get the lock.
   std::optional<Session_Id> connected(const std::string& name = "", Role role = Role::admin);
   // Returns false if connected() would return nullopt.
   bool can_connect(const std::string& name) const;
   // Ends the oldest session without a name that has not said hello. Returns false if there is none.
   bool end_oldest_stranger();
-  // Returns the id of the next session.
+  // Returns the id that the next session will get.
   Session_Id next_session() const { return next_session_; }
   void received(Session_Id session, std::string_view bytes);
   void sent(Session_Id session);
-  // Ends a session whose connection is lost, or was closed by the other side.
+  // Ends a session whose connection was lost, or was closed by the client.
   void closed(Session_Id session);
-  // Ends a session that is still there.
+  // Ends a session, if it exists. `why` and `error` are logged.
   void end(Session_Id session, std::string_view why, std::string_view error = {});
   // Returns the time at which tick() should be called; nullopt if there is no deadline.
   std::optional<System::Time> next_deadline() const;
   void tick();
 
-  // Reads new entries of other writers from the file, or from the other copy, and wakes the
-  // sessions that wait for them.
+  // Reads the entries that other writers have appended to the file or to the other copy, and wakes
+  // the sessions that wait for them.
   void refresh();
 
-  // The state of the core, and counters since its start.
+  // The state of the core, and counters since it was created.
   struct Status {
     Offset checkpoint = 0;
     bool can_push = false;
@@ -118,23 +119,23 @@ class Server_Core {
     std::size_t waiting_for_lock = 0;
     std::optional<Session_Id> lock_holder;
     std::string lock_holder_name;
-    System::Duration lock_held{};  // for how long lock_holder has had it
+    System::Duration lock_held{};  // for how long lock_holder has held the lock
     std::uint64_t pulls = 0;
     std::uint64_t bytes_sent = 0;  // bytes of the journal
     std::uint64_t pushes = 0;
     std::uint64_t bytes_pushed = 0;
     std::uint64_t pushes_refused = 0;
-    std::uint64_t locks_lost = 0;  // taken from silent or slow clients, or by an admin
+    std::uint64_t locks_lost = 0;  // locks taken from silent or slow clients, or by an admin
   };
   Status status() const;
 
  private:
   enum class Phase {
-    hello,    // waits for the first message
+    hello,    // waits for the hello
     ready,    // waits for a request
-    working,  // waits for work of the host
-    waiting,  // waits for new bytes, or its deadline
-    locking,  // waits in lock_queue_
+    working,  // waits for work that the host does
+    waiting,  // waits for new entries, or for the deadline
+    locking,  // waits for the lock, in lock_queue_
     sending,  // sends the blocks of a reply
     pushing   // receives the bytes of a push
   };
@@ -144,10 +145,10 @@ class Server_Core {
     Role role = Role::admin;
     bool has_extensions = false;
     Phase phase = Phase::hello;
-    bool must_end = false;  // the session ends when its reply is sent
+    bool must_end = false;  // the session ends when its reply has been sent
     std::string input;
     bool is_receiving = false;
-    System::Time deadline{};  // of the phases hello and waiting
+    System::Time deadline{};  // in phases hello and waiting
     System::Time last_progress{};
 
     // The current request.
@@ -155,8 +156,9 @@ class Server_Core {
     std::int64_t wait = 0;
     Offset from = 0;
     Offset until = 0;
-    Offset position = 0;  // end of the bytes that were sent, or received of a push
-    char refusal = 0;     // 0, or the code that refuses a push, whose bytes are dropped
+    // The end of the bytes that were sent, or for a push received.
+    Offset position = 0;
+    char refusal = 0;  // 0, or the code that refuses a push; its bytes are then dropped
     std::shared_ptr<Staged_File> staged;
   };
 
@@ -207,17 +209,18 @@ class Server_Core {
   void set_deadline(Session& session, System::Duration duration);
   void clear_deadline(const Session& session);
 
-  // Calls work() in a lane when it is the turn of the session, then done(session, error), unless
+  // Calls work() in a lane when the session has its turn. Then calls done(session, error), unless
   // the session has ended. `error` is empty if work() did not throw.
   using Done = std::function<void(Session& session, const std::string& error)>;
   void run(Server_Host::Lane lane, Session& session, std::function<void()> work, Done done);
   void start_next(Server_Host::Lane lane);
-  // The same for work with the journal, which runs at once if it cannot block, is not long, and no
-  // earlier work with the journal is running. Updates checkpoint_ and can_push_ before done().
+  // Runs work() on the journal, then calls done(). Runs it at once if it cannot block, is not long,
+  // and no earlier work on the journal is running; otherwise in the journal lane. Before done(),
+  // updates checkpoint_ and can_push_.
   void run(std::function<void()> work, std::function<void(const std::string& error)> done,
            bool is_long = false);
   bool can_push(const Session& session) const { return can_push_ && session.role != Role::pull; }
-  // Logs an event of a session, and an error unless it is empty.
+  // Logs an event of a session, with `error` unless it is empty.
   void log(const Session& session, std::string_view event, std::string_view error = {});
 
   struct Work {
@@ -240,30 +243,30 @@ class Server_Core {
 
   std::map<Session_Id, Session> sessions_;
   std::set<Session_Id> strangers_;                         // in Phase::hello, without a name
-  std::array<Lane_State, Server_Host::lane_count> lanes_;  // not of the journal
-  Prefix_Hashes samples_;  // used only by work of the lanes of their names
+  std::array<Lane_State, Server_Host::lane_count> lanes_;  // all lanes but the journal lane
+  Prefix_Hashes samples_;  // used only by work in lane samples; full_hashes_: in lane hashes
   Prefix_Hashes full_hashes_;
   Session_Id next_session_ = 0;
-  Offset checkpoint_;  // of the journal, after the last work with it
+  Offset checkpoint_;  // of the journal, after the last work on it
   bool can_push_;      // can_push() of the journal, at the same time
-  bool could_push_;    // can_push_ was true at some time
+  bool could_push_;    // true if can_push_ was ever true
   std::optional<Session_Id> holder_;
-  bool is_locked_ = false;  // the journal is locked: Served_Journal::begin
+  bool is_locked_ = false;  // between Served_Journal::begin and end
   bool is_lock_changing_ = false;
   std::optional<System::Time> lock_deadline_;
-  std::optional<System::Duration> lock_left_;  // the rest of the time, while it does not pass
-  std::size_t lock_bytes_ = 0;                 // transferred since the time began
+  std::optional<System::Duration> lock_left_;  // time left, while the lock time is paused
+  std::size_t lock_bytes_ = 0;                 // bytes moved since the lock time was restarted
   std::optional<System::Time> idle_check_;     // time of the next call of end_idle_sessions
   std::deque<Session_Id> lock_queue_;
-  std::set<std::pair<System::Time, Session_Id>> deadlines_;  // of sessions
+  std::set<std::pair<System::Time, Session_Id>> deadlines_;  // the deadlines of sessions
   std::uint64_t staged_count_ = 0;
-  int journal_works_ = 0;  // in the journal lane
+  int journal_works_ = 0;  // the amount of work in the journal lane
   bool is_refreshing_ = false;
   bool must_refresh_ = false;
   std::optional<System::Time> refresh_time_;  // time of the next refresh, after a failure
   std::string refresh_error_;                 // error of the last refresh; empty if it succeeded
   System::Time locked_since_{};
-  Status counters_;  // only its counters are used
+  Status counters_;  // only the counters are used
 };
 
 }  // namespace joedb::server

@@ -23,7 +23,8 @@ using testing::Sim_Disk;
 using testing::Sim_Fault;
 using testing::Sim_File;
 
-// Connections without sockets. Stores the bytes that the core sends; report() reports them as sent.
+// Connections without sockets. Stores the bytes that the core sends. report() tells the core that
+// they were sent.
 class Host final : public Server_Host {
  public:
   void send(Session_Id session, std::string bytes) override {
@@ -76,7 +77,7 @@ class Server_Core_Test : public ::testing::Test {
       core_->sent(id);
     }
   }
-  // Sends a request, and returns all bytes of the answer.
+  // Sends a request, and returns all bytes of the reply.
   std::string ask(Session_Id id, std::string_view request) {
     host_.output[id].clear();
     core_->received(id, request);
@@ -368,7 +369,7 @@ TEST_F(Server_Core_Test, ALargePushStopsNobodyElse) {
   EXPECT_EQ(ask(b, pull('D', 0, 41)).substr(0, 9), "D" + number(journal_->get_checkpoint()));
 }
 
-// A journal that other processes write; its checkpoint is that of the last refresh().
+// A journal written by other processes. Its checkpoint is updated by refresh().
 class Foreign_Journal final : public Served_Journal {
  public:
   explicit Foreign_Journal(const Memory_File& file) : file_(file) {}
@@ -583,7 +584,7 @@ TEST_F(Slow_Disk_Test, LargePushesAreStagedElsewhere) {
     if (host_.unfinished.empty()) continue;
     ++staged;
     EXPECT_EQ(ask(other, pull('D', 0, journal_start)), "D" + number(300'000));
-    wait(std::chrono::seconds(2));  // the server is working: the client does not lose the lock
+    wait(std::chrono::seconds(2));  // the server is working, so the client does not lose the lock
     finish_work();
   }
   EXPECT_GT(staged, 10u);

@@ -33,18 +33,18 @@ using Tls_Socket = asio::ssl::stream<tcp::socket>;
 
 using network::Listener;
 
-// Limit on connections that have not sent their HTTP request yet.
+// Maximum number of connections that have not sent their HTTP request yet.
 constexpr std::size_t max_http_strangers = 100;
 
-// A connection. Handlers share ownership of it, and do nothing once it is closed.
+// A connection. Handlers share ownership of it. After it is closed, they do nothing.
 struct Peer {
   explicit Peer(std::unique_ptr<Stream> s) : stream(std::move(s)) {}
   const std::unique_ptr<Stream> stream;
   std::array<char, 1 << 16> input;
-  std::string early_input;  // received after the access line, not read by the core yet
-  // Who the access list has let in; empty without a list.
+  std::string early_input;  // received after the access line; the core has not read it yet
+  // The name of the client in the access list; empty without an access list.
   std::string client;
-  bool has_certificate = false;  // the client has shown a certificate instead of a token
+  bool has_certificate = false;  // the client used a certificate, not a token
   std::string output;
 };
 using Peer_Pointer = std::shared_ptr<Peer>;
@@ -83,7 +83,7 @@ class Served final : public Server_Host {
   }
 
   void begin() { listener_.accept(); }
-  // Removes the socket once: later, another server may have its socket there.
+  // Removes the socket, but only once: later, another server may own a socket at this path.
   void remove_socket() {
     std::error_code ignored;
     if (std::exchange(owns_socket_, false)) std::filesystem::remove(path_, ignored);
@@ -100,7 +100,7 @@ class Served final : public Server_Host {
     return has_ended;
   }
 
-  // connected() calls receive() before it returns the id, so peers_ needs the peer first.
+  // Add the peer first: connected() calls receive(), which uses peers_, before it returns the id.
   void add(const Peer_Pointer& peer, const std::string& name, Role role) {
     call([&] {
       peers_[core_.next_session()] = peer;
@@ -135,7 +135,7 @@ class Served final : public Server_Host {
   void receive(Session_Id id) override {
     const Peer_Pointer peer = peers_.at(id);
     if (!peer->early_input.empty()) {
-      // Posted, because the core is not called from within its own calls.
+      // Post the call, because the core must not be called from within its own calls.
       asio::post(io_, [this, id, peer] {
         if (!is_current(id, peer)) return;
         const std::string bytes = std::exchange(peer->early_input, "");
@@ -175,15 +175,16 @@ class Served final : public Server_Host {
     return found != peers_.end() && found->second == peer;
   }
 
-  // All calls of the core go through this, since each may change its next deadline.
+  // Makes a call of the core. All calls go through this function, because each may change the next
+  // deadline.
   template <class F>
   void call(F&& f) {
     f();
     set_timer();
   }
 
-  // Most changes move the deadline to later. The timer stays set then, and checks again when it
-  // fires, which saves a system call for each message.
+  // Most changes move the deadline to a later time. The timer is not changed then, and checks the
+  // deadline when it fires. This saves a system call for each message.
   void set_timer() {
     const auto deadline = core_.next_deadline();
     if (!deadline || (timer_is_set_for_ && *timer_is_set_for_ <= *deadline)) return;
@@ -215,14 +216,14 @@ class Served final : public Server_Host {
   Listener<stream_protocol> listener_;
 };
 
-// Returns the address of the other side; empty if the connection is lost.
+// Returns the address of the peer; empty if the connection is lost.
 std::string address_of(const tcp::socket& socket) {
   std::error_code error;
   const tcp::endpoint endpoint = socket.remote_endpoint(error);
   return error ? "" : endpoint.address().to_string();
 }
 
-// Returns the value of a label of Prometheus, without its quotes.
+// Returns the value of a Prometheus label, escaped, without quotes.
 std::string label_text(std::string_view value) {
   std::string text;
   for (const char c : value) {
@@ -300,7 +301,7 @@ class Socket_Server::Implementation {
     if (metrics_) metrics_->accept();
     while (!io_.stopped()) run_briefly();
     for (const auto& [name, served] : served_) served->remove_socket();
-    ends_.clear();  // a second signal ends the process
+    ends_.clear();  // from now on, a second signal ends the process
     log_.log("the server has stopped");
   }
 
@@ -309,10 +310,10 @@ class Socket_Server::Implementation {
   }
 
  private:
-  // A client over TCP that has not named a database yet, or one that asks for metrics.
+  // A TCP connection that has not named a database, or one that asks for metrics.
   struct Pending_Connection {
     explicit Pending_Connection(asio::io_context& io) : timer(io) {}
-    std::optional<std::string> name;  // of its certificate
+    std::optional<std::string> name;  // name in the certificate of the client
     std::string address;
     Peer_Pointer peer;
     asio::steady_timer timer;
@@ -330,7 +331,7 @@ class Socket_Server::Implementation {
                                    [this](const std::string& line) { log_.log(line); }});
   }
 
-  // Returns false if another connection must be refused.
+  // Closes an anonymous connection if needed. Returns false if a new connection must be refused.
   bool has_room() {
     std::size_t count = strangers_.size() + http_strangers_.size();
     for (const auto& [name, served] : served_) count += served->connections();
@@ -341,7 +342,7 @@ class Socket_Server::Implementation {
     return false;
   }
 
-  // Closes a connection whose client has not shown who it is. Returns false if there is none.
+  // Closes the oldest anonymous connection. Returns false if there is none.
   bool end_oldest_stranger() {
     if (end_oldest(http_strangers_) || end_oldest(strangers_)) return true;
     for (const auto& [name, served] : served_)
@@ -351,12 +352,12 @@ class Socket_Server::Implementation {
 
   bool end_oldest(Strangers& strangers) {
     if (strangers.empty()) return false;
-    const Pending_Pointer oldest = strangers.front();  // end() removes it from the list
+    const Pending_Pointer oldest = strangers.front();  // a copy: end() removes it from the list
     end(oldest, "it has not shown who it is, and makes room for another");
     return true;
   }
 
-  // Returns null if there is no room.
+  // Returns null if the limit on connections is reached.
   Pending_Pointer add_stranger(Strangers& strangers, std::size_t most) {
     if (strangers.size() >= most) end_oldest(strangers);
     if (!has_room()) return nullptr;
@@ -364,7 +365,7 @@ class Socket_Server::Implementation {
     return strangers.back();
   }
 
-  // Returns false if the connection was ended before, while this operation was under way.
+  // Returns false if the connection has already ended, while an operation was in progress.
   bool forget(const Pending_Pointer& pending) {
     pending->timer.cancel();
     return strangers_.remove(pending) + http_strangers_.remove(pending) > 0;
@@ -389,8 +390,8 @@ class Socket_Server::Implementation {
     return listener.acceptor.local_endpoint().port();
   }
 
-  // Runs the handlers that are ready. Before the thread sleeps, it polls for a short time: with
-  // many small messages, waking it would take longer than handling them.
+  // Runs the handlers that are ready. Polls for a short time before the thread sleeps: with many
+  // small messages, waking the thread would take longer than handling them.
   void run_briefly() {
     constexpr std::chrono::microseconds spin_time{50};
     if (io_.run_one() == 0) return;
@@ -483,7 +484,7 @@ class Socket_Server::Implementation {
   void wait_for_sighup() {
     sighup_.async_wait([this](const std::error_code& error, int) {
       if (error) return;
-      if (!tls_) {  // without TLS, there is nothing to read
+      if (!tls_) {  // without TLS, there are no files to reload
         log_.log("SIGHUP: this server has no certificate and no access list");
         return wait_for_sighup();
       }
@@ -504,7 +505,7 @@ class Socket_Server::Implementation {
 
   void begin(tcp::socket socket) {
     const Pending_Pointer pending = add_stranger(strangers_, limits_.max_strangers);
-    if (!pending) return;  // closes the socket
+    if (!pending) return;  // the socket closes
     std::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     socket.set_option(asio::socket_base::keep_alive(true), ignored);
@@ -570,15 +571,15 @@ class Socket_Server::Implementation {
         [this, pending, served, refusal, name, role](const std::error_code& error, std::size_t) {
           if (error) return end(pending, error.message());
           if (!refusal.empty()) return end(pending, refusal);
-          // The client connects again, and gets the rights that it has now.
+          // The client connects again, and then gets its current rights.
           if (pending->tls != tls_) return end(pending, "access rights were read again");
           if (!tls_ || !tls_->has_access_list) pending->peer->client.clear();
           if (forget(pending)) served->add(pending->peer, name, role);
         });
   }
 
-  // Returns why the client is refused; empty if it is accepted. Only known clients learn which
-  // databases exist.
+  // Returns the reason for refusing the client; empty to accept it. Databases that do not exist are
+  // reported only to known clients.
   std::string check(const Pending_Connection& pending, const std::string& line, Served*& served,
                     std::string& name, Role& role) const {
     if (!line.starts_with(network::access_word)) return "this is not a client of joedb";
@@ -621,8 +622,8 @@ class Socket_Server::Implementation {
   std::unique_ptr<Listener<tcp>> metrics_;
   Tls_Files tls_files_;
   std::shared_ptr<Tls_State> tls_;  // null: no TLS
-  Strangers strangers_;             // clients
-  Strangers http_strangers_;        // at the port of the metrics
+  Strangers strangers_;             // connections that have not named a database
+  Strangers http_strangers_;        // connections to the port for metrics
 };
 
 static Logger& before_sockets(Logger& log) {

@@ -15,65 +15,64 @@
 
 namespace joedb::server {
 
-// Files for TLS, and for access of clients over TCP.
+// The files for TLS, and for the access of clients over TCP.
 struct Tls_Files {
-  std::string certificate;       // of the server, with its chain, as PEM
-  std::string key;               // of the certificate, as PEM
-  std::string client_authority;  // signs certificates of clients, as PEM; empty: none
+  std::string certificate;       // of the server, with its chain (PEM)
+  std::string key;               // private key of the certificate (PEM)
+  std::string client_authority;  // signs the certificates of clients (PEM); empty: none
   std::string access_list;       // an Access_List; empty: every client may push
 };
 
-// Where a server listens over TCP.
+// The TCP address at which a server listens.
 struct Listen_Address {
   std::string host = "127.0.0.1";
   std::string port;
-  // Parses HOST:PORT, [HOST]:PORT or PORT; without a host, this machine only. Throws Exception if
-  // PORT is not a number from 0 to 65535.
+  // Parses HOST:PORT, [HOST]:PORT or PORT; PORT alone listens to this machine only. Throws
+  // Exception if PORT is not a number from 0 to 65535.
   static Listen_Address parse(const std::string& text);
 };
 
-// Serves journals, each at a unix-domain socket that only the user of the process may open, and all
-// of them at a TCP port.
+// Serves journals, each at its own unix-domain socket, which only the user of the process may open,
+// and all of them at one TCP port.
 class Socket_Server {
  public:
-  // `log` must outlive the server. Of more than `max_connections` to all journals and ports, the
-  // oldest that has not shown who it is makes room, or the new one is refused. Nobody knows yet who
-  // a client is before it has sent its hello or, over TCP, the line of its access.
+  // `log` must outlive the server. `max_connections` limits the connections to all journals and
+  // ports. At the limit, the oldest anonymous connection is closed, or if there is none, the new
+  // one. A connection is anonymous until the client has sent its hello or, over TCP, its access
+  // line.
   Socket_Server(Server_Core::Limits limits, Logger& log,
                 std::size_t max_connections = std::numeric_limits<std::size_t>::max());
-  // Waits until running work on the journals has ended: a write, a sync, or an answer of another
-  // server.
+  // Waits for running work on the journals to end: a write, a sync, or a reply of another server.
   ~Socket_Server();
   Socket_Server(const Socket_Server&) = delete;
   Socket_Server& operator=(const Socket_Server&) = delete;
 
   // Adds a journal. Call this before run(). `journal` must outlive the server. `name` is the name
-  // of the database over TCP. Replaces a socket that a killed server has left. Throws Exception if
+  // of the database over TCP. Replaces the socket of a server that was killed. Throws Exception if
   // another server listens at `path`, if `path` exists and is not a socket, or if two databases
   // have the same name.
   //
-  // `descriptor`, if given, is a socket that already listens at `path`. Its owner (systemd) made
-  // this socket, and will remove it.
+  // If `descriptor` is given, it is a socket that already listens at `path`. Its owner (systemd)
+  // created this socket, and will remove it.
   void serve(Served_Journal& journal, const std::string& name, const std::string& path,
              std::optional<int> descriptor = std::nullopt);
-  // Listens at a Listen_Address. Call this before run(). Without TLS, the host must be this
-  // machine, and all its users may connect. Port 0: any free port. Returns the port. Throws
-  // Exception if it cannot listen there, or a file cannot be used.
+  // Listens at a Listen_Address, and returns the port; port 0 selects any free port. Call this
+  // before run(). Without TLS, the host must be this machine, and all its users may connect. Throws
+  // Exception if the server cannot listen there, or if a file cannot be used.
   int listen(const std::string& address, const Tls_Files& tls);
 
-  // Answers HTTP requests at a Listen_Address with the counters of all databases, as text for
-  // Prometheus. Call this before run(). Returns the port. Throws Exception if it cannot listen
-  // there.
+  // Serves the counters of all databases over HTTP at a Listen_Address, as text for Prometheus, and
+  // returns the port. Call this before run(). Throws Exception if the server cannot listen there.
   int listen_for_metrics(const std::string& address);
 
-  // Serves until SIGINT, SIGTERM or stop(), and then removes the sockets. SIGHUP reloads the files
-  // of TLS, and ends the sessions of clients whose line of the access list is gone or another, and,
-  // if the authority has changed, sessions of clients that have shown a certificate. If a file
-  // cannot be used, a line is logged, and the old files stay in use.
+  // Serves until SIGINT, SIGTERM or stop(), then removes the sockets. On SIGHUP, reloads the files
+  // of TLS. If a file cannot be used, logs a line, and keeps using the old files. Otherwise ends
+  // the sessions of clients whose line of the access list was removed or changed and, if the
+  // authority has changed, of clients with a certificate.
   void run();
   // May be called by any thread.
   void stop();
-  // Reads the entries that other processes have written to the file of this database, or to its
+  // Reads the entries that other processes have appended to the file of this database, or to its
   // other copy. May be called by any thread.
   void refresh(const std::string& name);
 

@@ -8,7 +8,7 @@
 
 namespace joedb::server {
 
-// One end of a connection over any kind of socket. After close(), handlers are called with an
+// One end of a connection over any kind of socket. close() makes all pending handlers return an
 // error.
 class Stream {
  public:
@@ -22,7 +22,7 @@ class Stream {
   virtual void close() = 0;
 };
 
-// `Socket` is a socket of Asio, or a TLS stream over one.
+// `Socket` is an Asio socket, or a TLS stream over one.
 template <class Socket>
 class Stream_Of final : public Stream {
  public:

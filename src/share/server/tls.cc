@@ -37,11 +37,11 @@ std::shared_ptr<Tls_State> load_tls(const Tls_Files& files) {
     context.load_verify_file(files.client_authority, error);
     check(error, files.client_authority);
     state->authority = content_of(files.client_authority);
-    // Without it, OpenSSL refuses a client that resumes a session in which it has shown a
+    // Without a session id context, OpenSSL refuses a client that resumes a session with a
     // certificate.
     constexpr unsigned char name[] = "joedb";
     SSL_CTX_set_session_id_context(context.native_handle(), name, sizeof name);
-    // A client without a certificate may have a token.
+    // Certificates of clients are optional, because a client may have a token.
     context.set_verify_mode(asio::ssl::verify_peer);
   }
   if (files.access_list.empty()) return state;
@@ -49,7 +49,7 @@ std::shared_ptr<Tls_State> load_tls(const Tls_Files& files) {
   try {
     state->access_list = Access_List::parse(content_of(files.access_list));
   } catch (const Io_Error&) {
-    throw;  // names the file
+    throw;  // already names the file
   } catch (const Exception& problem) {
     throw Exception(files.access_list + ": " + problem.what());
   }

@@ -11,7 +11,7 @@ namespace joedb::server {
 
 // Calls notify() when a server may have new entries: after each connection to it, and after each
 // change of its checkpoint. Reconnects when the connection is lost. Returns when should_continue()
-// is false, which is checked twice a second, unless the server hangs.
+// is false, which is checked about twice a second unless the server hangs.
 void watch_server(Connector& connector, Logger& log, System& system,
                   const std::function<void()>& notify,
                   const std::function<bool()>& should_continue);

@@ -23,9 +23,9 @@ using namespace templates;
 // ---- types --------------------------------------------------------------------------------------
 
 struct Cpp_Type {
-  std::string field;   // used in Typed_Field and values_of_TABLE
-  std::string getter;  // returned by getters
-  std::string setter;  // taken by setters
+  std::string field;   // the type in Typed_Field and values_of_TABLE
+  std::string getter;  // the type that getters return
+  std::string setter;  // the type that setters take
 };
 
 Cpp_Type cpp_type(const Model_Field& field) {
@@ -77,13 +77,13 @@ std::string float_literal(double value) {
   return text;
 }
 
-// The smallest integer has no literal in C++: its text would negate a number that is too large.
+// The smallest integer has no literal in C++: a minus sign would negate a number that is too large.
 std::string integer_literal(std::int64_t value) {
   return value == std::numeric_limits<std::int64_t>::min() ? "(-9223372036854775807 - 1)"
                                                            : std::to_string(value);
 }
 
-// A literal alone would end at the first zero byte.
+// A string literal without a size would end at the first zero byte.
 std::string string_literal(std::string_view value) {
   const std::string literal = cpp_literal(value);
   return value.find('\0') == value.npos
@@ -91,7 +91,7 @@ std::string string_literal(std::string_view value) {
              : "std::string_view(" + literal + ", " + std::to_string(value.size()) + ")";
 }
 
-// Collects the initial values of fields, as C++ literals.
+// A handler that collects the initial values of fields as C++ literals.
 struct Initial_Literals : Ignore_Entries {
   using Ignore_Entries::operator();
   template <Field_Value T>
@@ -107,7 +107,7 @@ struct Initial_Literals : Ignore_Entries {
       append_value(text, update.value);
     values[{update.table, update.field}] = text;
   }
-  // Returns the literal of a field; empty if it has no initial value.
+  // Returns the initial value of a field as a literal; empty if it has none.
   std::string find(const Model_Table& table, const Model_Field& field) const {
     const auto found = values.find({table.id, field.id});
     return found == values.end() ? "" : found->second;
@@ -137,7 +137,7 @@ std::string for_each(const Range& range, Part part) {
   return text;
 }
 
-// Returns the concatenated results of part(table, field) for each field.
+// Calls part(table, field) for each field, and returns the concatenated results.
 template <class Part>
 std::string for_each_field(const Model_Table& table, Part part) {
   return for_each(table.fields, [&](const Model_Field& field) { return part(table, field); });
@@ -150,7 +150,7 @@ bool has_field(const Model& model, std::string_view name) {
   });
 }
 
-// True if get_field() and set_field(value) can only mean this field.
+// Returns true if get_field() and set_field(value) are unambiguous, without the name of the table.
 bool is_single_value(const Model& model, const Model_Table& table, const Model_Field& field) {
   const auto hides = [&](const auto& other) {
     return field.name == other.name + "_table" || field.name == "index_of_" + other.name;
@@ -194,7 +194,7 @@ std::string structure(const Model_Table& table) {
                              {"names", names}});
 }
 
-// Joins the parameters in one line if it is short enough, else one line for each.
+// Joins the parameters on one line if that is short enough; otherwise, puts each on its own line.
 std::string parameter_list(const std::vector<std::string>& parameters, std::size_t indent) {
   const bool is_short = indent + join(parameters, ", ").size() + 3 <= 100;
   return join(parameters, is_short ? ", " : ",\n" + std::string(indent, ' '));
@@ -210,21 +210,21 @@ std::string default_value(const Model_Table& table, const Model_Field& field,
   return literal;
 }
 
-// Returns the names of the members of values_of_TABLE, in the order of the fields.
+// Returns the members of values_of_TABLE, in the order of the fields.
 std::vector<std::string> member_names(const Model_Table& table) {
   std::vector<std::string> names;
   for (const Model_Field& field : table.fields) names.push_back(cpp_parameter(field.name, names));
   return names;
 }
 
-// Returns the names of the parameters of find_INDEX, in the order of the key.
+// Returns the parameters of find_INDEX, in the order of the key.
 std::vector<std::string> parameter_names(const Model_Index& index) {
   std::vector<std::string> names;
   for (const Model_Field* field : index.fields) names.push_back(cpp_parameter(field->name, names));
   return names;
 }
 
-// Returns an expression that reads the field from a joedb::Values.
+// Returns an expression that reads the field from joedb::Values.
 std::string value_in_values(const Model_Field& field) {
   if (field.type == Type_Code::reference)
     return cpp_type(field).field + "(values.get<joedb::Record_Id>(i))";
@@ -340,13 +340,13 @@ std::string definition_of(const Model& model, const Model_Index& index) {
 
 // ---- the header ---------------------------------------------------------------------------------
 
-// Returns `lines`, using declarations, if a table has this field: its getter must not hide a
-// function of a base class, nor be hidden by one.
+// Returns `lines`, which are using declarations, if a table has this field. Without them, the
+// getter of the field would hide a function of a base class, or be hidden by it.
 std::string using_if_field(const Model& model, std::string_view field, std::string_view lines) {
   return has_field(model, field) ? std::string(lines) : std::string();
 }
 
-// Returns the entries as a C++ string literal, one entry per line.
+// Returns the entries as a C++ string literal, with one entry per line.
 std::string entries_literal(const std::string& entries) {
   std::string text;
   Memory_Decoder_Input input(entries);
@@ -384,8 +384,8 @@ std::string types(const Model& model) {
          });
 }
 
-// Returns the names that the header has as they are in the schema, without get_ or the like: a
-// macro could replace them.
+// Returns the names from the schema that the header contains unchanged, without a prefix like get_.
+// A macro of the same name would replace them.
 std::set<std::string> bare_names(const Model& model) {
   std::set<std::string> names(model.customs.begin(), model.customs.end());
   const auto add = [&](const std::vector<std::string>& more) {
@@ -393,7 +393,7 @@ std::set<std::string> bare_names(const Model& model) {
   };
   for (const Model_Table& table : model.tables) add(member_names(table));
   for (const Model_Index& index : model.indexes) add(parameter_names(index));
-  names.erase("defined");  // cannot be a macro
+  names.erase("defined");  // it cannot be a macro
   return names;
 }
 
@@ -404,7 +404,7 @@ std::string guard(const Model& model) {
   return text;
 }
 
-// For a message schema, which is in the folder rpc/ of the main schema: includes the main header.
+// Returns the #include of the main header, for a message schema, whose header is in rpc/.
 std::string main_include(const Model& model) {
   if (model.main_name_space.empty()) return "";
   return "#include \"../../" + model.main_name_space.back() + ".h\"\n";

@@ -9,12 +9,13 @@
 namespace joedb::compiler {
 
 struct Generated_File {
-  std::string path;  // relative, with '/' as separator
+  std::string path;  // relative path, with '/' as separator
   std::string content;
 };
 
-// The C++ back end. Generates NAME.h with all code, where NAME is the last part of the namespace,
-// and small headers NAME/….h with the names that joedb 10 uses, which only include it.
+// The C++ back end. Generates NAME.h, which has all code; NAME is the last part of the namespace.
+// Also generates small headers NAME/….h, with the names that joedb 10 uses, which only include
+// NAME.h.
 std::vector<Generated_File> generate_cpp(const Model& model);
 
 }  // namespace joedb::compiler

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-// Templates of the generated files. fill() replaces their {{names}}.
+// Templates of the generated files. fill() replaces {{names}} in them.
 
 namespace joedb::compiler::templates {
 
@@ -83,7 +83,7 @@ inline constexpr std::string_view many_rows_readers =
   }
 )";
 
-// What happens to a table (joedb/history/typed_history.h).
+// The history of a table (joedb/history/typed_history.h).
 inline constexpr std::string_view table_history =
     R"(  joedb::Typed_Versions<row_of_{{table}}> history(id_of_{{table}} id) const {
     return Typed_History::versions<row_of_{{table}}>(id.get_record_id());
@@ -172,11 +172,12 @@ inline constexpr std::string_view new_with_values =
   }
 )";
 
-// The values by name. A struct of arguments lives as long as the call, so it can refer to strings;
-// nothing else can name its type. values_of_TABLE can be stored, and has lower priority in overload
-// resolution: braces do not match its template parameter. With one field the function for arguments
-// is a template, too, and has lower priority than the function with a parameter for the field: so
-// new_item({"text"}) is not ambiguous.
+// A function new_TABLE that takes the values by name. Its parameter is a struct of arguments, which
+// exists only during the call, so it can refer to strings; other code cannot name this struct.
+// values_of_TABLE can be stored. Its overload has lower priority, because it is a template, whose
+// parameters braces do not match. If there is one field, the function for arguments is a template,
+// too, so that the function with a parameter for the field has priority: new_item({"text"}) is not
+// ambiguous.
 inline constexpr std::string_view new_with_struct =
     R"( private:
   struct arguments_of_{{table}} {

@@ -12,7 +12,7 @@ namespace joedb {
 
 namespace {
 
-// Replays only the entries of the schema.
+// A handler that replays only schema entries.
 struct Schema_Reader {
   Database& database;
   template <class Entry>

@@ -10,8 +10,8 @@
 
 namespace joedb {
 
-// Returns the indexes of a .joedbc file, for the current schema of `file`; none if `options_file`
-// is empty. Throws compiler::Schema_Errors, Io_Error, or Corruption_Error.
+// Returns the indexes in a .joedbc file, for the current schema of `file`; empty if `options_file`
+// is empty. Throws compiler::Schema_Errors, Io_Error or Corruption_Error.
 std::vector<Index_Definition> read_indexes(const std::string& options_file, Abstract_File& file,
                                            Recovery recovery = Recovery::none);
 

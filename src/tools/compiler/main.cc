@@ -1,5 +1,5 @@
-// joedbc for joedb_generate: only the compiler, which a project builds in a part of the time that
-// all tools take. `joedb compile` has more options.
+// joedbc for joedb_generate: has only the compiler, so a project builds it much faster than all
+// tools. `joedb compile` has more options.
 
 #include <exception>
 #include <iostream>

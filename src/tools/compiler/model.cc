@@ -9,7 +9,7 @@ namespace joedb::compiler {
 
 namespace {
 
-// Returns the names of all custom entries, in their order, each once.
+// Returns the names of all custom entries, in their order, without duplicates.
 std::vector<std::string> find_customs(const std::string& schema_entries) {
   struct Find_Customs : Ignore_Entries {
     using Ignore_Entries::operator();
@@ -36,8 +36,8 @@ Model_Table make_table(const Database& schema, const Table& table) {
   return result;
 }
 
-// Returns the values of the first record of each table, without blobs: their bytes are in another
-// file.
+// Returns the values of the first record of each table. Omits blobs, because their bytes are in
+// another file.
 std::string initial_values(const Database& schema, const std::vector<Model_Table>& tables) {
   std::string entries;
   Context context;
@@ -67,7 +67,7 @@ class Model_Maker {
     model_.schema_entries = schema.schema_entries();
   }
 
-  // Shares the types of ids of the main schema; for a message schema.
+  // For a message schema: uses the types of ids of the main schema.
   void use_ids_of(const Model& main) {
     main_ = &main;
     model_.main_name_space = main.name_space;
@@ -139,7 +139,7 @@ class Model_Maker {
     }
   }
 
-  // Customs become static member functions of Writable_Database.
+  // A custom becomes a static member function of Writable_Database.
   void add_customs() {
     model_.customs = find_customs(model_.schema_entries);
     for (const std::string& name : model_.customs) {

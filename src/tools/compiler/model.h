@@ -15,7 +15,7 @@ struct Model_Field {
   Field_Id id;
   std::string name;
   Type_Code type;
-  std::string referenced_table;  // name; empty unless the type is a reference
+  std::string referenced_table;  // empty unless the type is a reference
 };
 
 struct Model_Table {
@@ -34,21 +34,21 @@ struct Model_Index {
 };
 
 struct Model {
-  std::string source;                   // name of the schema file, for comments and messages
-  std::vector<std::string> name_space;  // parts of the namespace; at least one
+  std::string source;                   // file name of the schema, for comments and messages
+  std::vector<std::string> name_space;  // the parts of the namespace, at least one
   std::vector<Model_Table> tables;      // in the order of their ids
-  std::vector<Model_Index> indexes;     // they point to tables and fields
-  std::vector<std::string> customs;     // names of functions, each once
+  std::vector<Model_Index> indexes;     // pointers to tables and fields
+  std::vector<std::string> customs;     // names of functions, without duplicates
   std::string schema_entries;           // encoded as in a file
-  std::string initial_values;           // updates of records 0, encoded (Program_Schema)
+  std::string initial_values;           // encoded updates of the records 0 (Program_Schema)
   bool has_timestamps = false;
   bool has_no_marks = false;
-  std::vector<std::string> main_name_space;  // of the main schema; empty unless for messages
+  std::vector<std::string> main_name_space;  // the main schema's; empty unless for messages
 };
 
-// Makes the model of a schema. Throws Schema_Errors if the schema cannot be compiled. `main`: the
-// main schema of a message schema (docs/rpc.md), else null; tables of the same name share its types
-// of ids.
+// Makes the model of a schema. Throws Schema_Errors if the schema cannot be compiled. For a message
+// schema (docs/rpc.md), `main` is the main schema, whose types of ids are used for tables of the
+// same name; otherwise null.
 Model make_model(const Database& schema, const Options& options, std::string source,
                  const Model* main = nullptr);
 

@@ -46,8 +46,8 @@ bool is_python_keyword(std::string_view word) {
   return std::find(python_keywords.begin(), python_keywords.end(), word) != python_keywords.end();
 }
 
-// A parameter must not hide a name that the function uses, nor a member of a base class, for which
-// compilers warn.
+// Returns true if a parameter must not have this name: it would hide a name that the function uses,
+// or a member of a base class, about which compilers warn.
 static bool is_used_by_generated_code(std::string_view name) {
   return name == "engine_" || name == "observer_" || name == "file_" || name == "store_" ||
          name == "is_bound_" || name == "Typed_Writer" || name.ends_with("Database") ||

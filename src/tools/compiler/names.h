@@ -7,15 +7,15 @@
 
 namespace joedb::compiler {
 
-// True for words that cannot be names in C++ or in generated code: keywords, and joedb, std, linux,
-// unix and errno.
+// Returns true if a word cannot be a name in C++ or in generated code: keywords, and joedb, std,
+// linux, unix and errno.
 bool is_cpp_keyword(std::string_view word);
 
-// True for words that cannot be names in Python.
+// Returns true if a word cannot be a name in Python.
 bool is_python_keyword(std::string_view word);
 
-// Returns the name of a parameter for a field: the name of the field, changed if it is a keyword,
-// hides a name that generated code uses, or is one of `taken`.
+// Returns the name of a parameter for a field. This is the name of the field, changed if it is a
+// keyword, hides a name that generated code uses, or is in `taken`.
 std::string cpp_parameter(std::string_view field, const std::vector<std::string>& taken);
 
 }  // namespace joedb::compiler

@@ -21,7 +21,7 @@ static std::string join(const std::vector<Diagnostic>& diagnostics) {
   return result;
 }
 
-// Sorts by file, in the order of the first error of each, then by line.
+// Sorts errors by file, in the order of the first error of each file, and then by line.
 static std::vector<Diagnostic> in_order(std::vector<Diagnostic> found) {
   const auto rank = [all = found](const std::string& file) {
     return std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.file == file; }) -
@@ -43,7 +43,7 @@ int column_of(std::string_view line, std::string_view part) {
          }));
 }
 
-// Returns the parts of a::b::c; none if one of them is not a name.
+// Returns the parts of a::b::c; empty if a part is not a name.
 static std::vector<std::string> split_name_space(std::string_view text) {
   std::vector<std::string> parts;
   for (const std::string_view part : split(text, "::")) {
@@ -53,7 +53,7 @@ static std::vector<std::string> split_name_space(std::string_view text) {
   return parts;
 }
 
-// Returns the parts of a,b,c; none if one of them is empty.
+// Returns the parts of a,b,c; empty if a part is empty.
 static std::vector<std::string> split_fields(std::string_view text) {
   std::vector<std::string> fields;
   for (const std::string_view field : split(text, ",")) {
@@ -82,7 +82,7 @@ Options parse_options(std::string_view text, const std::string& file,
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty() || words[0].starts_with('#')) continue;
     const std::string command(words[0]);
-    // Adds an error about the word at `place`, or the first one if the line is too short.
+    // Adds an error about the word at `place`; about the first word if the line is too short.
     const auto error = [&](std::string message, std::size_t place) {
       const std::string_view word = words[place < words.size() ? place : 0];
       errors.push_back({file, number, std::move(message), column_of(line, word)});

@@ -10,24 +10,24 @@
 
 namespace joedb::compiler {
 
-// An error or warning about the input. `line` counts from 1; 0 if it is not about a line.
+// An error or warning about the input. `line` counts from 1; 0 means that it is not about a line.
 struct Diagnostic {
   std::string file;
   int line = 0;
   std::string text;
-  int column = 0;  // in characters, from 1; 0: unknown
-  // Subject of a diagnostic without a line: {table}, {table, field}, or the name of a custom.
+  int column = 0;  // in characters, counted from 1; 0: unknown
+  // If there is no line, the subject: {table}, {table, field}, or the name of a custom.
   std::vector<std::string> names = {};
 };
 
-// All errors of one run; the text has one line "FILE:LINE: TEXT" for each.
+// All errors of one run. The text has one line "FILE:LINE: TEXT" for each error.
 class Schema_Errors : public Exception {
  public:
   explicit Schema_Errors(std::vector<Diagnostic> found);
   const std::vector<Diagnostic> diagnostics;
 };
 
-// create_index NAME TABLE FIELD,…
+// The option create_index NAME TABLE FIELD,…
 struct Index_Option {
   int line = 0;
   int name_column = 0;
@@ -39,10 +39,10 @@ struct Index_Option {
   bool is_unique = false;
 };
 
-// set_single_row TABLE true
+// The option set_single_row TABLE true
 struct Single_Row_Option {
   int line = 0;
-  int column = 0;  // column of the table name
+  int column = 0;  // of the table name
   std::string table;
 };
 
@@ -50,24 +50,24 @@ struct Single_Row_Option {
 struct Options {
   std::string file;
   std::vector<std::string> name_space;
-  int name_space_line = 0;  // 0: the default namespace
+  int name_space_line = 0;  // 0: the namespace is the default
   std::vector<Index_Option> indexes;
   std::vector<Single_Row_Option> single_rows;
-  bool has_timestamps = false;  // timestamp_transactions
-  bool has_no_marks = false;    // unmarked_transactions
+  bool has_timestamps = false;  // the option timestamp_transactions
+  bool has_no_marks = false;    // the option unmarked_transactions
   std::vector<Diagnostic> warnings;
 };
 
-// Parses a .joedbc file. Throws Schema_Errors. `file` is its name, for messages. If no line sets
-// the namespace, it is `parent` followed by the name of the file without its extension.
+// Parses a .joedbc file. Throws Schema_Errors. `file` is its name, for messages. The default
+// namespace is `parent`, followed by the name of the file without its extension.
 Options parse_options(std::string_view text, const std::string& file,
                       const std::vector<std::string>& parent = {});
 
-// Returns the column at which `part`, a part of `line`, begins, in characters from 1.
+// Returns the column at which `part` begins in `line`, in characters, counted from 1.
 int column_of(std::string_view line, std::string_view part);
 
-// Returns the indexes for a database with this schema. Adds an error to `errors` for each that does
-// not fit it; the result is valid only if none was added.
+// Returns the indexes for a database with this schema. For each index that does not fit the schema,
+// adds an error to `errors`. The result is valid only if no error was added.
 std::vector<Index_Definition> resolve_indexes(const Options& options, const Database& schema,
                                               std::vector<Diagnostic>& errors);
 

@@ -22,8 +22,8 @@ using namespace python_templates;
 
 using Names = std::span<const std::string_view>;
 
-// Attributes that the classes of the package joedb already have. tests/python_types.py compares
-// both.
+// The attributes that the classes of the package joedb have. tests/python_types.py compares these
+// lists with the classes.
 constexpr std::string_view of_records[] = {"as_dict", "delete", "exists", "history",
                                            "id",      "table",  "update"};
 constexpr std::string_view of_tables[] = {"add_field",   "delete",    "drop",         "drop_field",
@@ -62,7 +62,8 @@ std::string python_literal(std::string_view text) {
   return result + '"';
 }
 
-// Collects the values of the rows that new files have: those of tables with a single row.
+// A handler that collects the values of the rows of a new file, which are those of tables with a
+// single row.
 struct Row_Literals : Ignore_Entries {
   using Ignore_Entries::operator();
   template <Field_Value T>
@@ -91,7 +92,7 @@ struct Row_Literals : Ignore_Entries {
 
 // ---- names --------------------------------------------------------------------------------------
 
-// Returns the name of the class for a table: CityOfBirth for city_of_birth.
+// Returns the name of the class of a table, for example CityOfBirth for city_of_birth.
 std::string class_name(std::string_view table) {
   std::string result;
   bool is_first = true;
@@ -147,7 +148,8 @@ class Python_Writer {
 
   const std::string& class_of(const std::string& table) const { return classes_.at(table); }
 
-  // Returns the name of a builtin type. In a class, a field of the same name would hide it.
+  // Returns the name of a builtin type, qualified if a field of the same name would hide it in a
+  // class.
   std::string builtin(const char* name) {
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) return name;
     has_hidden_builtins_ = true;
@@ -202,7 +204,7 @@ class Python_Writer {
 
   // ---- parts ----
 
-  // Returns the reason why a field or table cannot be an attribute; empty if it can.
+  // Returns why a field or table cannot be an attribute; empty if it can.
   static std::string left_out(const std::string& name, Names used) {
     if (is_python_keyword(name)) return "is a keyword";
     if (contains(used, name)) return "has another meaning";
@@ -214,7 +216,7 @@ class Python_Writer {
     return "        # " + name + " " + why + ": [\"" + name + "\"]\n";
   }
 
-  // Returns one function, or the overloads of a function, for all types of an item.
+  // Returns a function, or its overloads, for all types of an item.
   std::string items(const std::string& function, const std::vector<std::string>& all) {
     std::string text;
     for (const std::string& one : all)
@@ -225,8 +227,8 @@ class Python_Writer {
 
   using Type_Of = std::function<std::string(const Model_Field&)>;
 
-  // Returns types, and the names of the fields of each as Literal["a", "b"], in the order of their
-  // first fields.
+  // Groups the fields by type. Returns each type with the names of its fields as Literal["a", "b"],
+  // in the order of the first fields.
   static std::vector<std::pair<std::string, std::string>> literals(const Model_Table& table,
                                                                    const Type_Of& type_of) {
     std::vector<std::pair<std::string, std::string>> result;
@@ -394,7 +396,7 @@ class Python_Writer {
   }
 
   const Model& model_;
-  std::vector<std::string> names_;  // names of tables and fields
+  std::vector<std::string> names_;  // of tables and fields
   std::map<std::string, std::string> classes_;
   bool has_hidden_builtins_ = false;
 };

@@ -6,9 +6,9 @@
 
 namespace joedb::compiler {
 
-// The Python back end. Generates NAME.py, where NAME is the last part of the namespace: a module
-// that uses the package joedb. It has typed classes for the tables, which exist for type checkers
-// only, and open(). Throws Schema_Errors if no module can have this name.
+// The Python back end. Generates NAME.py, a module that uses the package joedb; NAME is the last
+// part of the namespace. The module has open(), and typed classes for the tables, which exist only
+// for type checkers. Throws Schema_Errors if no module can have this name.
 Generated_File generate_python(const Model& model);
 
 }  // namespace joedb::compiler

@@ -19,7 +19,7 @@ using namespace templates;
 constexpr std::array<std::string_view, 4> generated_names{"Client", "Procedures", "Service",
                                                           "Signatures"};
 
-// A method of the service, and the schema of its parameter.
+// A method of the service, with the schema of its parameter.
 struct Procedure {
   Service_Method method;
   const Model* schema;
@@ -31,8 +31,8 @@ std::vector<std::string> rpc_name_space(const Model& main) {
   return names;
 }
 
-// Finds the schema of a method like C++ name look-up in the namespace of the service: there, then
-// in the enclosing ones.
+// Finds the schema of a method by the rules of C++ for the namespace of the service: first in this
+// namespace, then in the enclosing ones.
 const Model* find_schema(const Service_Method& method, const Model& main,
                          const std::vector<Model>& messages) {
   std::vector<std::string> around;
@@ -48,7 +48,7 @@ const Model* find_schema(const Service_Method& method, const Model& main,
   }
 }
 
-// Returns the error in a procedure; empty if there is none.
+// Returns the error of a procedure; empty if there is none.
 std::string problem_of(const Procedure& procedure, const Model& main) {
   const std::string& name = procedure.method.name;
   const std::string schema = join(procedure.method.schema, "::");
@@ -80,7 +80,7 @@ std::vector<Procedure> resolve(std::vector<Service_Method> methods, const std::s
   return procedures;
 }
 
-// Fills `line` for each procedure, and joins the results with `between`.
+// Fills the template `text` for each procedure, and joins the results with `between`.
 std::string for_each_procedure(const std::vector<Procedure>& procedures, std::string_view text,
                                std::string_view between = "") {
   std::vector<std::string> parts;

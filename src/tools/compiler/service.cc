@@ -10,7 +10,7 @@ namespace joedb::compiler {
 
 namespace {
 
-// A name, a number, "::", or one other character. A literal becomes "\"".
+// A token: a name, a number, "::", or any other single character. A literal becomes "\"".
 struct Token {
   std::string_view text;
   int line;
@@ -26,8 +26,8 @@ bool is_name(std::string_view token) {
          std::isdigit(static_cast<unsigned char>(token.front())) == 0;
 }
 
-// Splits C++ into tokens, without comments and preprocessor lines. It never fails: a literal or
-// comment without an end extends to the end of the text.
+// Splits C++ into tokens. Skips comments and preprocessor lines. Never fails: a literal or comment
+// that is not closed extends to the end of the text.
 class Tokenizer {
  public:
   explicit Tokenizer(std::string_view text) : text_(text) {}
@@ -69,7 +69,7 @@ class Tokenizer {
     advance(found == rest().npos ? rest().size() : found + end.size());
   }
 
-  // Skips to the end of the line; a backslash at the end continues it in the next line.
+  // Skips the rest of the line. If the line ends with a backslash, also skips the next line.
   void skip_line() {
     std::size_t end = 0;
     while ((end = rest().find('\n', end)) != rest().npos) {
@@ -127,9 +127,9 @@ class Service_Reader {
     std::vector<Service_Method> methods;
   };
 
-  // Finds the first definition of a class Service.
+  // Finds the first definition of a class named Service.
   std::optional<Found> find() {
-    std::vector<std::vector<std::string>> scopes;  // one for each open brace
+    std::vector<std::vector<std::string>> scopes;  // one per open brace
     while (i_ < tokens_.size()) {
       const int line = tokens_[i_].line;
       if (is("namespace")) {
@@ -165,7 +165,7 @@ class Service_Reader {
 
   bool has_bases() const { return is("final", 2) ? is("{", 3) || is(":", 3) : is(":", 2); }
 
-  // Takes a::b::c.
+  // Takes names of the form a::b::c.
   std::vector<std::string> take_names() {
     std::vector<std::string> names;
     while (is_name(token())) {
@@ -179,7 +179,7 @@ class Service_Reader {
     return names;
   }
 
-  // Skips past the matching bracket.
+  // Skips to the token after the matching bracket.
   void skip_brackets(std::string_view open, std::string_view close) {
     int depth = 0;
     do {
@@ -212,7 +212,8 @@ class Service_Reader {
     return methods;
   }
 
-  // Parses void name ( schema :: Writable_Database & x ). Returns nullopt for any other method.
+  // Parses a method of the form void name ( schema :: Writable_Database & x ). Returns nullopt for
+  // any other method.
   std::optional<Service_Method> method_between(std::size_t start, std::size_t end) const {
     Service_Method method;
     method.line = tokens_[start].line;

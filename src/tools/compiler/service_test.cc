@@ -7,7 +7,7 @@
 namespace joedb::compiler {
 namespace {
 
-// Returns "LINE NAME SCHEMA" for each procedure, or the error.
+// Returns "LINE NAME SCHEMA" for each procedure; or the error.
 std::string procedures_in(const std::string& text) {
   std::string result;
   try {
@@ -20,7 +20,7 @@ std::string procedures_in(const std::string& text) {
   return result;
 }
 
-// Returns the procedures of a service with this body, which begins in line 1.
+// Returns the procedures of a service whose body begins in line 1.
 std::string procedures_of(const std::string& body) {
   return procedures_in("namespace bank::rpc { class Service { public: " + body + " }; }");
 }

@@ -28,7 +28,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
-// Octal escapes have three digits, so the next character cannot extend them.
+// Octal escapes have three digits, so that the next character cannot extend them.
 std::string cpp_literal(std::string_view bytes) {
   std::string result = "\"";
   for (const char c : bytes) {

@@ -8,7 +8,7 @@
 
 namespace joedb {
 
-// joedb import FORMAT …, joedb export FORMAT …: each format is a subcommand.
+// The commands `joedb import FORMAT …` and `joedb export FORMAT …`. Each format is a subcommand.
 int import_csv(std::vector<std::string> arguments);
 int import_jsonl(std::vector<std::string> arguments);
 int import_sqlite(std::vector<std::string> arguments);
@@ -19,7 +19,7 @@ int export_parquet(std::vector<std::string> arguments);
 int export_arrow(std::vector<std::string> arguments);
 int export_feather(std::vector<std::string> arguments);
 
-// Prints the counts of an import. As JSON: one object on one line.
+// Prints the counts of an import. If is_json, prints a JSON object on one line.
 void print_counts(const std::string& table, const Import_Counts& counts, bool is_json);
 
 // Parses the value of --separator. Throws Usage_Error if it is invalid.

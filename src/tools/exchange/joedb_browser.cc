@@ -65,8 +65,8 @@ std::string find_program() {
                   (has_display ? " or sqlitebrowser" : "") + ", or name another with --program");
 }
 
-// std::system ignores SIGINT and SIGQUIT in this process meanwhile, so that the program handles
-// them.
+// While the program runs, std::system ignores SIGINT and SIGQUIT in this process. The program
+// handles them.
 void run_viewer(const std::string& program, const std::string& path) {
   std::cout.flush();
   const int status = std::system((program + ' ' + shell_word(path)).c_str());

@@ -18,7 +18,7 @@ using Write = decltype(write_csv);
 
 struct Export_Options {
   Export_Settings settings;
-  std::vector<std::string> references;  // FIELD=TABLE.FIELD
+  std::vector<std::string> references;  // of the form FIELD=TABLE.FIELD
   Reading_Options reading;
   Source_Options source;
   std::string out;
@@ -49,7 +49,7 @@ void add_export_options(Options& options, Export_Options& all) {
 
 // ---- output -------------------------------------------------------------------------------------
 
-// A stream buffer that writes to a file, from offset 0.
+// A stream buffer that writes to a file from offset 0 on.
 class File_Buffer : public std::streambuf {
  public:
   explicit File_Buffer(Abstract_File& file) : file_(file) {}

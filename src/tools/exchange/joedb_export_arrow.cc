@@ -9,15 +9,15 @@
 #include "tools/frame/output.h"
 #include "tools/frame/past_name.h"
 
-// Export formats that the Python package writes, with pyarrow.
+// Export formats that the Python package writes by means of pyarrow.
 
 namespace joedb {
 
 namespace {
 
-// The arguments are the name of this command, then the arguments of joedb.export. The current
-// directory is removed from the module path, so that a module there does not shadow a package.
-// Until joedb.export is imported, signals end the process.
+// The arguments of the script are the name of this command, and then the arguments of joedb.export.
+// The script removes the current directory from the module path, because a module there could
+// shadow a package. Until joedb.export has been imported, signals end the process.
 const char* const script = R"(import signal, sys
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) != signal.SIG_IGN:
@@ -44,7 +44,7 @@ struct Arrow_Options {
   std::string python = "python3";
 };
 
-// Returns the position where the export ends; nullopt for the end of the file.
+// Returns the position at which the export ends; nullopt for the end of the file.
 std::optional<Offset> end_of(const std::string& name, const Moment_Options& moment) {
   const auto file = open_source(name, {});
   Reading_Options reading;

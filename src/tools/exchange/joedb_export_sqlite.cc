@@ -21,8 +21,8 @@ in one transaction, so that programs that have it open see the new content.
 
 namespace {
 
-// Throws Exception if a killed program has left sidecar files of an earlier OUT: SQLite would treat
-// them as part of the new file, and show old pages.
+// Throws Exception if an earlier OUT has left sidecar files, because a program was killed. SQLite
+// would treat them as a part of the new file, and show old pages.
 void require_no_sidecars(const std::string& out) {
   const auto sidecars = sqlite_sidecars(out);
   if (sidecars.empty()) return;
@@ -36,7 +36,7 @@ void remove_sidecars(const std::string& path) {
       throw_io_error("removing", sidecar, -1, error.value());
 }
 
-// Returns true for an SQLite database or an empty file.
+// Returns true if the file is an SQLite database or empty.
 bool is_database(const std::string& path) {
   std::error_code ignored;
   return is_sqlite_file(path) || (std::filesystem::is_regular_file(path, ignored) &&

@@ -19,10 +19,10 @@ namespace joedb {
 
 namespace {
 
-// Options that all formats share.
+// Options shared by all formats.
 struct Import_Options {
   Import_Settings settings;
-  std::vector<std::string> types, renames, references, enums;  // NAME=VALUE
+  std::vector<std::string> types, renames, references, enums;  // of the form NAME=VALUE
   bool is_json = false;
   std::int64_t max_row = std::int64_t{256} << 20;
   Memory_Limit memory;
@@ -110,7 +110,7 @@ void require_no_interrupt(const Stop_Signal& stop) { stop.require_none("nothing 
 // Called after each row: shows progress, and checks for signals.
 class Watch {
  public:
-  // `what` is, for example, "importing". `source` and `stop` must outlive this object.
+  // `what` is the action, for example "importing". `source` and `stop` must outlive this object.
   Watch(const Row_Source& source, const Stop_Signal& stop, const std::string& what)
       : source_(source),
         stop_(stop),
@@ -136,7 +136,7 @@ Import_Plan make_plan(Row_Source& source, const Database& database, const Import
   return plan_import(source, database, settings, [&] { watch(); });
 }
 
-// Loads the current content; leaves the database empty if the file does not exist.
+// Loads the current content. If the file does not exist, leaves the database empty.
 void read_content(const File_Argument& argument, Recovery recovery, Database& database) {
   std::error_code ignored;
   if (argument.kind == File_Argument::Kind::memory ||
@@ -160,7 +160,7 @@ void preview(Row_Source& source, const File_Argument& file, const Import_Options
             << "nothing was written\n";
 }
 
-// For example "renamed: column full name is now full_name".
+// Returns notes like "renamed: column full name is now full_name".
 std::string renaming_notes(const Import_Plan& plan) {
   std::string notes;
   for (const Import_Plan::Column& column : plan.columns)
@@ -169,7 +169,7 @@ std::string renaming_notes(const Import_Plan& plan) {
   return notes;
 }
 
-// For example "empty becomes 0: city.population, in 2 rows".
+// Returns notes like "empty becomes 0: city.population, in 2 rows".
 std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
                           const Database& database) {
   std::string notes;
@@ -196,8 +196,7 @@ void import_from(Row_Source& source, const File_Argument& file, const Import_Opt
   print_counts(import.settings.table, counts, import.is_json);
 }
 
-// Parses the rest of the command line, and imports the rows of the source that make_source(input)
-// returns.
+// Parses the rest of the command line, and imports the rows of make_source(input).
 template <class Make_Source>
 int run(Options& options, Import_Options& import, std::vector<std::string> arguments,
         const std::string& usage, Make_Source make_source) {

@@ -89,8 +89,8 @@ struct Sql_Options {
 // An SQLite connection to several files.
 class Sql_Session {
  public:
-  // Opens the first file, like open(). An SQLite file becomes the main database, which is the
-  // target of CREATE without a schema name; otherwise the main database is in memory.
+  // Opens the first file, like open(). If it is an SQLite file, it becomes the main database, in
+  // which CREATE without a schema name creates tables. Otherwise, the main database is in memory.
   Sql_Session(const Sql_Options& options, const std::string& name, const std::string& options_file)
       : options_(options), main_schema_(is_sqlite_file(name) ? schema_name(name) : "") {
     sqlite3* connection = nullptr;
@@ -118,7 +118,7 @@ class Sql_Session {
 
   sqlite3* connection() const { return connection_.get(); }
 
-  // Attaches a file as a schema whose name is derived from the file name.
+  // Attaches a file as a schema. The name of the schema is derived from that of the file.
   void open(const std::string& name, const std::string& options_file) {
     const std::string schema = schema_name(name);
     if (is_sqlite_file(name)) {
@@ -132,8 +132,8 @@ class Sql_Session {
     schemas_.push_back(schema);
   }
 
-  // Returns the tables and views, without SQLite's internal ones; with several files, as
-  // SCHEMA.NAME.
+  // Returns the tables and views, except SQLite's internal ones. If there are several files, the
+  // names have the form SCHEMA.NAME.
   std::vector<std::string> table_names() const {
     std::vector<std::string> names;
     for (const std::string& schema : schemas_)
@@ -147,7 +147,7 @@ class Sql_Session {
           });
     return names;
   }
-  // Returns name and type of the columns of one of these tables; empty if it does not exist.
+  // Returns the names and types of the columns of a table; empty if the table does not exist.
   std::vector<std::pair<std::string, std::string>> columns(const std::string& table) const {
     const std::size_t point = table.find('.');
     const std::string schema = point == table.npos ? "" : table.substr(0, point);
@@ -162,8 +162,9 @@ class Sql_Session {
 
   void forbid_changes() { run("PRAGMA query_only = 1"); }
 
-  // Calls sqlite3_prepare_v2 for a statement of the user. Refuses, with SQLITE_AUTH, to create or
-  // drop objects that are in no file; returns the reason then, and an empty string otherwise.
+  // Calls sqlite3_prepare_v2 for a statement of the user. If the statement would create or drop an
+  // object that is in no file, `result` is SQLITE_AUTH, and this returns the reason. Otherwise,
+  // returns an empty string.
   std::string prepare(std::string_view sql, sqlite3_stmt*& statement, const char*& rest,
                       int& result) {
     refusal_.clear();
@@ -174,8 +175,8 @@ class Sql_Session {
     return result == SQLITE_AUTH ? refusal_ : "";
   }
 
-  // Runs ALTER TABLE … ADD COLUMN for a table of a joedb file, which SQLite refuses. Returns false
-  // if `sql` is another statement. Throws Exception if it fails.
+  // If `sql` is ALTER TABLE … ADD COLUMN for a table of a joedb file, which SQLite refuses, runs
+  // it. Returns false for any other statement. Throws Exception if it fails.
   bool add_field(std::string_view sql) const {
     static const std::regex pattern(
         R"RE(\s*ALTER\s+TABLE\s+(?:"?(\w+)"?\.)?"?(\w+)"?\s+ADD\s+(?:COLUMN\s+)?"?(\w+)"?\s*(.*?)\s*)RE",
@@ -211,7 +212,7 @@ class Sql_Session {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
 
-  // ---- definitions that would be lost
+  // ---- definitions that are not in a file ----
 
   static int authorize(void* session, int action, const char* first, const char* second,
                        const char* schema, const char*) noexcept {
@@ -225,8 +226,8 @@ class Sql_Session {
                               [](const char*) {});
   }
 
-  // Statements that create or drop objects. `command` is the equivalent command of joedbi, or
-  // empty.
+  // A kind of statement that creates or drops objects. `command` is the equivalent command of
+  // joedbi, or empty.
   struct Definition {
     int action;
     const char* words;
@@ -247,7 +248,7 @@ class Sql_Session {
 
   int check_definition(const Definition& definition, const char* name, const char* module,
                        const char* schema) {
-    // A table of a joedb file may be in another schema, where joedb_open has created it.
+    // A table of a joedb file may be in another schema, in which joedb_open has created it.
     const bool is_joedb_table = definition.action == SQLITE_DROP_VTABLE && module != nullptr &&
                                 std::string_view(module) == "joedb";
     const auto is_it = [&](const auto& file) {
@@ -281,7 +282,8 @@ class Sql_Session {
     return SQLITE_DENY;
   }
 
-  // Returns an unused schema name, from the file name without its folder, up to the first point.
+  // Returns an unused schema name. It is derived from the file name, without its directory, up to
+  // the first point.
   std::string schema_name(const std::string& file) {
     std::string name = std::filesystem::path(shown_name(file)).filename().string();
     name = to_identifiers({name.substr(0, name.find('.'))}).front();
@@ -306,7 +308,8 @@ class Sql_Session {
     while (statement.step()) f(statement);
   }
 
-  // Converts a column type, "int8", "TEXT" or "INTEGER REFERENCES city", to a joedb type.
+  // Converts a column type to the type of a field, for example "int8", "TEXT" or "INTEGER
+  // REFERENCES city".
   static std::string field_type(const std::string& text) {
     static const std::regex reference(R"RE(.*\bREFERENCES\s+"?(\w+)"?\s*(?:\(\s*\w+\s*\))?)RE",
                                       std::regex::icase);
@@ -329,16 +332,16 @@ class Sql_Session {
   const Sql_Options& options_;
   std::vector<std::pair<std::string, std::string>> joedb_files_;  // schema, name
   std::vector<std::string> schemas_;
-  // schema of an SQLite file, or empty; initialized before connection_
+  // The schema of an SQLite file, or empty. Must be initialized before connection_.
   const std::string main_schema_;
   std::unique_ptr<sqlite3, Close> connection_;
-  bool is_checking_ = false;  // true while a statement of the user is prepared
+  bool is_checking_ = false;  // true while a statement of the user is being prepared
   std::string refusal_;
 };
 
 // ---- statements ---------------------------------------------------------------------------------
 
-// The text of a script, and the offset of the running statement in it.
+// The text of a script, and the offset of the current statement.
 struct Place {
   std::string_view text;
   std::size_t start;
@@ -355,8 +358,8 @@ class Shell {
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
 
-  // Runs all statements of `text` from offset `start` on. Throws Exception with the position of an
-  // error.
+  // Runs all statements of `text` from offset `start` on. Throws Exception, with the position of
+  // the error.
   void run(std::string_view text, std::ostream& out, std::size_t start = 0) {
     if (text.size() > std::numeric_limits<int>::max()) throw Exception("more than 2 GiB of SQL");
     if (text.find('\0') != text.npos) throw Exception("a zero byte in SQL");
@@ -380,7 +383,7 @@ class Shell {
     }
   }
 
-  // Runs a script: statements, and the dot commands of the terminal. Stops at the first error.
+  // Runs a script, which has statements and dot commands. Stops at the first error.
   void run_script(std::istream& in) {
     std::ostringstream all;
     all << in.rdbuf();
@@ -454,14 +457,15 @@ class Shell {
     throw Exception(sql_error_text(session_.connection(), place.text, place.start));
   }
 
-  // Returns true if `sql` does not end inside a statement.
+  // Returns false if `sql` ends inside a statement.
   static bool is_complete(std::string_view sql) {
     return sqlite3_complete((';' + std::string(sql)).c_str()) != 0;
   }
 
   // ---- commands
 
-  // Runs a dot command. Returns false to quit. Throws Exception if the command is unknown.
+  // Runs a dot command. Returns false if the command is to quit. Throws Exception if the command is
+  // unknown.
   bool run_command(std::string_view line, std::ostream& out) {
     std::istringstream in{std::string(line)};
     std::string command, argument;
@@ -503,7 +507,7 @@ class Shell {
     out << ")\n";
   }
 
-  // Completes names of tables, columns of tables that the line mentions, and SQL keywords.
+  // Completes names of tables, names of columns of tables in the line, and SQL keywords.
   Completions complete(std::string_view line) const {
     const std::size_t space = line.find_last_of(" \t");
     const std::string_view word = space == line.npos ? line : line.substr(space + 1);
@@ -538,7 +542,7 @@ class Shell {
   Display display_;
 };
 
-// Returns true if a word begins like a statement, for example select(1).
+// Returns true if a word begins like a statement, as select(1) does.
 bool begins_statement(std::string_view word) {
   constexpr std::string_view first_words[] = {
       "ALTER",    "ANALYZE",   "ATTACH",  "BEGIN",  "COMMIT", "CREATE",  "DELETE",  "DETACH",
@@ -553,8 +557,8 @@ bool begins_statement(std::string_view word) {
                      [&](std::string_view other) { return is_same_name(first, other); });
 }
 
-// Returns true if the word has white space or begins like a statement, and is neither a file nor a
-// URL.
+// Returns true if a word is a statement: it has white space or begins like a statement, and it is
+// neither a file nor a URL.
 bool is_statement(const std::string& word) {
   std::error_code ignored;
   return (word.find_first_of(" \n\t") != word.npos || begins_statement(word)) && !is_url(word) &&

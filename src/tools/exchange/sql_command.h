@@ -8,10 +8,10 @@
 
 namespace joedb {
 
-// Adds the commands select and with: SQL statements on the current tables, including changes
-// without a checkpoint. Blobs are read from the file; `flush` is called before each statement, to
-// write buffered blobs to it. All arguments must outlive the loop. A no-op with --classic, and if
-// the tools were built without SQLite.
+// Adds the commands `select` and `with`: SQL statements on the current tables, including changes
+// without a checkpoint. Blobs are read from the file. `flush` is called before each statement, to
+// write buffered blobs to the file. All arguments must outlive the loop. Does nothing with
+// --classic, and if the tools were built without SQLite.
 void add_sql_commands(Command_Loop& loop, Database& database, Abstract_File& file,
                       std::function<void()> flush = {});
 

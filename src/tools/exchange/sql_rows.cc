@@ -30,7 +30,8 @@ std::string_view bytes_of(sqlite3_stmt* statement, int column) {
           static_cast<std::size_t>(sqlite3_column_bytes(statement, column))};
 }
 
-// Replaces control characters by ?: a terminal would obey them, or they would break the line.
+// Replaces control characters by ?, because a terminal would obey them, or they would break the
+// line.
 std::string visible(std::string_view text) {
   std::string result(text);
   std::ranges::replace_if(result, is_control, '?');

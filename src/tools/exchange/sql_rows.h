@@ -15,20 +15,20 @@ struct sqlite3_stmt;
 
 namespace joedb {
 
-// Output formats for the rows of an SQL statement.
+// The output formats for rows of an SQL statement.
 enum class Row_Format : std::uint8_t { table, csv, json, markdown };
 
 // Runs a statement, and writes its rows.
 //
-// table: columns as wide as their values; the first 1000 rows determine the width. csv: a header,
-// then rows as in RFC 4180, with LF; NULL is empty, an empty text is "". json: an array of objects,
-// one per line; a blob is {"base64": "…"}. markdown: a table. In table and markdown, control
-// characters are shown as ?, and a blob as X'…'.
+// table: columns as wide as their values in the first 1000 rows. csv: a header, then rows as in RFC
+// 4180, with LF; NULL is empty, an empty text is "". json: an array of objects, one per line; a
+// blob is {"base64": "…"}. markdown: a table. In the formats table and markdown, control characters
+// become ?, and a blob becomes X'…'.
 class Sql_Rows {
  public:
   Sql_Rows(sqlite3_stmt* statement, Row_Format format, std::ostream& out, const Display& display);
 
-  // Returns an SQLite result code: SQLITE_DONE on success. Writes nothing for a statement without
+  // Returns an SQLite result code: SQLITE_DONE on success. Writes nothing if the statement has no
   // columns. Throws Display_Stopped if the user stops the output.
   int run();
 
@@ -55,12 +55,12 @@ class Sql_Rows {
   Text_Columns layout_;  // texts are left-aligned
 };
 
-// From now on, statements of the connection end with SQLITE_INTERRUPT when the display is stopped.
-// `display` must outlive the connection's statements.
+// Makes statements of the connection end with SQLITE_INTERRUPT, from now on, when the display is
+// stopped. `display` must outlive the statements.
 void interrupt_when_stopped(sqlite3* connection, Display& display);
 
-// Returns the last error of a connection, for the statement at offset `start` of `text`: with the
-// line number if `text` has several lines, and a ^ under the position if SQLite reports it.
+// Returns the last error of a connection, for the statement at offset `start` of `text`. If `text`
+// has several lines, includes the line number. If SQLite reports the position, marks it with ^.
 std::string sql_error_text(sqlite3* connection, std::string_view text, std::size_t start);
 
 }  // namespace joedb

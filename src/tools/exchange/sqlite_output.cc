@@ -8,7 +8,7 @@
 
 namespace joedb {
 
-// Says which names are others in SQL.
+// Prints which names are different in SQL.
 static void note_names(const Database& database) {
   const Sql_Names names(database);
   const auto note = [](const std::string& what, const std::string& name, const std::string& now) {

@@ -8,16 +8,16 @@
 
 namespace joedb {
 
-// A database, and which of its states to export.
+// A database, and the state of it to export.
 struct Sqlite_Source {
   std::string name;
-  std::string options_file = {};  // a .joedbc file with the indexes to create; empty: none
+  std::string options_file = {};  // a .joedbc file with the indexes to create; empty: no indexes
   Reading_Options reading = {};
   Source_Options source = {};
 };
 
-// Creates an SQLite file at `path`, which must not exist. `name` is the name in messages. Shows
-// progress, and says on standard error which names are others in SQL. Throws Exception.
+// Creates an SQLite file at `path`, which must not exist. `name` is its name for messages. Shows
+// progress, and prints on standard error which names differ in SQL. Throws Exception.
 void write_sqlite(const Sqlite_Source& source, const std::string& path, const std::string& name);
 
 }  // namespace joedb

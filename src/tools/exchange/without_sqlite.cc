@@ -3,7 +3,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/parser.h"
 
-// Stubs for the commands that need SQLite, in a build without it.
+// Stubs for the commands that need SQLite, for a build without SQLite.
 
 namespace joedb {
 

@@ -31,7 +31,8 @@ struct Edit_Options {
   bool is_hard = false;
 };
 
-// The part of the header that identifies the state of a text. A text applies only to its own state.
+// Returns the part of the header that identifies the state of a text. A text can be applied only to
+// this state.
 std::string state_of(const Edit_Options& options, Offset position) {
   const std::string table = options.table.empty() ? "" : ", table " + options.table;
   return ", position " + std::to_string(position) + table + ": ";
@@ -60,13 +61,13 @@ std::string editor_command() {
   return "vi";
 }
 
-// std::system ignores SIGINT and SIGQUIT in this process meanwhile, so that the editor handles
+// While the editor runs, std::system ignores SIGINT and SIGQUIT in this process. The editor handles
 // them.
 void run_editor(const std::string& path) {
   const std::string editor = editor_command();
   const int status = std::system((editor + ' ' + shell_word(path)).c_str());
   if (status == 0) return;
-  constexpr int not_found = 127 << 8;  // exit status 127 of the shell, as returned by system()
+  constexpr int not_found = 127 << 8;  // exit status 127 of the shell, from std::system()
   if (status == not_found)
     throw Exception("the editor cannot be started: " + editor +
                     ". The environment variable EDITOR says which one to use");
@@ -77,7 +78,7 @@ void run_editor(const std::string& path) {
 
 class Editor {
  public:
-  // `database` has the content to edit.
+  // `database` must have the content to edit.
   Editor(const Edit_Options& options, const Database& database, Offset position)
       : options_(options),
         original_(header_of(options, position) + content(database)),
@@ -85,11 +86,11 @@ class Editor {
               options.text_file.empty() ? original_ : read_text(position)) {}
 
   // Runs the editor until apply(text) returns no problems. Returns false if the text was not
-  // changed. Passes on exceptions of apply(), and throws Exception if the user quits; the text is
-  // kept then, if it was changed.
+  // changed. Passes on the exceptions of apply(). Throws Exception if the user quits. After an
+  // exception, the text is kept if it was changed.
   template <class Apply>
   bool edit(Apply apply) {
-    text_.keep();  // a signal must not remove the text that the editor has saved
+    text_.keep();  // a signal must not remove the text saved by the editor
     try {
       for (;;) {
         run_editor(text_.path());
@@ -113,7 +114,7 @@ class Editor {
   }
 
   const std::string& path() const { return text_.path(); }
-  // Throws Exception because the text is not of the latest state.
+  // Throws Exception, because the database has changed since the text was made.
   [[noreturn]] void throw_outdated() {
     is_outdated_ = true;
     throw Exception("others have changed the database meanwhile, and nothing was written");
@@ -146,8 +147,8 @@ class Editor {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  // Reads a text that an earlier run has kept. Throws Exception if it is of another state or of
-  // other tables: it would undo what others have written, or drop tables.
+  // Reads a text that an earlier run has kept. Throws Exception if the text is for another state or
+  // for other tables, because it would undo what others have written, or drop tables.
   std::string read_text(Offset position) const {
     std::string text = read_file(options_.text_file);
     const std::string state = state_of(options_, position);
@@ -175,7 +176,7 @@ class Editor {
     }
   }
 
-  // Prints where the text is kept, or removes it if it was not changed. Never throws.
+  // If the text was changed, prints where it is kept; otherwise, removes it. Never throws.
   void report_kept_text() {
     try {
       if (text_.read() == original_) return text_.remove();
@@ -211,7 +212,7 @@ void print(const Edit_Options& options, const Edit_Summary& summary) {
   std::cout << options.name << ": " << (text.empty() ? "no changes" : text.substr(2)) << '\n';
 }
 
-// Returns the problems of the text, or the Edit_Error that applying it causes.
+// Returns the problems of the text, including the Edit_Error if applying the text fails.
 template <class Apply>
 std::vector<Edit_Problem> try_to_apply(const std::string& text, const Database& database,
                                        const Table* only, Apply apply) {
@@ -225,7 +226,7 @@ std::vector<Edit_Problem> try_to_apply(const std::string& text, const Database& 
   return {};
 }
 
-// Returns the position of the state that was loaded.
+// Loads the current content, and returns its position.
 Offset load_content(Abstract_File& file, Database& database) {
   Readonly_Journal journal(file);
   database.limit_to_journal_of(journal.get_checkpoint());

@@ -38,7 +38,7 @@ struct Forget_Command {
 
 // ---- values to forget ---------------------------------------------------------------------------
 
-// Parses "3" or "3-7". Throws Usage_Error if it is invalid.
+// Parses ids of the form "3" or "3-7". Throws Usage_Error if the text is invalid.
 Forget_Request::Records parse_records(const std::string& text) {
   constexpr index_t largest = index_t{1} << 48;
   const auto ends = split(text, "-");
@@ -49,7 +49,8 @@ Forget_Request::Records parse_records(const std::string& text) {
   return {Record_Id(*first), *last - *first + 1};
 }
 
-// A field name is not mistaken for a number: identifiers do not begin with a digit.
+// Returns true if the text is meant as a number. No field name is: identifiers do not begin with a
+// digit.
 bool is_number(const std::string& text) {
   return !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
 }
@@ -88,7 +89,7 @@ class Forgetting {
     std::cout << counts() << " would be forgotten\n";
   }
 
-  // Writes the rewritten history, with a checkpoint, and searches the result.
+  // Writes the new history, with a checkpoint, and searches the result.
   void write(Writable_Journal& journal) {
     forgetter_.write(journal, command_.author, std::time(nullptr));
     const auto last = integrity_entry_before(file_, checkpoint_);
@@ -105,8 +106,8 @@ class Forgetting {
     return print_other_files() ? 1 : code;
   }
 
-  // For a FILE without anything to forget: removes snapshots of older content, which a killed run
-  // of this command or of joedb_pack may have left. Returns the exit code.
+  // Called if FILE has nothing to forget. Removes snapshots of older content, which may remain if
+  // this command or joedb_pack was killed. Returns the exit code.
   int finish_earlier() const {
     bool is_current = true;  // true if all snapshots match the current content
     for (const Snapshot_Beside& beside : snapshots_beside(file_))
@@ -121,8 +122,8 @@ class Forgetting {
   }
 
  private:
-  // Searches files beside FILE that have older contents: saved tails, and files of killed
-  // processes. Returns true if one of them has, or may have, the forgotten values.
+  // Searches files beside FILE that may have older content: saved tails, and files of killed
+  // processes. Returns true if any of them has, or may have, the forgotten values.
   bool print_other_files() const {
     bool has_any = false;
     const std::vector<std::string> beside = file_.beside()->list();
@@ -136,7 +137,7 @@ class Forgetting {
   bool print_other(const std::string& suffix) const {
     const std::string name = file_.get_name() + suffix;
     if (forgetter_.value_count() == 0) {
-      // A snapshot that matches FILE has only values that FILE has.
+      // A snapshot that matches FILE has only values that are in FILE.
       if (suffix.starts_with(snapshot_suffix())) return false;
       std::cout << name << ": not searched; it may have values that are forgotten\n";
       return true;
@@ -200,7 +201,7 @@ class Forgetting {
     load(database, journal);
   }
 
-  // Stores the first bytes of a match, as text.
+  // Stores the beginning of a match as text.
   void note_text(const Abstract_File& file, const Forgetter::Found& found) {
     constexpr std::size_t longest = 40;
     std::string bytes(std::min(found.size, longest), '\0');
@@ -213,10 +214,10 @@ class Forgetting {
   Abstract_File& file_;
   const Forget_Command& command_;
   const Offset checkpoint_;
-  const bool has_tail_;  // bytes past the checkpoint that are not preallocated zeros
+  const bool has_tail_;  // there are bytes after the checkpoint, other than preallocated zeros
   const Forgetter forgetter_;
   Forgetter::Proof proof_;
-  std::vector<std::string> texts_;  // of the matches
+  std::vector<std::string> texts_;  // the texts of the matches
 };
 
 int dry_run(const std::string& name, const Forget_Command& command) {

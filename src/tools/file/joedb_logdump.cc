@@ -30,7 +30,7 @@ struct Logdump_Options {
 
 // ---- the header ---------------------------------------------------------------------------------
 
-// Prints the header, valid or not. A short file has only some of the fields.
+// Prints the header, whether or not it is valid. In a short file, only some fields exist.
 void print_header(const Abstract_File& file) {
   std::array<char, header_size> bytes{};
   const std::size_t size = file.pread(bytes.data(), bytes.size(), 0);
@@ -62,7 +62,7 @@ void print_header_as_json(const Abstract_File& file) {
 
 // ---- the journal --------------------------------------------------------------------------------
 
-// Passes the entries that the options select to a writer.
+// Passes the entries selected by the options to a writer.
 template <class Writer>
 class Printer {
  public:
@@ -83,8 +83,8 @@ class Printer {
   const Logdump_Options& options_;
 };
 
-// Builds the tables of the journal up to `position`. On damage, sets `position` to its offset, and
-// returns the error; returns null otherwise.
+// Builds the tables of the journal up to `position`. If the journal is damaged, sets `position` to
+// the offset of the damage, and returns the error. Otherwise, returns null.
 std::exception_ptr try_to_load(Abstract_File& file, Recovery recovery, Offset& position) {
   const Offset end = position;
   Readonly_Journal journal(file, recovery);

@@ -19,10 +19,11 @@ std::vector<std::string> read_names(std::istream& in) {
   return names;
 }
 
-// Opens the file for each pass, because there may be more files than can be open at a time.
+// Opens the file separately for each pass, because there may be more files than can be open at a
+// time.
 void add_file(const std::string& name, const Reading_Options& reading, const Source_Options& source,
               Part_Packer& merged) {
-  std::optional<Offset> end;  // set by the first pass, the same for all
+  std::optional<Offset> end;  // set by the first pass, for all passes
   merged.add(shown_name(name), [&reading, &source, name, end](Value_Loader& loader) mutable {
     const auto file = open_source(name, source);
     Readonly_Journal journal(*file, reading.get_recovery());
@@ -33,8 +34,7 @@ void add_file(const std::string& name, const Reading_Options& reading, const Sou
   });
 }
 
-// Adds all files that can be added, and prints why others are skipped. Returns the number of
-// skipped files.
+// Adds all valid files, and prints why others are skipped. Returns the number of skipped files.
 std::size_t add_files(const std::vector<std::string>& names, const Reading_Options& reading,
                       const Source_Options& source, bool is_verbose, Part_Packer& merged) {
   std::size_t errors = 0;

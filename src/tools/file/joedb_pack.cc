@@ -19,7 +19,8 @@ namespace joedb {
 
 namespace {
 
-// Rejects blobs: blob fields hold positions in the old file, which are wrong in the new one.
+// A database that rejects blobs, because blob fields have positions in the old file, which would be
+// wrong in the new one.
 class Blobless_Database : public Database {
  public:
   using Database::Database;
@@ -30,8 +31,8 @@ class Blobless_Database : public Database {
 struct Pack_Options {
   Reading_Options reading;
   Source_Options source;
-  std::optional<std::string> since;  // pack older history to one state; nullopt: all of it
-  std::int64_t memory = 1024;        // MB
+  std::optional<std::string> since;  // combine older history to one state; nullopt: all of it
+  std::int64_t memory = 1024;        // in MB
   std::size_t bytes() const { return static_cast<std::size_t>(memory) << 20; }
 };
 
@@ -48,13 +49,13 @@ bool load_within(std::size_t memory, Readonly_Journal& journal, Offset end,
   return true;
 }
 
-// Packs the content of a file, at once or in parts. If it throws, no checkpoint has been written.
+// Packs the content of a file, either at once or in parts. If this throws, there is no checkpoint.
 void pack_content(Abstract_File& file, const Pack_Options& options, Writable_Journal& packed) {
   const Recovery recovery = options.reading.get_recovery();
   Readonly_Journal journal(file, recovery);
   const Offset end = options.reading.end_of(journal);
-  // The integrity entry that covers the last bytes may be past `end`. Check it, so that damage is
-  // not packed.
+  // The last bytes may be covered by an integrity entry after `end`. Check this entry too, so that
+  // damaged bytes are not packed.
   if (end < journal.get_checkpoint()) Readonly_Journal(file, recovery).replay(Ignore_Entries());
   if (options.since) {
     const Moment since = resolve(file, parse_when(*options.since, "--keep-since"), recovery);
@@ -92,7 +93,7 @@ void pack_to(const std::string& in, const std::string& out, bool force,
 
 // ---- in place -----------------------------------------------------------------------------------
 
-// Packs a file that no one else has open, and writes a hard checkpoint.
+// Packs a file that no other process has open, and makes a hard checkpoint.
 void pack_file(File& file, const Pack_Options& options, File& packed) {
   Writable_Journal source(file);  // throws if there is an unfinished transaction
   write_journal(packed, [&](Writable_Journal& destination) {
@@ -102,7 +103,7 @@ void pack_file(File& file, const Pack_Options& options, File& packed) {
   });
 }
 
-// Prints, for example, "small.joedb: 120 bytes, 400 before (70.0 % saved)".
+// Prints a line like "small.joedb: 120 bytes, 400 before (70.0 % saved)".
 void print_saved(const std::string& name, Offset before, Offset after) {
   std::printf("%s: %lld bytes, %lld before", name.c_str(), static_cast<long long>(after),
               static_cast<long long>(before));
@@ -162,7 +163,7 @@ int run_pack(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
 
-  // Validate the option before anything is created.
+  // Validate this option before creating anything.
   if (packing.since) parse_when(*packing.since, "--keep-since");
   const std::string in = words->take_name();
   if (!is_in_place) {

@@ -17,13 +17,13 @@ namespace joedb {
 
 namespace {
 
-// Size and checkpoint of the file, before or after recovery.
+// The size and the checkpoint of the file, before or after recovery.
 struct State {
   Offset size;
   Offset checkpoint;
 };
 
-// Returns an unused name for the tail after this position, like Journal_Recovery.
+// Returns an unused file name for a tail that begins at `position`, like those of Journal_Recovery.
 std::string new_tail_name(const std::string& file, Offset position) {
   const std::string first = file + ".tail-" + std::to_string(position);
   std::string name = first;
@@ -32,7 +32,7 @@ std::string new_tail_name(const std::string& file, Offset position) {
   return name;
 }
 
-// Saves the bytes that Recovery::hard removes without saving them. Returns the name of the new
+// Saves the bytes that Recovery::hard would remove without saving them. Returns the name of the new
 // file. Precondition: no other process has the file open.
 std::string save_removed_bytes(File& file, Offset checkpoint, Recovery recovery) {
   if (file.get_size() <= checkpoint) return "";
@@ -71,7 +71,7 @@ Json json_of(const std::string& name, const State& before, const State& after,
 }
 
 void run_on(const std::string& name, Recovery recovery, bool is_json) {
-  Recovery_Logger::remove_logger();  // this tool prints it itself
+  Recovery_Logger::remove_logger();  // this tool itself prints these messages
   State before{0, journal_start};
   Loading_File file(name, Open_Mode::write_existing);
   before.size = file.get_size();
@@ -79,7 +79,7 @@ void run_on(const std::string& name, Recovery recovery, bool is_json) {
   if (recovery == Recovery::ignore_header) {
     try {
       before.checkpoint = Readonly_Journal(file).get_checkpoint();
-    } catch (const Corruption_Error&) {  // the header is damaged, hence ignore_header
+    } catch (const Corruption_Error&) {  // the header is damaged, so ignore_header is used
     }
   }
   Writable_Database database(file, recovery);

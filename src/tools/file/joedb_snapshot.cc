@@ -24,12 +24,12 @@ using Clock = std::chrono::steady_clock;
 struct Snapshot_Options {
   std::string options_file;
   Moment_Options moment;
-  std::optional<std::int64_t> every;  // MB between kept snapshots
+  std::optional<std::int64_t> every;  // in MB, between kept snapshots
   std::optional<std::int64_t> keep;   // number of snapshots to keep
   Memory_Limit memory;
 };
 
-// A snapshot file that was written.
+// A snapshot file that has been written.
 struct Written {
   std::string name;
   Offset position;
@@ -44,14 +44,14 @@ class Snapshot_Maker {
         journal_(file),
         database_(new_database()),
         memory_(options.memory) {
-    // Make the last hard checkpoint durable: its writer may die before its own sync.
+    // Make the last hard checkpoint durable, because its writer may die before it syncs.
     file.datasync();
   }
 
   Offset hard_checkpoint() const { return journal_.get_hard_checkpoint(); }
   Offset checkpoint() const { return journal_.get_checkpoint(); }
 
-  // Writes a snapshot of the last hard checkpoint. Returns an empty vector if there is one already.
+  // Writes a snapshot of the last hard checkpoint. Returns an empty vector if this snapshot exists.
   std::vector<Written> make_newest() {
     const Offset end = hard_checkpoint();
     begin_at_snapshot(end);
@@ -73,7 +73,7 @@ class Snapshot_Maker {
     return std::move(written_);
   }
 
-  // Writes snapshots at intervals of `size` bytes of the journal, after the last kept one.
+  // Writes snapshots at intervals of `size` bytes in the journal, starting after the last kept one.
   std::vector<Written> make_every(Offset size) {
     const std::vector<Offset> kept = kept_snapshots(file_);
     Offset next = (kept.empty() ? journal_start : kept.back()) + size;
@@ -88,7 +88,8 @@ class Snapshot_Maker {
   }
 
  private:
-  // Uses the indexes of the existing snapshot, unless the options name others.
+  // Creates a database with the indexes in the options; without these, with those of the existing
+  // snapshot.
   Database new_database() const {
     std::vector<Index_Definition> indexes;
     try {
@@ -115,7 +116,7 @@ class Snapshot_Maker {
     return journal_.get_replay_position();
   }
 
-  // Replays up to the first end of an entry at or past `end`.
+  // Replays to the first end of an entry that is not before `end`.
   void replay_to(Offset end) {
     database_.limit_to_journal_of(journal_.get_checkpoint());
     replay_with_progress(journal_, database_, "reading " + file_.get_name(), end,
@@ -132,7 +133,7 @@ class Snapshot_Maker {
             file_.beside()->open(suffix, Open_Mode::read_existing)->get_size()};
   }
 
-  // Returns true if the newest snapshot is of this position and file, and was used.
+  // Returns true if the newest snapshot has this position, matches the file, and was used.
   bool has_newest(Offset position) const {
     if (database_.snapshot_report().position != position) return false;
     for (const Snapshot_Beside& beside : snapshots_beside(file_))
@@ -164,7 +165,8 @@ class Snapshot_Maker {
   Memory_Limit memory_;
 };
 
-// ---- what there is ------------------------------------------------------------------------------
+// ---- the list of snapshots
+// -----------------------------------------------------------------------
 
 void print_list(const File& file, bool is_json) {
   Json json = Json::array();

@@ -21,7 +21,7 @@ namespace joedb {
 
 namespace {
 
-// A part of a journal: number of entries, and of their bytes.
+// The size of a part of a journal: the number of entries, and the number of their bytes.
 struct Size {
   std::uint64_t entries = 0;
   Offset bytes = 0;
@@ -38,9 +38,9 @@ struct Size {
   }
 };
 
-// Sizes by the subject of the entries.
+// Sizes by the subject of entries.
 struct Sizes {
-  std::vector<Size> tables;  // by table id: entries of its schema and its records
+  std::vector<Size> tables;  // by table id: entries of the table's schema and records
   Size blobs;
   Size other;  // comments, time stamps, integrity entries
 
@@ -52,7 +52,7 @@ struct Sizes {
   }
 };
 
-// Counts the replayed entries, and passes them on.
+// A handler that counts the replayed entries, and passes them on.
 template <class Next>
 class Sizer {
  public:
@@ -93,7 +93,7 @@ class Sizer {
   std::size_t created_ = 0;
 };
 
-// Returns the sizes of the database without its history.
+// Returns the sizes that the database would have without its history.
 Sizes packed_sizes(const Database& database) {
   Memory_File file;
   Writable_Journal packed(file);
@@ -155,7 +155,7 @@ Statistics make_statistics(const Database& database, const Sizes& sizes) {
 
 using Row = std::vector<std::string>;
 
-// The first cell of a row is aligned to the left, the others to the right.
+// Prints rows. The first cell of a row is aligned left, the others right.
 void print_rows(const std::vector<Row>& rows, std::size_t min_width) {
   Text_Columns layout{std::vector<Text_Columns::Column>(rows.front().size(), {min_width, false})};
   layout.columns[0] = {};
@@ -212,7 +212,7 @@ Transaction_Groups::By by_of(Grouping grouping) {
       return By::month;
     case Grouping::author:
       return By::author;
-    case Grouping::table:  // not a grouping of transactions
+    case Grouping::table:  // does not group transactions
     case Grouping::day:
       break;
   }

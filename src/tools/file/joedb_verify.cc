@@ -31,7 +31,7 @@ struct Damage {
   std::string reason;
 };
 
-// Builds the tables of a journal, and checks its bytes against its integrity entries.
+// Builds the tables of a journal, and verifies its bytes by its integrity entries.
 class Verifier {
  public:
   using Sees_Integrity_Entries = void;
@@ -47,7 +47,7 @@ class Verifier {
                            journal_.get_checkpoint(), [&] { memory_.keep(database_, journal_); });
     } catch (const Corruption_Error& error) {
       if (damage_) return damage_;
-      // The next integrity entry that covers bytes marks the end of the damage.
+      // The damage may extend up to the intact bytes before the checkpoint.
       return Damage{has_entries() ? covered_ : error.offset, valid_suffix_start(), error.reason()};
     }
     if (auto damage = missing_end()) return damage;
@@ -56,16 +56,16 @@ class Verifier {
 
   bool has_entries() const { return entries_ > 0; }
   std::int64_t entries() const { return entries_; }
-  // Offset up to which integrity entries confirm that the bytes are unchanged.
+  // Returns the offset up to which integrity entries prove that the bytes are unchanged.
   Offset covered() const { return covered_; }
   const Readonly_Journal& journal() const { return journal_; }
-  // Tables of the entries after covered(), as far as they could be read.
+  // Returns the tables of the entries after covered(), as far as these entries could be read.
   const std::set<std::string>& tables() const { return tables_; }
 
   void operator()(const Integrity_Entry& entry) {
     const Offset end = journal_.get_replay_position();
     ++entries_;
-    if (end <= covered_) return;  // a later entry already covers these bytes
+    if (end <= covered_) return;  // a later entry has already covered these bytes
     if (!Integrity_Reader(file_, entry.start).is_good(entry, end - integrity_entry_size))
       damage_ = {entry.start, end, "the bytes are not those that were written"};
     else if (entry.start > covered_)
@@ -92,11 +92,11 @@ class Verifier {
   }
 
  private:
-  // Throws Data_Error for damage_, unless a later integrity entry covers the damaged bytes: then a
-  // writer has accepted them with Recovery::ignore_header.
+  // Throws Data_Error if there is damage_. But if a later integrity entry covers the damaged bytes,
+  // a writer has accepted them with Recovery::ignore_header, so this does not throw.
   void fail_if_damaged(Offset end) {
     if (!damage_) return;
-    read_again_ += journal_.get_checkpoint() - end;  // bounds the work for a hostile file
+    read_again_ += journal_.get_checkpoint() - end;  // limits the work for a hostile file
     if (read_again_ > 4 * journal_.get_checkpoint()) throw Data_Error(damage_->reason);
     const auto good = reader_.find_good_end(end, journal_.get_checkpoint(), covered_);
     if (!good) throw Data_Error(damage_->reason);
@@ -108,7 +108,7 @@ class Verifier {
       if (table && table->id() == id) tables_.insert(table->name());
   }
 
-  // Returns the damage that makes every program refuse the file, if any.
+  // Returns the damage because of which every program refuses the file; nullopt if there is none.
   std::optional<Damage> open_damage() {
     try {
       const Readonly_Journal journal(file_);
@@ -118,8 +118,8 @@ class Verifier {
     }
   }
 
-  // Returns the missing bytes if a soft checkpoint in the header is past the end of the file: a
-  // power cut or a truncation has removed them.
+  // Returns the missing bytes if a soft checkpoint in the header is after the end of the file,
+  // because a power cut or a truncation has removed them.
   std::optional<Damage> missing_end() const {
     std::array<char, checkpoint_words_size> bytes;
     file_.read_exactly(bytes.data(), bytes.size(), 0);
@@ -130,8 +130,8 @@ class Verifier {
     return std::nullopt;
   }
 
-  // Returns the start of the intact bytes that end at the checkpoint; the checkpoint if there are
-  // none.
+  // Returns the start of the longest sequence of intact bytes that ends at the checkpoint; the
+  // checkpoint itself if there is none.
   Offset valid_suffix_start() {
     Offset end = journal_.get_checkpoint();
     while (const auto entry = reader_.entry_before(end)) {
@@ -158,10 +158,10 @@ class Verifier {
 struct Verified_Snapshot {
   std::string name;
   std::string text;
-  bool is_damaged = false;  // and might be used
+  bool is_damaged = false;  // damaged, but programs might use it
 };
 
-// The tables of a journal, replayed from its first entry to increasing positions.
+// The tables of a journal. It is replayed from its first entry to positions in ascending order.
 class Replayed_Tables {
  public:
   Replayed_Tables(Abstract_File& file, const Snapshot_Form& form, const Memory_Limit& memory)
@@ -178,8 +178,7 @@ class Replayed_Tables {
     require_entry_end(journal_, end);
     try {
       database_.remove_limits();
-    } catch (
-        const Unique_Violation&) {  // these records are not in the index of the snapshot either
+    } catch (const Unique_Violation&) {  // the snapshot's index lacks these records, too
     }
     return database_;
   }
@@ -190,7 +189,7 @@ class Replayed_Tables {
   Memory_Limit memory_;
 };
 
-// Checks snapshots against their hashes, the bytes of the journal, and its tables.
+// Verifies snapshots by their hashes, by the bytes of the journal, and by its tables.
 class Snapshot_Verifier {
  public:
   Snapshot_Verifier(Abstract_File& file, Offset checkpoint, bool is_good,
@@ -258,7 +257,7 @@ class Snapshot_Verifier {
   const bool is_good_;
   const Memory_Limit& memory_;
   Snapshot_Form form_;
-  // of form_; kept snapshots are visited in ascending order
+  // Tables for form_. Kept snapshots are visited in ascending order of position.
   std::optional<Replayed_Tables> tables_;
 };
 
@@ -268,16 +267,16 @@ std::string checkpoint_text(const Readonly_Journal& journal) {
          (checkpoint == journal.get_hard_checkpoint() ? ", hard" : ", soft");
 }
 
-// The bytes past the checkpoint.
+// The bytes after the checkpoint.
 struct Tail {
   Offset size = 0;
-  bool is_being_written = false;  // a transaction is in progress
+  bool is_being_written = false;  // true if a transaction is in progress
   bool blocks_writers() const { return size > 0 && !is_being_written; }
 };
 
 Tail find_tail(const Abstract_File& file, Offset checkpoint) {
-  // Look for a writer before the size is read: otherwise, a writer that ends its transaction in
-  // between would be taken for one that has died.
+  // Look for a writer before reading the size. Otherwise, a writer that ends its transaction in
+  // between would look as if it had died.
   const auto* const plain = dynamic_cast<const File*>(&file);
   const bool is_being_written = plain != nullptr && plain->is_being_written();
   const Offset size = file.get_size();
@@ -307,7 +306,8 @@ void print_good(const std::string& name, const Verifier& verifier, const Tail& t
               << ": what can be read makes sense, but changed values would not be noticed\n";
 }
 
-// Returns the last hard checkpoint before the damage, or the end of the last covered bytes.
+// Returns the last hard checkpoint before the damage, or the end of the last covered bytes if it is
+// later.
 Offset last_good_checkpoint(const Verifier& verifier, const Damage& damage) {
   const Offset hard = verifier.journal().get_hard_checkpoint();
   return hard <= damage.start ? std::max(verifier.covered(), hard) : verifier.covered();

@@ -202,7 +202,8 @@ static int take_port(Words& words) {
   return port;
 }
 
-// Takes [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH; returns it as a URL.
+// Takes the words [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH. Returns them as a
+// URL.
 static std::string take_sftp(Words& words, Source_Options& source) {
   std::string port;
   for (;;) {
@@ -221,7 +222,7 @@ static std::string take_sftp(Words& words, Source_Options& source) {
   return "sftp://" + host + port + (path.starts_with('/') ? "" : "/~/") + path;
 }
 
-// Returns false, and takes no word, if the next words do not name a source.
+// If the next words name a source, takes them. Otherwise, returns false, and takes no word.
 static bool take_source(Words& words, File_Argument& file) {
   if (words.count() < 2) return false;
   if (words.peek() == "zstd" || words.peek() == "brotli") {
@@ -243,7 +244,7 @@ static bool take_source(Words& words, File_Argument& file) {
   return true;
 }
 
-// A compressed file or a URL is also recognized by its name or content. Both are read-only.
+// Also recognizes a compressed file or a URL by its name or content. Both are read-only.
 static void find_source(File_Argument& file) {
   using Kind = File_Argument::Kind;
   if (file.kind == Kind::file && !is_classic() && (is_url(file.name) || is_packed(file.name)))
@@ -332,7 +333,8 @@ static void confirm_creation(const std::string& name) {
   if (!reads_yes()) throw Exception(name + ": was not created");
 }
 
-// Retries, because a file that another process is creating is empty for a moment.
+// Returns true if the file stays empty for some time. A file that another process is creating is
+// empty only for a moment.
 static bool stays_empty(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -445,7 +447,7 @@ constexpr std::array connection_options{
     "--keep_alive", "--retry_time",  "--answer_time", "--lock_time",   "--authority",
     "--token",      "--certificate", "--key",         "--known_hosts", "--port"};
 
-// Returns a function that says on standard error that a connection is tried again.
+// Returns a function that prints on standard error that the tool retries to connect.
 std::function<void(const std::string&)> retry_notice(const std::string& name) {
   return [name](const std::string& reason) {
     std::cerr << name << " cannot be reached; trying again. Ctrl-C gives up. The reason: " << reason
@@ -453,7 +455,7 @@ std::function<void(const std::string&)> retry_notice(const std::string& name) {
   };
 }
 
-// Options that precede the address of a server.
+// The options before the address of a server.
 struct Server_Options {
   std::chrono::milliseconds keep_alive{0};
   std::optional<System::Duration> retry_time;
@@ -461,7 +463,8 @@ struct Server_Options {
   std::optional<System::Duration> lock_time;
   Tls_Identity identity;
 
-  // Takes an option that all servers have. Returns false if there is none.
+  // Takes an option that is valid for all servers. Returns false if the next word is not such an
+  // option.
   bool take(Words& words) {
     if (words.take_if("--keep_alive"))
       keep_alive = take_seconds(words, "--keep_alive");
@@ -497,7 +500,7 @@ Server_Options take_server_options(Words& words) {
   return options;
 }
 
-// A tool holds the lock during each of its transactions, so it needs no protocol extensions.
+// A tool holds the lock during each transaction, so it does not need the protocol extensions.
 void set_up(Connection_Argument& result, std::unique_ptr<Connector> connector,
             const Server_Options& options) {
   result.has_retry_time = options.retry_time.has_value();
@@ -561,7 +564,7 @@ void take_tcp(Words& words, Connection_Argument& result) {
       options);
 }
 
-// Tries again for this time, and says so.
+// Sets the time for retries, and a notice about them.
 void set_up(Connection_Argument& result, Nats_Argument argument) {
   Log_Settings& settings = argument.log_settings;
   result.has_retry_time = argument.retry_time.has_value();
@@ -677,7 +680,7 @@ Open_Files::Open_Files(const File_Argument& file, const Connection_Argument& con
   });
 }
 
-// Calls f(), which connects.
+// Calls f(), which connects. If waits_at_start, retries.
 template <class F>
 void Open_Files::make(F f) {
   if (!argument_.waits_at_start || (!argument_.server && !argument_.nats)) return f();

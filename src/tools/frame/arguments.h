@@ -17,26 +17,27 @@
 #include "tools/frame/parser.h"
 #include "tools/frame/source.h"
 
-// Command-line parts that several tools share: the options of the log and of clients, and the words
-// that name a file and a connection.
+// Parts of command lines that several tools share: the options of the log and of clients, and the
+// words that name a file and a connection.
 
 namespace joedb {
 
 // ---- log ----------------------------------------------------------------------------------------
 
-// --log, --log_level, --log_tag, --verbose
+// The options --log, --log_level, --log_tag and --verbose.
 struct Log_Options {
   enum class Target { unset, none, clog, system, json };
-  Target target = Target::unset;  // none; clog with --classic
+  Target target = Target::unset;  // unset: none; with --classic, clog
   bool is_verbose = false;
   std::int64_t level = 100;
   std::string tag;
 };
 void add_log_options(Options& options, Log_Options& log);
 
-// Writes lines "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" to standard error or to the system log; or
-// {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT, ...} to standard error. Texts have no
-// control characters, as in other logs. Thread-safe: a server and its watchers share it.
+// Writes events to a log, in one of two forms. A line "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" goes to
+// standard error or to the system log. {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT,
+// ...} goes to standard error. Control characters are escaped, as in other logs. Thread-safe,
+// because a server and its watchers share it.
 class Tool_Log : public Logger {
  public:
   explicit Tool_Log(const Log_Options& options);
@@ -50,7 +51,7 @@ class Tool_Log : public Logger {
 
 // ---- clients ------------------------------------------------------------------------------------
 
-// --hard_checkpoint, --check, --recovery, --db
+// The options --hard_checkpoint, --check, --recovery, --db and --no_seals.
 struct Client_Options {
   // What the client does with the entries of the journal.
   enum class Db { none, interpreted, dump, dump_tail, sql, sql_tail };
@@ -60,7 +61,7 @@ struct Client_Options {
   Db db = Db::none;
   bool has_no_seals = false;
 
-  // Returns the journal options of these flags. Does not set the recovery mode.
+  // Returns the journal options for these flags, without a recovery mode.
   Journal_Options journal_options() const {
     Journal_Options options;
     options.has_seals = !has_no_seals;
@@ -69,7 +70,7 @@ struct Client_Options {
 };
 void add_client_options(Options& options, Client_Options& client);
 void add_recovery_option(Options& options, Recovery& recovery);
-// --no_seals
+// Adds the option --no_seals.
 void add_seals_option(Options& options, bool& has_no_seals);
 void log_client_options(Logger& log, const Client_Options& client);
 
@@ -78,8 +79,8 @@ void log_client_options(Logger& log, const Client_Options& client);
 // [interpreted] [file] [--MODE] NAME | memory | device [--MODE] PATH | server
 // [--read] zstd | brotli NAME, curl URL, sftp [OPTIONS] [USER@]HOST PATH
 struct File_Argument {
-  // server: no local file; the server of the connection stores the bytes. source: a compressed or
-  // remote file, which is read-only.
+  // server: there is no local file; the server of the connection stores the bytes. source: a
+  // compressed or remote file, which is read-only.
   enum class Kind { file, interpreted, memory, device, server, source };
   Kind kind = Kind::file;
   Open_Mode mode = Open_Mode::read_existing;
@@ -88,10 +89,10 @@ struct File_Argument {
   Source_Options source;
 };
 
-// Syntax of a file on a command line. Modes that the tool does not support are refused.
+// The syntax of a file on a command line. Modes that the tool does not support are refused.
 //
-// A file that the default mode would create is created only with --new or --write_or_new, or after
-// a user at the terminal confirms it.
+// If the default mode would create the file, it is created only with --new or --write_or_new, or
+// after a user at a terminal has confirmed.
 struct File_Grammar {
   Open_Mode default_mode;
   bool has_modes = true;
@@ -99,20 +100,20 @@ struct File_Grammar {
   bool has_server = false;
   bool has_sources = true;
 };
-// Declares the words of a grammar. Call it for each grammar, before the command line is parsed.
+// Declares the words of a grammar. Call this for each grammar before parsing the command line.
 void add_file_modes(Options& options, const File_Grammar& grammar);
-// Takes the words of a file. Throws Usage_Error if the words do not match the grammar, and
-// Exception if a mode that writes is given with a name that can only be read.
+// Takes the words that name a file. Throws Usage_Error if they do not match the grammar. Throws
+// Exception if the mode writes and the file is read-only.
 File_Argument take_file(Words& words, const File_Grammar& grammar,
                         const Source_Options& source = {});
 
-// The lines of --help that explain the grammar.
+// Returns the lines of --help that explain the grammar.
 std::string file_help(const File_Grammar& grammar);
 
-// If a file without a mode does not exist: asks at a terminal whether to create it, and throws
-// Exception if the answer is no or no one can answer. Throws Exception also for an empty file that
-// would be written: it is no database, though a killed program may have left it. A no-op with
-// --classic.
+// Checks a file whose mode was not given. If it does not exist, asks at a terminal whether to
+// create it, and throws Exception if the answer is no, or if nobody can answer. If it is empty and
+// would be written, throws Exception: a killed program may have left it, but it is not a database.
+// Does nothing with --classic.
 void require_database(const File_Argument& file);
 
 // Throws Exception for Kind::server.
@@ -120,55 +121,56 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
 
 // ---- connections --------------------------------------------------------------------------------
 
-// empty, or dummy | file FILE | local [OPTIONS] PATH | [OPTIONS] joedb://HOST/DATABASE |
+// Either nothing, or one of:
+// dummy | file FILE | local [OPTIONS] PATH | [OPTIONS] joedb://HOST/DATABASE |
 // [nats] [OPTIONS] nats://HOST,HOST,HOST/DATABASE
 struct Connection_Argument {
   bool is_none() const { return !file && !server && !nats; }
-  // The name for messages. Precondition: !is_none().
+  // Returns the name for messages. Precondition: !is_none().
   std::string name() const;
 
   std::optional<File_Argument> file;
   std::unique_ptr<Connector> server;
   std::optional<Nats_Argument> nats;
-  bool has_retry_time = false;  // --retry_time was given
-  bool has_lock_time = false;   // --lock_time was given
-  bool waits_at_start = false;  // a connection that cannot be made at first is tried again, too
+  bool has_retry_time = false;  // true if --retry_time was given
+  bool has_lock_time = false;   // true if --lock_time was given
+  bool waits_at_start = false;  // retry even if the first attempt to connect fails
 };
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
-// Declares the words of a connection. Call it before the command line is parsed.
+// Declares the words of a connection. Call this before parsing the command line.
 void add_connection_words(Options& options);
-// While the connection is tried again, the tool says so on standard error, once for each request,
-// and a signal to a Stop_Signal ends its waits.
+// Takes the words that name a connection. While the tool retries to connect, it prints a message on
+// standard error, once for each request, and a signal to a Stop_Signal ends the wait.
 Connection_Argument take_connection(Words& words, const Source_Options& source = {});
-// For a tool that runs until it is stopped: tries for ever unless --retry_time is given, also at
-// the start.
+// For a tool that runs until it is stopped: retries forever, even the first attempt to connect,
+// unless --retry_time was given.
 void serve_connection(Connection_Argument& connection);
-// For a tool that may hold the lock of a server for a long time without a request. Sets the
-// keep-alive interval to 30 seconds if --keep_alive is absent or 0.
+// For a tool that may hold the lock of a server for a long time without sending requests. Sets the
+// keep-alive interval to 30 seconds if --keep_alive is 0 or was not given.
 void keep_lock(const Connection_Argument& connection);
 // Throws Exception if the connection is the file itself: a client would wait for its own lock
 // forever, and a push would remove the tail that it is about to copy.
 void require_different(const File_Argument& file, const Connection_Argument& connection);
-// True if the connection is a file that does not exist and will be created.
+// Returns true if the connection is a file that does not exist and will be created.
 bool is_new(const Connection_Argument& connection);
 
-// Owns the file and the connection of a tool, and the objects that they consist of.
+// The file and the connection of a tool, with all objects that they need.
 class Open_Files {
  public:
-  // `connection` and `log` must outlive this.
+  // `connection` and `log` must outlive this object.
   Open_Files(const File_Argument& file, const Connection_Argument& connection, Logger& log);
-  // Creates the connection. The constructor has opened the file.
+  // Creates the connection. (The constructor has opened the file.)
   void connect(const Client_Options& client);
-  // Like connect, for a tool that copies the file: if the connection is a file that does not exist,
-  // it appears under its name when finish_copy() is called, and not at all if that is not called.
+  // Like connect(), for a tool that copies the file. If the connection is a file that does not
+  // exist yet, the file gets its name only when finish_copy() is called.
   void connect_copy(const Client_Options& client);
-  // Throws Io_Error, also (EEXIST) if the file exists by now.
+  // Throws Io_Error, with the code EEXIST if the file exists by now.
   void finish_copy();
 
   Abstract_File& file() const { return *file_; }
   Connection& connection() const { return *connection_; }
   bool is_connected() const { return connection_ != &Connection::dummy; }
-  // Null if the connection is not a file.
+  // Returns null if the connection is not a file.
   const File_Connection* file_connection() const { return file_connection_.get(); }
 
  private:
@@ -179,12 +181,12 @@ class Open_Files {
   Logger& log_;
   std::unique_ptr<Abstract_File> file_;
   std::unique_ptr<Abstract_File> other_file_;
-  New_File* new_file_ = nullptr;  // other_file_ until finish_copy()
+  New_File* new_file_ = nullptr;  // points to other_file_ until finish_copy()
   std::unique_ptr<File_Connection> file_connection_;
   std::unique_ptr<Robust_Connection> server_connection_;
   std::unique_ptr<Replicated_Log> log_of_journal_;
   std::unique_ptr<Log_Connection> log_connection_;
-  std::unique_ptr<Connection> exact_connection_;  // wraps one of these
+  std::unique_ptr<Connection> exact_connection_;  // wraps one of the connections above
   Connection* connection_ = &Connection::dummy;
 };
 

@@ -8,27 +8,28 @@
 
 namespace joedb {
 
-// A subcommand of the program joedb. The table of all commands is in main.cc.
+// A subcommand of the program joedb. main.cc has the table of all commands.
 struct Command {
-  const char* name;   // joedb NAME …
-  const char* alias;  // alternative name under which it is installed, or null
+  const char* name;   // used as: joedb NAME …
+  const char* alias;  // another name under which it is installed, or null
   const char* help;   // one line
-  // Runs the command with the arguments after its name; returns the exit code. main() prints an
-  // exception, and returns 2 for a Usage_Error and 1 for others.
+  // Runs the command with the arguments that follow its name. Returns the exit code. If it throws,
+  // main() prints the exception, and returns 2 for a Usage_Error, otherwise 1.
   int (*run)(std::vector<std::string> arguments);
-  // For a command that only dispatches to subcommands: returns them, for man pages and completion.
+  // Null, or for a command that only dispatches to subcommands, returns them for man pages and
+  // completion.
   std::span<const Command> (*subcommands)() = nullptr;
 };
 
 // Returns all commands. Defined in main.cc.
 std::span<const Command> all_commands();
-// Finds a command by its name or alias; returns null if there is none.
+// Finds a command by its name or alias. Returns null if there is none.
 const Command* find_command(std::span<const Command> commands, std::string_view name);
-// Returns ". Did you mean NAME?" for a message, or an empty string.
+// Returns the end of a message, ". Did you mean NAME?"; empty if no name is similar.
 std::string suggested_command(std::string_view name, std::span<const Command> commands);
 
-// Implements run() for a command that dispatches to the subcommand named by its first argument.
-// `notes` is text for the end of the help: whole lines.
+// The help of a command that only dispatches to the subcommand named by its first argument. `notes`
+// are whole lines for the end of the help.
 struct Group_Help {
   std::string name;     // "joedb wal"
   std::string summary;  // one sentence

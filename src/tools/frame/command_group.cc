@@ -37,7 +37,7 @@ int run_subcommand(const Group_Help& help, std::span<const Command> commands,
       "usage: " + help.name + " COMMAND [argument...]\nMore is shown by " + help.name + " --help.";
   std::string name = arguments.empty() ? "" : arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
-    // The command line is: joedb NAME help COMMAND
+    // The command line is: joedb NAME help COMMAND.
     if (arguments.size() < 2 || find_command(commands, arguments[1]) == nullptr) {
       print_help(help, commands);
       return 0;

@@ -67,7 +67,8 @@ Offset Reading_Options::end_of(const Readonly_Journal& journal) const {
 
 void Reading_Options::load(Readonly_Journal& journal, Database& database) const {
   const Offset end = end_of(journal);
-  // These tools read all content, so the snapshot is verified: they must not copy a flipped bit.
+  // These tools read all content, so verify the snapshot, so that a flipped bit in it is not
+  // copied.
   if (!is_classic()) begin_with_snapshot(database, journal, end, Trust::verified);
   print_snapshot_remark(database);
   database.limit_to_journal_of(journal.get_checkpoint());

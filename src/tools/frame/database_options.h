@@ -12,15 +12,16 @@
 #include "tools/frame/arguments.h"
 #include "tools/frame/progress.h"
 
-// Options about the content of a database: its indexes, and the state to read.
+// Options about the content of a database: its indexes, and which state of it to read.
 
 namespace joedb {
 
-// --options: the indexes of a .joedbc file.
+// Adds --options: a .joedbc file with indexes.
 void add_index_option(Options& options, std::string& options_file);
 
-// Parses a position in the history, as users write it (history/tags.h), relative to the current
-// time. Throws Usage_Error if `text` is invalid; `option` is the name for the message.
+// Parses a position in the history as users write it (history/tags.h), relative to the current
+// time. Throws Usage_Error if `text` is invalid. `option` is the name of the option, for the
+// message.
 When parse_when(const std::string& text, const std::string& option);
 
 // Calls f(), which parses words of the command line. Turns an Exception into a Usage_Error.
@@ -35,35 +36,36 @@ auto usage(F f) {
   }
 }
 
-// --until, --at-time
+// The options --until and --at-time.
 struct Moment_Options {
   std::optional<std::string> until;
   std::optional<std::string> time;
   bool is_given() const { return until || time; }
-  // Precondition: is_given(). Throws Usage_Error if a text is invalid or both are given.
+  // Precondition: is_given(). Throws Usage_Error if a value is invalid, or if both options are
+  // given.
   When get() const;
 };
 void add_moment_options(Options& options, Moment_Options& moment);
 
-// Options of read-only tools for how much of a database to read: --recovery, --ignore_header,
-// --until, --at-time.
+// Options of read-only tools about which part of a database to read: --recovery, --ignore_header,
+// --until and --at-time.
 struct Reading_Options {
   Recovery recovery = Recovery::none;
-  bool ignore_header = false;  // the same as --recovery ignore_header
+  bool ignore_header = false;  // equivalent to --recovery ignore_header
   Moment_Options moment;
 
   Recovery get_recovery() const { return ignore_header ? Recovery::ignore_header : recovery; }
-  // Returns the position up to which entries are read. Throws like Moment_Options::get and
-  // find_position. With --classic, any position is accepted: replay includes each entry that begins
-  // before it.
+  // Returns the position up to which to read entries. Throws the exceptions of Moment_Options::get
+  // and find_position. With --classic, any position is valid: replay includes each entry that
+  // begins before it.
   Offset end_of(const Readonly_Journal& journal) const;
-  // Call it after a replay up to `end`. Throws Exception if `end` is inside an entry.
+  // Call this after a replay up to `end`. Throws Exception if `end` is inside an entry.
   void require_replayed_to(Offset end, const Readonly_Journal& journal) const;
 
-  // Loads a new database up to end_of(journal), with progress, from a snapshot if one matches.
+  // Loads an empty database up to end_of(journal), from a snapshot if one matches. Shows progress.
   void load(Readonly_Journal& journal, Database& database) const;
 
-  // Replays up to end_of(journal), with progress.
+  // Replays the journal up to end_of(journal). Shows progress.
   template <class Handler>
   void replay(Readonly_Journal& journal, Handler&& handler, std::string what) const {
     const Offset end = end_of(journal);
@@ -73,24 +75,24 @@ struct Reading_Options {
 };
 void add_reading_options(Options& options, Reading_Options& reading);
 
-// The initial values of a record whose id was in use before: defaults, as in programs; with
-// --classic, the old values, as in joedb 10.
+// Returns which initial values a record gets if its id was in use before: default values, as in
+// programs; with --classic, the old values, as in joedb 10.
 Deleted_Values deleted_values();
 
-// Throws an Exception that tells users how to proceed after a divergence.
+// Throws an Exception that tells users what to do after a divergence.
 [[noreturn]] void throw_diverged(const std::string& name, const Content_Mismatch& error);
 
-// Calls f(). Prefixes an error in the content of the file with the file name, unless the message
-// begins with it.
+// Calls f(). If it throws an error about the content of the file, puts the file name before the
+// message, unless the message begins with it.
 template <class F>
 auto name_file_in_errors(const std::string& name, F f) {
   try {
     return f();
   } catch (const Usage_Error&) {
     throw;
-  } catch (const Io_Error&) {  // its message has the name
+  } catch (const Io_Error&) {  // its message has the file name
     throw;
-  } catch (const compiler::Schema_Errors&) {  // about another file
+  } catch (const compiler::Schema_Errors&) {  // it is about another file
     throw;
   } catch (const Content_Mismatch& error) {
     if (is_classic()) throw;

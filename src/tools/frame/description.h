@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-// The command line of a tool as data, from which --help, man pages and completion are made.
+// Describes the command line of a tool as data, from which --help, man pages and completion are
+// made.
 
 namespace joedb {
 
@@ -17,7 +18,7 @@ struct Tool_Help {
   std::string examples;  // lines
 };
 
-// The placeholder for a value in --help, and the pattern of the file names that complete it.
+// The placeholder for a value in --help, and the pattern of file names that can complete it.
 struct Value_Kind {
   std::string name;     // "FILE"
   std::string pattern;  // "*.joedb"; "/": directories; empty: not a file name
@@ -36,27 +37,27 @@ inline const Value_Kind directory{"DIRECTORY", "/"};
 
 struct Option_Description {
   std::vector<std::string> names;    // "-h", "--help"
-  Value_Kind value;                  // a flag if it has no name
-  std::vector<std::string> choices;  // all valid values, if they are words
+  Value_Kind value;                  // without a name: the option is a flag
+  std::vector<std::string> choices;  // all valid values if they are words, else empty
   std::string help;
 
   bool is_flag() const { return value.name.empty(); }
 };
 
-// A word that is valid in the position of a file name.
+// A word that may be used in the position of a file name.
 struct Offered_Word {
   std::string word;
   std::string help;
-  Value_Kind next = {};  // kind of the word that follows it, if special
+  Value_Kind next = {};  // kind of the word that must follow it, if any
 };
 
 struct Tool_Description {
   Tool_Help help;
   std::vector<Option_Description> options;  // in the order of --help
   std::vector<std::string> marks;           // words declared by Options::allow_word
-  // Indexed by position; the last one applies to all later positions, too.
+  // By position. The last kind also applies to all later positions.
   std::vector<Value_Kind> words;
-  // Indexed by position.
+  // By position.
   std::vector<std::vector<Offered_Word>> offered;
 };
 

@@ -5,9 +5,8 @@
 
 namespace joedb {
 
-// Returns the offset of the end of `entry`, for a handler that receives it while `journal` is
-// replayed. Skips the values of a vector that have not been read, because they are part of the
-// entry.
+// Returns the end offset of `entry`. Called by a handler that has received it in a replay of
+// `journal`. If the entry is a vector, skips its remaining values, which are a part of the entry.
 template <class Entry>
 Offset end_of_entry(const Entry& entry, const Readonly_Journal& journal) {
   if constexpr (requires { entry.values.skip_rest(); }) entry.values.skip_rest();

@@ -9,7 +9,7 @@
 
 namespace joedb {
 
-// Handles the entries of a journal as they arrive, as the option --db requests.
+// Handles the entries of a journal as they arrive. The option --db selects how.
 class Entry_Follower {
  public:
   virtual ~Entry_Follower() = default;
@@ -17,13 +17,13 @@ class Entry_Follower {
   virtual void advance(Readonly_Journal& journal) = 0;
 };
 
-// Returns a follower that prints to standard output. Its first call of advance handles all existing
-// entries; it does not print them if `db` requests only the tail. `blobs` is the file of the
+// Returns a follower that prints to standard output. The first call of advance() handles all
+// existing entries, but prints nothing if `db` requests only the tail. `blobs` is the file of the
 // journal.
 std::unique_ptr<Entry_Follower> make_entry_follower(Client_Options::Db db,
                                                     const Abstract_File& blobs);
 
-// Returns how SQL has strings: as bytes with --classic.
+// Returns how to write strings in SQL: with --classic, as bytes.
 Sql_Writer::Strings strings_in_sql();
 
 }  // namespace joedb

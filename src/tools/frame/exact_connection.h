@@ -5,8 +5,8 @@
 
 namespace joedb {
 
-// Forwards to another connection. If the copies have diverged, it sets Content_Mismatch::start to
-// the position of the first byte that differs, which takes up to 63 more comparisons.
+// Forwards to another connection. If the copies have diverged, sets Content_Mismatch::start to the
+// first byte that differs. This takes up to 63 more comparisons.
 class Exact_Connection final : public Connection {
  public:
   explicit Exact_Connection(Connection& connection) : connection_(connection) {}
@@ -39,15 +39,15 @@ class Exact_Connection final : public Connection {
     }
   }
 
-  // Binary search: if two prefixes differ, so do all longer ones; and every check compares the last
-  // bytes of the prefix.
+  // Finds the first difference by binary search: if two prefixes differ, all longer ones differ,
+  // too, and each check compares the last bytes of the prefix.
   Offset first_difference(Offset equal, Offset different) {
     try {
       while (different - equal > 1) {
         const Offset middle = equal + (different - equal) / 2;
         (is_equal(middle) ? equal : different) = middle;
       }
-    } catch (const std::exception&) {  // report the mismatch with the bound found so far
+    } catch (const std::exception&) {  // report the bound found so far
     }
     return equal;
   }

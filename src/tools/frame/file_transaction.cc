@@ -41,7 +41,7 @@ void change_in(Abstract_File& file, const Transaction_Options& options,
   Journal_Options journal_options;
   journal_options.has_seals = !options.has_no_seals;
   journal_options.ends_transactions = ends_transactions(file);
-  // A shared file may have the tail of a killed process.
+  // A shared file may end with the tail of a killed process.
   const bool is_kept = options.recovery == Recovery::none && file.is_shared() && !is_classic();
   journal_options.recovery = is_kept ? Recovery::keep : options.recovery;
   Writable_Database database(file, journal_options, Deleted_Values::reset,

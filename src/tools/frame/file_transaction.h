@@ -9,35 +9,34 @@
 
 namespace joedb {
 
-// Options of a tool that changes a database atomically.
+// Options of tools that change a database atomically.
 struct Transaction_Options {
   std::string options_file;  // a .joedbc file that declares indexes
   Recovery recovery = Recovery::none;
   bool has_no_seals = false;
   bool has_hard_checkpoint = false;
 };
-// --options, --recovery, --no_seals, --hard_checkpoint
+// Adds --options, --recovery, --no_seals and --hard_checkpoint.
 void add_transaction_options(Options& options, Transaction_Options& transaction);
 
-// File syntax of these tools: the modes that write.
+// The syntax of the file for these tools: only modes that write.
 inline constexpr File_Grammar transaction_grammar{Open_Mode::write_existing_or_create_new};
-// The last words of a command line: IN FILE. The mode of FILE may also precede IN, as options do.
-// take_import_words throws Usage_Error also for --read.
+// The last words of a command line: IN FILE. The mode of FILE may also precede IN, like an option.
+// take_import_words() also throws Usage_Error for --read.
 struct Import_Words {
   std::string in;
   File_Argument file;
 };
 Import_Words take_import_words(Words& words, const std::string& usage);
 
-// Returns true if transactions in this file end with a mark (Valid_Data or a time stamp): false
-// with
-// --classic, and false for a text file of commands, which people write.
+// Returns true if a transaction in this file ends with a mark (Valid_Data or a time stamp). Returns
+// false with --classic, and for a text file of commands, because people write such files.
 bool ends_transactions(const Abstract_File& file);
-// Ends the entries that a tool has written with a time stamp, so that they are one transaction in
-// the history. A no-op if there are none.
+// Appends a time stamp to the entries that a tool has written, so that they are one transaction in
+// the history. Does nothing if there are none.
 void end_transaction(Writable_Database& database);
 
-// Holds the lock of a database in a shared file, which waits for other writers.
+// Holds the lock of a database in a shared file. Other writers wait for it.
 class Write_Lock {
  public:
   explicit Write_Lock(Writable_Database& database)
@@ -45,7 +44,7 @@ class Write_Lock {
   ~Write_Lock() { database_.unlock(); }
   Write_Lock(const Write_Lock&) = delete;
   Write_Lock& operator=(const Write_Lock&) = delete;
-  // Returns true if others have written since this program last held the lock.
+  // Returns true if other processes have written since this program last held the lock.
   bool has_news() const { return new_bytes_ > 0; }
 
  private:
@@ -53,17 +52,18 @@ class Write_Lock {
   const Offset new_bytes_;
 };
 
-// Calls change(), ends the transaction, and writes a hard checkpoint. If that throws, everything is
-// rolled back. For a shared file, the lock must be held.
+// Calls change(), ends the transaction, and makes a hard checkpoint. If anything throws, rolls
+// everything back. The lock of a shared file must be held.
 void run_in_transaction(Writable_Database& database, const std::function<void()>& change);
 
-// Opens the database, calls change(database), ends the transaction, and writes a hard checkpoint; a
-// shared file is locked meanwhile. If change() throws, everything is rolled back. A file that did
-// not exist appears only when it is complete.
+// Opens the database, calls change(database), ends the transaction, and makes a hard checkpoint.
+// Meanwhile, a shared file is locked. If change() throws, rolls everything back. A new file appears
+// only when it is complete.
 void change_file(const File_Argument& file, const Transaction_Options& options,
                  const std::function<void(Writable_Database&)>& change);
 
-// The same for a file that must exist, unless its mode creates one: does not offer to create it.
+// Like change_file(), for a file that must exist, unless its mode creates a file. Does not offer to
+// create it.
 void change_existing_file(const File_Argument& file, const Transaction_Options& options,
                           const std::function<void(Writable_Database&)>& change);
 

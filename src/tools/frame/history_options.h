@@ -14,7 +14,7 @@
 
 namespace joedb {
 
-// Parses the id of a record. Throws Usage_Error if it is invalid.
+// Parses a record id. Throws Usage_Error if it is invalid.
 Record_Id parse_record(const std::string& text);
 
 struct History_Options {
@@ -27,12 +27,14 @@ struct History_Options {
   Colour colour = Colour::automatic;
   Source_Options source;
 
-  // Returns which changes of the file to read. Throws Exception if the file never had the table.
+  // Returns the options for reading changes of the file. Throws Exception if the file never had the
+  // table.
   Change_Options for_file(Abstract_File& file) const;
-  // Throws Usage_Error for options that are missing or exclude each other.
+  // Throws Usage_Error if a required option is missing, or if options exclude each other.
   void check(const Words& words) const;
 };
-// --table, --record, --all, --json, --color, --recovery, --ignore_header, --max_size, --timeout
+// Adds --table, --record, --all, --json, --color, --recovery, --ignore_header, --max_size and
+// --timeout.
 void add_history_options(Options& options, History_Options& history);
 
 }  // namespace joedb

@@ -56,7 +56,7 @@ std::string ask_server(Connector& connector, std::string_view word) {
   return text;
 }
 
-// For example "session 3 (ann) has had it for 12 s"; empty if unknown.
+// Returns a text like "session 3 (ann) has had it for 12 s"; empty if unknown.
 static std::string holder_of_lock(Connector& connector) {
   std::istringstream lines(ask_server(connector, network::status_word));
   std::string line;

@@ -13,25 +13,25 @@
 
 namespace joedb {
 
-// --busy_timeout: how long the tool waits for a lock of a file (File). busy_timeout() is its value,
-// 5 seconds by default; with --classic, there is no limit. Process-wide, like --classic.
+// The option --busy_timeout: how long the tool waits for the lock of a file. busy_timeout() returns
+// its value: by default, 5 seconds; with --classic, no limit. Process-wide, like --classic.
 void add_busy_option(Options& options);
 System::Duration busy_timeout();
 
-// From now on, a wait for a lock of a file that takes longer than a second prints the holder on
-// standard error, and control-C ends each wait, also while a Stop_Signal or an Interrupts exists:
-// then it throws Interrupted.
+// Sets up waits for locks of files, for the rest of the process. If a wait takes longer than a
+// second, prints the holder of the lock on standard error. Control-C ends the wait; if there is a
+// Stop_Signal or an Interrupts, the wait then throws Interrupted.
 void announce_lock_waits();
 
-// Sends `word` to a server instead of a hello (share/network/protocol.h). Returns the answer, bytes
-// of the server; empty if there is none.
+// Sends `word` to a server instead of a hello (share/network/protocol.h). Returns the reply, which
+// may have any bytes; empty if there is none.
 std::string ask_server(Connector& connector, std::string_view word);
 
-// Prints the holder of a server's lock on standard error if a tool waits for the lock longer than a
-// second. The wait begins with the constructor and ends with the destructor.
+// If a tool waits for the lock of a server for longer than a second, prints its holder on standard
+// error. The wait begins with the constructor, and ends with the destructor.
 class Lock_Notice {
  public:
-  // If `connector` is null, does nothing. It must outlive this object.
+  // If `connector` is null, this object does nothing. Otherwise, `connector` must outlive it.
   explicit Lock_Notice(Connector* connector);
   ~Lock_Notice();
   Lock_Notice(const Lock_Notice&) = delete;

@@ -15,8 +15,8 @@ void Memory_Limit::keep(Database& database, const Readonly_Journal& journal) {
   const Offset position = journal.get_replay_position();
   if (!megabytes_ || !is_memory_above(bytes(), position - spilled_)) return;
   try {
-    database.remove_limits();          // brings indexes up to date first
-  } catch (const Unique_Violation&) {  // duplicate keys count only at the end of the journal
+    database.remove_limits();          // first brings the indexes up to date
+  } catch (const Unique_Violation&) {  // duplicate keys matter only at the end of the journal
   }
   database.spill();
   database.limit_to_journal_of(journal.get_checkpoint());

@@ -10,20 +10,20 @@
 
 namespace joedb {
 
-// The option --memory of tools that spill tables to a temporary file when memory runs short.
+// The option --memory of tools that move tables to a temporary file when memory is short.
 class Memory_Limit {
  public:
   void add_to(Options& options);
-  // The limit in bytes; 0 for no limit.
+  // Returns the limit in bytes; 0 for no limit.
   std::size_t bytes() const { return static_cast<std::size_t>(megabytes_.value_or(0)) << 20; }
-  // Spills the database if the process exceeds the limit. Call it between two replays of the
-  // journal into the database, which must be limited to the journal
+  // Moves the tables to a file if the process exceeds the limit. Call this between two replays of
+  // the journal into the database, which must be limited to the journal
   // (Database::limit_to_journal_of).
   void keep(Database& database, const Readonly_Journal& journal);
 
  private:
   std::optional<std::int64_t> megabytes_;
-  Offset spilled_ = 0;  // replay position of the last spill
+  Offset spilled_ = 0;  // replay position when tables were last moved
 };
 
 }  // namespace joedb

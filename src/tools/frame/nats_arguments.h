@@ -12,7 +12,7 @@
 
 namespace joedb {
 
-// A journal on a cluster of NATS servers, as named on the command line.
+// A journal on a cluster of NATS servers, as given on the command line.
 struct Nats_Argument {
   std::string name;  // the URL, without secrets
   Nats_Address address;
@@ -21,29 +21,29 @@ struct Nats_Argument {
   std::optional<System::Duration> retry_time;  // --retry_time
 };
 
-// Takes a number of seconds: the value of `option`. inf: System::Duration::max(). Throws
-// Usage_Error.
+// Takes a number of seconds, the value of `option`. Returns System::Duration::max() for "inf".
+// Throws Usage_Error.
 System::Duration take_time(Words& words, const char* option);
-// Like take_time, without inf.
+// Like take_time(), but does not accept "inf".
 std::chrono::milliseconds take_seconds(Words& words, const char* option);
 
-// Returns true if the URL begins with nats:// or tls://.
+// Returns true if the word begins with nats:// or tls://.
 bool is_nats_url(std::string_view word);
 
 // Takes [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE] [--monitor PORT]
-// [--require process|machine|power] [--require_of all|running] [--lease SECONDS]
-// [--retry_time SECONDS] URL. Throws Usage_Error if they are invalid, or if this program was built
-// without libnats.
+// [--require process|machine|power] [--require_of all|running] [--lease SECONDS] [--retry_time
+// SECONDS] URL. Throws Usage_Error if these words are invalid, or if joedb was built without
+// libnats.
 Nats_Argument take_nats(Words& words);
 
 // Throws the exceptions of Nats_Log.
 std::unique_ptr<Replicated_Log> open_log(const Nats_Argument& argument, Logger& log);
 
-// Prints on standard error what an acknowledged transaction survives. If that is a power cut,
-// prints only at a terminal.
+// Prints on standard error which failures an acknowledged transaction survives. If it survives a
+// power cut, prints this only at a terminal.
 void print_promise(const std::string& name, const Replicated_Log::Promise& promise);
 
-// Declares the words of take_nats as words that keep their position (Options::allow_word).
+// Declares the words of take_nats() as words that keep their position (Options::allow_word).
 void allow_nats_words(Options& options);
 
 }  // namespace joedb

@@ -13,7 +13,8 @@ namespace joedb {
 
 namespace fs = std::filesystem;
 
-// True if `kept` is another name of the file: a killed process was about to replace it.
+// Returns true if `kept` is another name of the file, because a process was killed before it
+// replaced the file.
 static bool has_name(const std::string& path, const std::string& kept) {
   if (kept.empty()) return false;
   std::error_code ignored;
@@ -74,8 +75,8 @@ Offset New_Database_File::write(const Fill& fill) {
                                             : New_File::Existing::refuse));
 }
 
-// A hard link keeps the replaced file. It is removed if that file still has its own name. The new
-// file is synced first, so that a killed process hardly ever leaves the link.
+// Keeps the replaced file by a hard link, which is removed if that file still has its own name.
+// Syncs the new file first, so that a killed process is unlikely to leave the link.
 void New_Database_File::publish(New_File& file) {
   std::error_code error;
   if (!kept_.empty()) {

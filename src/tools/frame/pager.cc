@@ -32,7 +32,7 @@ static bool is_program(const std::string& name) {
   return false;
 }
 
-// The check avoids a pager that cannot be started, because all output would be lost.
+// Without this check, all output would be lost if the pager cannot be started.
 bool has_pager_program() {
   std::istringstream words(pager_command());
   std::string program;
@@ -48,7 +48,8 @@ bool Pager::open() {
   return is_open();
 }
 
-// A pager that the user has quit closes the pipe: SIGPIPE must not end this program.
+// Ignores SIGPIPE, because a pager that the user has quit closes the pipe, which must not end this
+// program.
 bool Pager::write(std::string_view text) {
   const auto old = std::signal(SIGPIPE, SIG_IGN);
   const bool is_written = std::fwrite(text.data(), 1, text.size(), process_) == text.size() &&

@@ -11,12 +11,12 @@
 
 namespace joedb {
 
-// Returns true if TERM is unset, empty or "dumb": the terminal can only show text.
+// Returns true if TERM is unset, empty or "dumb". The terminal can then only show text.
 bool is_dumb_terminal();
-// Returns true if the pager can be used: the program exists, and the terminal is not dumb.
+// Returns true if a pager can be used: its program exists, and the terminal is not dumb.
 bool has_pager_program();
 
-// Runs the user's pager: $PAGER, or less.
+// Runs the pager of the user: $PAGER or, if that is unset, less.
 class Pager {
  public:
   Pager() = default;
@@ -29,16 +29,16 @@ class Pager {
   bool open();
   // Returns false if the user has quit the pager.
   bool write(std::string_view text);
-  // Waits until the user quits the pager. A no-op if it is not open.
+  // Waits until the user quits the pager. Does nothing if it is not open.
   void close() noexcept;
 
  private:
   std::FILE* process_ = nullptr;
 };
 
-// A stream to standard output, or to the pager if `may_page` is set. less is configured to exit by
-// itself after a short text. Once something was printed to a pager, control-C ends the output, not
-// the program, until this object is closed.
+// A stream to standard output or, if `may_page`, to the pager. less is configured to exit by itself
+// after a short text. After something was printed to a pager, and until this object is closed,
+// control-C ends the output, and not the program.
 class Paged_Output : private std::streambuf {
  public:
   explicit Paged_Output(bool may_page);
@@ -47,8 +47,7 @@ class Paged_Output : private std::streambuf {
   // Writes to the stream throw Display_Stopped (text/display.h) after the user quits the
   // pager or types control-C.
   std::ostream& stream() { return stream_; }
-  // Waits until the user has quit the pager. Throws Exception if standard output could not take
-  // everything.
+  // Waits until the user has quit the pager. Throws Exception if some output could not be written.
   void finish();
 
  private:

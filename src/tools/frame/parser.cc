@@ -15,7 +15,7 @@ namespace joedb {
 
 // ---- words --------------------------------------------------------------------------------------
 
-// A single - is no option: it may mean standard input.
+// A single - is not an option, because it may mean standard input.
 static bool looks_like_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
 bool Words::is_option() const { return next_ < options_end_ && looks_like_option(peek()); }
@@ -67,7 +67,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-// Like CLI11's formatter, with our own usage line, and with lines that fit a terminal.
+// Formats like CLI11's formatter, except for the line of usage and for lines that fit a terminal.
 class Help_Formatter : public CLI::Formatter {
  public:
   explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) {}
@@ -123,8 +123,8 @@ std::string text_of(Range range) {
 
 static const char* const help_of_help = "show this text";
 
-// Returns the lower-case alternatives in a usage like "joedb_x [options] csv|json FILE", by
-// position.
+// Returns the lower-case alternatives in the line of usage, by position: csv and json in "joedb_x
+// [options] csv|json FILE".
 static std::vector<std::vector<Offered_Word>> offered_by_usage(std::string_view text) {
   const std::string_view usage = text.substr(0, text.find('\n'));
   const std::size_t start = usage.find("[options]");
@@ -292,7 +292,7 @@ void Options::offer(std::size_t position, const std::vector<Offered_Word>& words
       known.push_back(word);
 }
 
-// If not null, Options::parse stores its description here instead of parsing.
+// If not null, Options::parse stores the description of the tool here, and does not parse.
 static std::optional<Tool_Description>* description_wanted = nullptr;
 
 std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arguments)) {
@@ -314,7 +314,7 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> others(end == arguments.end() ? end : end + 1, arguments.end());
   arguments.erase(end, arguments.end());
-  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects this order
   CLI::App& app = implementation_->app;
   try {
     app.parse(std::move(arguments));

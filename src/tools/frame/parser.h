@@ -15,11 +15,12 @@
 #include "kernel/base/suggestion.h"
 #include "tools/frame/description.h"
 
-// The command line of a tool: its options, and the remaining words.
+// Parses the command line of a tool: its options, and the remaining words.
 
 namespace joedb {
 
-// An invalid command line. The text is the cause, then the correct usage; one of them may be empty.
+// An invalid command line. The text has the cause, and then the correct usage. One of them may be
+// empty.
 class Usage_Error : public Exception {
  public:
   explicit Usage_Error(const std::string& cause, const std::string& usage = "")
@@ -29,32 +30,32 @@ class Usage_Error : public Exception {
 };
 
 // The arguments that are not options, from left to right. A word that begins with - is a file mode
-// (Options::allow_word), or follows the word --.
+// (Options::allow_word), or comes after the word --.
 class Words {
  public:
-  // Words with an index of at least `options_end` are not options, even if they begin with -.
+  // Words with an index of at least `options_end` are never options, even if they begin with -.
   Words(std::vector<std::string> words, std::string usage,
         std::size_t options_end = std::numeric_limits<std::size_t>::max())
       : words_(std::move(words)), usage_(std::move(usage)), options_end_(options_end) {}
 
   bool is_empty() const { return next_ == words_.size(); }
   std::size_t count() const { return words_.size() - next_; }
-  // Returns the next word, or an empty string if there is none.
+  // Returns the next word; empty if there is none.
   std::string_view peek() const { return is_empty() ? std::string_view() : words_[next_]; }
-  // Returns the last word, or an empty string if none is left.
+  // Returns the last word; empty if there are none left.
   std::string_view last() const { return is_empty() ? std::string_view() : words_.back(); }
   // Returns true if the next word is a file mode.
   bool is_option() const;
   // Returns the next word, and moves past it. Throws Usage_Error if there is none.
   std::string take();
-  // Takes the next word if it equals `word`. Returns true if it does.
+  // Takes the next word if it equals `word`. Returns true if it was taken.
   bool take_if(std::string_view word);
   // Takes the next word. Throws Usage_Error if there is none, or if it is a file mode.
   std::string take_name();
-  // Like take_name(). Throws Usage_Error also if a word is left.
+  // Like take_name(). Also throws Usage_Error if there are more words.
   std::string take_last_name();
 
-  // Throws Usage_Error if a word is left.
+  // Throws Usage_Error if there are more words.
   void require_end() const;
   // Throws Usage_Error with `what` and the usage.
   [[noreturn]] void fail(const std::string& what = "") const;
@@ -66,14 +67,14 @@ class Words {
   std::size_t next_ = 0;
 };
 
-// Bounds of the value of an option, inclusive.
+// The bounds of the value of an option, which are included.
 struct Range {
   std::int64_t min = 0;
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
-// The options of a tool: declared, then parsed. They start with - and may be anywhere before the
-// word --.
+// Declares, and then parses, the options of a tool. Options begin with - and may be anywhere before
+// the word --.
 //
 //   Options options({"joedb_pack [options] IN OUT", "Writes …", "", "  joedb_pack a b"});
 //   bool ignore = false;
@@ -89,18 +90,19 @@ class Options {
   void add(const char* name, std::int64_t& value, const char* help, Range range = {});
   void add(const char* name, std::string& value, const char* help,
            const Value_Kind& kind = kinds::text);
-  // A number of seconds, 0 to 1e9.
+  // Adds an option whose value is a number of seconds, from 0 to 1e9.
   void add(const char* name, std::chrono::duration<double>& value, const char* help);
-  // nullopt if the option is not given.
+  // Add an option whose value is nullopt if it is not given.
   void add(const char* name, std::optional<std::int64_t>& value, const char* help,
            Range range = {});
   void add(const char* name, std::optional<std::string>& value, const char* help,
            const Value_Kind& kind = kinds::text);
-  // A list: comma-separated, or the option given several times.
+  // Adds an option with a list of values. They are separated by commas, or the option is given
+  // repeatedly.
   void add(const char* name, std::vector<std::string>& values, const char* help,
            const char* value_name);
-  // One of the words in `names`. `value` holds the default, and receives an enumerator. A default
-  // that is not in `names` is not shown by --help.
+  // Adds an option whose value is one of the words in `names`. `value` must have the default, and
+  // receives an enumerator. --help does not show a default that is not in `names`.
   template <class Enum>
   void add_choice(const char* name, Enum& value,
                   std::vector<std::pair<std::string_view, Enum>> names, const char* help) {
@@ -113,19 +115,19 @@ class Options {
     add_words(name, words, default_word, help,
               [&value, names](std::size_t i) { value = names[i].second; });
   }
-  // Allows a word that begins with -- and keeps its position among the other words: it refers to
-  // the next one. The help of the tool must explain it.
+  // Allows a word that begins with -- and keeps its position among the other words, because it
+  // refers to the next word. The help of the tool must explain it.
   void allow_word(std::string word);
 
-  // For completion: the kind of each word, by position; the last one applies to all later words.
-  // Without this call, words are names of databases.
+  // For completion: sets the kind of each word, by position. The last kind also applies to all
+  // later words. By default, words are names of databases.
   void set_words(std::vector<Value_Kind> words);
-  // For completion: words that are valid in this position, counted from 0. Lower-case words in the
-  // line of usage, like csv|json, are known.
+  // For completion: adds words that are valid in this position, counted from 0. Lower-case
+  // alternatives in the line of usage, like csv|json, need not be added.
   void offer(std::size_t position, const std::vector<Offered_Word>& words);
 
-  // Returns the words that are not options; nullopt after --help, which it has printed. Throws
-  // Usage_Error for an unknown option or an invalid value.
+  // Returns the words that are not options. Returns nullopt if --help was given, which prints the
+  // help. Throws Usage_Error for an unknown option or an invalid value.
   std::optional<Words> parse(std::vector<std::string> arguments);
 
  private:
@@ -142,12 +144,12 @@ class Options {
   std::unique_ptr<Implementation> implementation_;
 };
 
-// Returns the description of a tool: runs it up to its call of Options::parse, which returns
-// nullopt. Returns nullopt if it makes no such call. Not thread-safe.
+// Returns the description of a tool. Runs the tool up to its call of Options::parse, which then
+// returns nullopt. Returns nullopt if the tool does not call it. Not thread-safe.
 std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arguments));
 
-// --classic: tools that joedb 10 also has behave as in joedb 10 (docs/compatibility.md). The flag
-// is process-wide, because main() needs it when a tool fails.
+// The option --classic: tools that joedb 10 also has behave like those of joedb 10
+// (docs/compatibility.md). It is process-wide, because main() needs it when a tool fails.
 void add_classic_option(Options& options);
 bool is_classic();
 

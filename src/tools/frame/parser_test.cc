@@ -13,7 +13,7 @@ Words words(std::vector<std::string> w) { return {std::move(w), "tool FILE"}; }
 
 enum class Colour { red, green };
 
-// A tool with an option of each kind.
+// A tool that has an option of each kind.
 struct Tool {
   std::optional<Words> parse(std::vector<std::string> arguments) {
     options.add_flag("--flag", flag, "a flag");
@@ -31,7 +31,7 @@ struct Tool {
   Colour colour = Colour::red;
 };
 
-// Returns the first line of the usage error for a command line; empty if there is none.
+// Returns the first line of the usage error for a command line; empty if there is no error.
 std::string complaint(std::vector<std::string> arguments) {
   try {
     Tool().parse(std::move(arguments));
@@ -42,7 +42,7 @@ std::string complaint(std::vector<std::string> arguments) {
   return "";
 }
 
-// A command that must return after the call of parse().
+// A command that must return immediately after its call of parse().
 int run_described(std::vector<std::string> arguments) {
   Options options({"tool [options] csv|json FILE", "Does something.", "", "  tool x\n"});
   std::string output;

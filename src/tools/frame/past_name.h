@@ -8,10 +8,10 @@
 
 namespace joedb {
 
-// From now on, open_source opens the file with this name as it was at position `end`. There can be
-// only one such name.
+// Makes open_source open the file of this name in its past state at position `end`, from now on.
+// There can be only one such name.
 void set_past(const std::string& name, Offset end);
-// Returns the end that was set for this name; nullopt if none was.
+// Returns the position that was set for this name; nullopt if none was set.
 std::optional<Offset> find_past(const std::string& name);
 
 }  // namespace joedb

@@ -16,15 +16,15 @@
 namespace joedb {
 
 // Shows progress on standard error: "WHAT: 42 %, 120.5 MB/s, 3 s left". The line appears after one
-// second, only if standard error is a terminal, and disappears at the end.
+// second, if standard error is a terminal, and disappears at the end.
 class Progress {
  public:
-  // Whether the tool prints to standard output meanwhile. If it does, and standard output is a
-  // terminal, no progress is shown, because the two would mix.
+  // Whether the tool prints to standard output during the work. If it does, and standard output is
+  // a terminal, progress is not shown, because the two outputs would mix.
   enum class Output { nothing, printing };
   enum class Unit { bytes, entries, values };
-  // The work goes from `start` to `end`. If `end` is not past `start`, the end is unknown: only the
-  // rate is shown.
+  // The work goes from `start` to `end`. If `end` is not greater than `start`, the end is unknown,
+  // and only the rate is shown.
   Progress(std::string what, Offset start, Offset end, Output output = Output::nothing,
            Unit unit = Unit::bytes);
   ~Progress();
@@ -46,10 +46,10 @@ class Progress {
   bool is_visible_ = false;
 };
 
-// Wraps a file that is read sequentially, and shows progress.
+// A wrapper of a file that is read sequentially. It shows progress.
 class Progress_File : public Readonly_File {
  public:
-  // Both must outlive this object.
+  // `file` and `progress` must outlive this object.
   Progress_File(const Abstract_File& file, Progress& progress)
       : Readonly_File(file.get_name()), file_(file), progress_(progress) {}
   Offset get_size() const override { return file_.get_size(); }
@@ -63,8 +63,8 @@ class Progress_File : public Readonly_File {
   Progress& progress_;
 };
 
-// A file whose whole content is read once, sequentially, to load a database. Shows the progress of
-// the reading until end_loading() is called.
+// A file that is read once, sequentially, to load a database. It shows progress until end_loading()
+// is called.
 class Loading_File : public File {
  public:
   Loading_File(const std::string& name, Open_Mode mode)
@@ -80,7 +80,7 @@ class Loading_File : public File {
   mutable std::optional<Progress> progress_;
 };
 
-// Calls journal.replay(handler, until), with progress. Calls between() after each 4 MiB of the
+// Calls journal.replay(handler, until). Shows progress, and calls between() after each 4 MiB of the
 // journal.
 template <class Handler, class Between>
 void replay_with_progress(Readonly_Journal& journal, Handler&& handler, std::string what,

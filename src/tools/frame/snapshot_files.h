@@ -15,12 +15,12 @@ struct Snapshot_Beside {
   std::string name;
   Offset size = 0;
   Offset position = 0;
-  std::string remark;                             // reason why it cannot be used; empty if it can
+  std::string remark;                             // why it cannot be used; empty if it can
   std::shared_ptr<const Snapshot_File> snapshot;  // null if it cannot be used
 };
 
-// Returns the newest snapshot, then the kept ones, oldest first. Throws Io_Error if the directory
-// cannot be listed.
+// Returns the newest snapshot, and then the kept snapshots, oldest first. Throws Io_Error if the
+// directory cannot be listed.
 std::vector<Snapshot_Beside> snapshots_beside(const Abstract_File& journal);
 
 }  // namespace joedb

@@ -56,7 +56,7 @@ std::string shown_name(const std::string& name) {
   return end == name.npos ? name : name.substr(0, end) + "?...";
 }
 
-// Returns the path of a web URL, or the name itself.
+// Returns the path of a web URL. Returns any other name unchanged.
 static std::string path_of(const std::string& name) {
   return is_web(name) ? name.substr(0, name.find_first_of("?#")) : name;
 }
@@ -67,8 +67,8 @@ static Packing packing_of_name(const std::string& name) {
   return path.ends_with(".br") ? Packing::brotli : Packing::none;
 }
 
-// Detects the compression by content, then by name. A file that begins like a database is one,
-// whatever its name. An empty file is treated as uncompressed.
+// Detects the compression by the content, and then by the name. A file that begins like a database
+// is not compressed, whatever its name is. An empty file is not compressed either.
 static Packing packing_of(const Abstract_File& file, const std::string& name) {
   std::array<char, header_size> bytes{};
   const std::size_t n = file.pread(bytes.data(), bytes.size(), 0);
@@ -88,7 +88,7 @@ bool is_packed(const std::string& name) {
   if (!std::filesystem::is_regular_file(name, ignored)) return false;
   try {
     return packing_of(File(name, Open_Mode::read_existing), name) != Packing::none;
-  } catch (const Exception&) {  // opening it will report the error
+  } catch (const Exception&) {  // opening the file will report the error
     return false;
   }
 }
@@ -127,7 +127,7 @@ static std::unique_ptr<Abstract_File> unpack(std::unique_ptr<Abstract_File> pack
   Unpacked_File::Settings settings;
   settings.max_size = options.max_size;
   settings.reads_once = is_remote;
-  // Progress of the first pass only: later readers of the file show their own.
+  // Show the progress of the first pass only, because later readers of the file show their own.
   std::weak_ptr<Progress> shown = progress;
   settings.report = [shown](Offset position) {
     if (const auto bar = shown.lock()) bar->update(position);

@@ -20,8 +20,8 @@ class Standard_Input : public Block_Line_Source {
   using Block_Line_Source::Block_Line_Source;
 
  private:
-  // A program that sends commands may wait for the output of the previous ones before it sends
-  // more.
+  // Flushes the output first: a program that sends commands may wait for the answers to earlier
+  // commands before it sends more.
   std::size_t read(char* data, std::size_t size) override {
     std::cout.flush();
     while (true) {

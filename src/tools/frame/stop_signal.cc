@@ -28,7 +28,8 @@ Stop_Signal::~Stop_Signal() {
   signal_come = 0;
 }
 
-// Also checks the flag of Interrupts: control-C may have come before this object was created.
+// Also checks the flag of Interrupts, because control-C may have been typed before this object was
+// created.
 bool Stop_Signal::has_come() const { return signal_come != 0 || is_interrupted != 0; }
 
 void Stop_Signal::require_none(const char* what) const {
@@ -40,7 +41,8 @@ int stop_signal_come() {
   return is_interrupted != 0 ? SIGINT : 0;
 }
 
-// Blocks the signals between the check of the flag and the wait, so that none is lost in between.
+// Blocks the signals between the check of the flag and the wait, so that a signal in between is not
+// lost.
 void Stop_Signal::sleep(std::chrono::milliseconds duration) {
   sigset_t signals;
   sigset_t old_mask;
@@ -91,7 +93,8 @@ Interrupts::~Interrupts() {
 bool Interrupts::has_come() const { return is_interrupted != 0; }
 void Interrupts::clear() const { is_interrupted = 0; }
 
-// Blocks SIGINT between the check and the wait, like Stop_Signal::sleep, so that none is lost.
+// Blocks SIGINT between the check and the wait, like Stop_Signal::sleep, so that a signal in
+// between is not lost.
 bool Interrupts::wait_for(int descriptor) const {
   sigset_t signals;
   sigset_t old_mask;

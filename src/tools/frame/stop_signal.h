@@ -9,8 +9,9 @@
 
 namespace joedb {
 
-// Thrown when a signal ends the tool, after it has rolled back. main() prints the message, and
-// raises the signal again. Not an Exception: loops of commands go on after those.
+// Thrown if a signal ends the tool. After the tool has rolled back, main() prints the message, and
+// raises the signal again. Not derived from Exception, because loops of commands continue after an
+// Exception.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted(int signal_number, const char* what)
@@ -18,8 +19,8 @@ class Interrupted : public std::runtime_error {
   const int signal;
 };
 
-// During its lifetime, the first SIGINT or SIGTERM only requests a stop; the second one ends the
-// process. Only one object may exist at a time.
+// While this object exists, the first SIGINT or SIGTERM only requests a stop; the second one ends
+// the process. Only one object may exist at a time.
 class Stop_Signal {
  public:
   Stop_Signal();
@@ -28,10 +29,10 @@ class Stop_Signal {
   Stop_Signal& operator=(const Stop_Signal&) = delete;
 
   bool has_come() const;
-  // Throws Interrupted if a signal has come. `what` is, for example, "nothing was imported".
+  // Throws Interrupted if a signal has come. `what` is the message, such as "nothing was imported".
   void require_none(const char* what) const;
 
-  // Returns after `duration`, or when a signal comes.
+  // Returns after `duration`, or earlier if a signal comes.
   void sleep(std::chrono::milliseconds duration);
 
  private:
@@ -39,16 +40,17 @@ class Stop_Signal {
   struct sigaction old_terminate_;
 };
 
-// For Connector::Settings::look: throws Interrupted 0.2 s after a signal has come to the
-// Stop_Signal of the tool, so that the signal ends a request that is not answered. A no-op without
-// a Stop_Signal.
+// Use this as Connector::Settings::look. Throws Interrupted 0.2 s after the Stop_Signal of the tool
+// has received a signal, so that the signal ends a request without a reply. Does nothing without a
+// Stop_Signal.
 void end_wait_after_signal();
 
-// Calls f(), a request that asks a server to wait up to `wait` for news. Returns false if a signal
-// has ended it before the answer was late. Throws Interrupted if the answer was late.
+// Calls f(), a request for which a server may wait up to `wait` until there are news. Returns false
+// if a signal has ended the request while the reply was not late. Throws Interrupted if the reply
+// was late.
 template <class F>
 bool ask_until_signal(std::chrono::milliseconds wait, F f) {
-  constexpr std::chrono::milliseconds margin{300};  // for a server that is far away
+  constexpr std::chrono::milliseconds margin{300};  // for a distant server
   const auto start = std::chrono::steady_clock::now();
   try {
     f();
@@ -60,12 +62,12 @@ bool ask_until_signal(std::chrono::milliseconds wait, F f) {
   }
 }
 
-// Returns the number of a signal that a Stop_Signal or an Interrupts has noted and that was not
+// Returns the number of a signal that a Stop_Signal or an Interrupts has received, and that was not
 // cleared; 0 if there is none.
 int stop_signal_come();
 
-// During its lifetime, control-C (SIGINT) does not end the program: it sets a flag, and interrupts
-// blocking system calls. Only one object may exist at a time.
+// While this object exists, control-C (SIGINT) does not end the program: it sets a flag, and
+// interrupts blocking system calls. Only one object may exist at a time.
 class Interrupts {
  public:
   Interrupts();
@@ -73,10 +75,10 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  // Returns true if control-C has come since the last clear().
+  // Returns true if control-C has been typed since the last clear().
   bool has_come() const;
   void clear() const;
-  // Waits until the descriptor is readable. Returns false if control-C comes first, or has come
+  // Waits until the descriptor is readable. Returns false if control-C is typed first, or was typed
   // before.
   bool wait_for(int descriptor) const;
 
@@ -84,8 +86,8 @@ class Interrupts {
   struct sigaction old_;
 };
 
-// During its lifetime, control-C ends the program again, even inside the lifetime of an Interrupts:
-// for operations that may wait for others for a long time. A no-op without an Interrupts.
+// While this object exists, control-C ends the program, even if there is an Interrupts. Use this
+// for operations that may wait for others for a long time. Does nothing without an Interrupts.
 class Interrupts_End_Program {
  public:
   Interrupts_End_Program();
@@ -98,7 +100,8 @@ class Interrupts_End_Program {
   struct sigaction old_;
 };
 
-// From now on, a write to a pipe without a reader fails with EPIPE instead of ending the program.
+// Makes a write to a pipe without a reader fail with EPIPE, from now on, instead of ending the
+// program.
 void ignore_closed_pipes();
 
 }  // namespace joedb

@@ -29,8 +29,8 @@ struct Terminal::Editor {
   std::string history_path;
   std::string prompt;
   const Completer* completer = nullptr;
-  std::optional<char> pending;    // a byte read past an invalid sequence
-  bool has_lost_letters = false;  // true if the line being typed has invalid bytes
+  std::optional<char> pending;    // a byte that was read after an invalid sequence
+  bool has_lost_letters = false;  // the line being typed has invalid bytes
 
   static Editor& of(EditLine* el) {
     void* data = nullptr;
@@ -42,13 +42,13 @@ struct Terminal::Editor {
   static unsigned char complete(EditLine* el, int);
   unsigned char complete();
   void show(const Completions& completions);
-  // Returns a numeric capability of the terminal, or `fallback`.
+  // Returns a numeric capability of the terminal; `fallback` if it is unknown.
   std::size_t capability(const char* name, std::size_t fallback) const;
   std::size_t screen_width() const { return capability("co", 80); }
 };
 
-// Like libedit's own function, but does not lose a control-C that comes just before it waits.
-// Invalid bytes become U+FFFD, and the line is rejected.
+// Works like libedit's own function, but does not lose a control-C that is typed just before it
+// waits. Invalid bytes become U+FFFD, and the line will be rejected.
 int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
   Editor& editor = of(el);
   std::mbstate_t state{};
@@ -63,9 +63,9 @@ int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
       if (n <= 0) return static_cast<int>(n);
     }
     const std::size_t used = std::mbrtowc(character, &byte, 1, &state);
-    if (used == static_cast<std::size_t>(-2)) continue;  // an incomplete character
+    if (used == static_cast<std::size_t>(-2)) continue;  // the character is incomplete
     if (used == static_cast<std::size_t>(-1)) {
-      if (!is_first) editor.pending = byte;  // the bytes before it were invalid
+      if (!is_first) editor.pending = byte;  // the preceding bytes were invalid
       editor.has_lost_letters = true;
       *character = L'\uFFFD';
     }
@@ -73,8 +73,8 @@ int Terminal::Editor::read_character(EditLine* el, wchar_t* character) {
   }
 }
 
-// In the locale C, common in containers, libedit would treat each byte of a non-ASCII letter as
-// invalid and drop it.
+// Sets a locale for UTF-8. In the locale C, which is common in containers, libedit would drop each
+// byte of a non-ASCII letter as invalid.
 static void set_locale() {
   const auto has_multibyte_letters = [] {
     constexpr std::string_view letter = "\xc3\xbc";
@@ -89,7 +89,7 @@ static void set_locale() {
 
 unsigned char Terminal::Editor::complete(EditLine* el, int) { return of(el).complete(); }
 
-// Inserts the common prefix of all candidates. If that adds nothing, shows the candidates.
+// Inserts the common prefix of all candidates. If it adds nothing, shows the candidates.
 unsigned char Terminal::Editor::complete() {
   const LineInfo* const info = el_line(line);
   const std::string_view before(info->buffer,
@@ -122,7 +122,7 @@ unsigned char Terminal::Editor::complete() {
   return CC_REDISPLAY;
 }
 
-// Prints the candidates, in columns if more than one fits.
+// Prints the candidates, in several columns if they fit.
 void Terminal::Editor::show(const Completions& completions) {
   std::vector<std::string> texts;
   std::size_t width = 0;
@@ -152,11 +152,12 @@ std::size_t Terminal::Editor::capability(const char* name, std::size_t fallback)
   return value > 0 ? static_cast<std::size_t>(value) : fallback;
 }
 
-// libedit's EL_PROMPT_ESC mark: bytes between two marks have no width on the screen.
+// libedit's EL_PROMPT_ESC mark. Bytes between two marks take no room on the screen.
 static constexpr char invisible = '\1';
 
-// libedit sends invisible bytes together with the character that follows them, so a visible
-// character must be last. Otherwise the colour would extend to the typed text.
+// Marks colours in the prompt for libedit. A visible character must be last, because libedit sends
+// invisible bytes together with the next character. Otherwise, the colour would extend to the typed
+// text.
 static std::string mark_colours(std::string prompt) {
   static constexpr std::string_view last_space = " \x1b[0m";
   if (prompt.ends_with(last_space)) {
@@ -180,8 +181,8 @@ static std::string mark_colours(std::string prompt) {
 
 // ---- pages --------------------------------------------------------------------------------------
 
-// A buffer for text on its way to the screen. Keeps the text until the command ends, or until it
-// exceeds the screen: then starts the pager.
+// A buffer for text to be shown on the screen. Keeps the text until the command ends, or until it
+// is longer than the screen. In the latter case, starts the pager.
 class Terminal::Page : private std::streambuf {
  public:
   explicit Page(Terminal& terminal) : terminal_(terminal), stream_(this) {
@@ -235,7 +236,7 @@ class Terminal::Page : private std::streambuf {
     }
     kept_ += text;
     count_rows(text);
-    // The last row is for the prompt, the one before it for the answer of the command.
+    // Leave the last row for the prompt, and the row above it for the answer to the command.
     if (rows_ + 2 > size_.height) open_pager();
   }
 
@@ -315,7 +316,7 @@ Terminal::~Terminal() {
 
 // ---- lines --------------------------------------------------------------------------------------
 
-// Returns the prompt for the next line of a multi-line string: as wide as `prompt`.
+// Returns the prompt for the next line of a multi-line string. It is as wide as `prompt`.
 static std::string continuation_prompt(std::string_view prompt) {
   std::size_t width = 0;
   bool is_escape = false;
@@ -352,7 +353,7 @@ Terminal::Got Terminal::edit_line(const std::string& prompt, std::string& line) 
   return Got::line;
 }
 
-// Control-C discards the line being typed, with the earlier lines of the same input.
+// If control-C is typed, discards the line being typed, and the earlier lines of the same input.
 std::optional<std::string_view> Terminal::read_line(const std::string& prompt,
                                                     const Completer& completer) {
   out_.flush();
@@ -395,7 +396,8 @@ void Terminal::check() {
   if (interrupts_.has_come()) throw Display_Stopped("stopped");
 }
 
-// ---- what it can do -----------------------------------------------------------------------------
+// ---- capabilities
+// --------------------------------------------------------------------------------
 
 bool has_colours(Colour colour) {
   if (colour != Colour::automatic) return colour == Colour::always;

@@ -11,18 +11,18 @@
 
 namespace joedb {
 
-// A terminal: input lines with editing, history and completion by the tab key (libedit), and a
-// screen for the answers. During its lifetime, control-C does not end the program: it discards the
-// line being typed, or stops the output. Only one object may exist at a time.
+// A terminal: input lines with editing, history, and completion by the tab key (libedit), and a
+// screen for the answers. While it exists, control-C does not end the program: it discards the line
+// being typed, or stops the output. Only one object may exist at a time.
 class Terminal : public Line_Source, public Screen {
  public:
-  // The history is stored in $HOME/`history`. With `has_multiline`, a line with an open string
+  // The history is stored in $HOME/`history`. If `has_multiline`, a line with an unclosed string
   // continues on the next line.
   Terminal(std::ostream& out, const char* history, bool has_multiline);
   ~Terminal() override;
 
-  // From now on, control-C at a prompt makes next() throw Display_Stopped, so that the caller can
-  // discard the earlier lines of an unfinished statement.
+  // Makes next() throw Display_Stopped, from now on, if control-C is typed at a prompt. The caller
+  // can then discard the earlier lines of an unfinished statement.
   void stop_at_interrupts() { stops_at_interrupts_ = true; }
 
   Size size() const override;
@@ -45,10 +45,10 @@ class Terminal : public Line_Source, public Screen {
   const Interrupts interrupts_;
   std::unique_ptr<Editor> editor_;
   std::unique_ptr<Page> page_;
-  std::string text_;  // the last input; several lines if it has a multi-line string
+  std::string text_;  // the last input, which has several lines if it has a multi-line string
 };
 
-// Returns true if output is to be coloured, by --color, NO_COLOR and TERM.
+// Returns true if output is to be coloured, according to --color, NO_COLOR and TERM.
 enum class Colour { automatic, always, never };
 bool has_colours(Colour colour);
 

@@ -127,8 +127,8 @@ class Changer {
     throw Exception(refusal_text(plan_, command_.is_theirs));
   }
 
-  // Runs before the checkpoint, while a rollback is possible: a change that cannot be printed is
-  // not written.
+  // Makes the text for the output before the checkpoint. If this fails, a rollback is still
+  // possible, so a change that cannot be printed is not written.
   void make_text() {
     if (command_.is_json) {
       print_json(result(), text_);
@@ -175,8 +175,8 @@ class Changer {
   const Find_Changes& find_;
   Transaction_Content wanted_;
   Plan plan_;
-  Transaction_Info info_;    // of the written transaction
-  std::ostringstream text_;  // printed after the write has succeeded
+  Transaction_Info info_;    // about the written transaction
+  std::ostringstream text_;  // to be printed after the change has been written
 };
 
 }  // namespace

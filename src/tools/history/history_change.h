@@ -9,8 +9,8 @@
 #include "tools/frame/file_transaction.h"
 #include "tools/frame/terminal.h"
 
-// Shared parts of joedb_undo, joedb_revert and joedb_restore, which append changes derived from the
-// history of a file, in a transaction of their own.
+// Shared parts of joedb_undo, joedb_revert and joedb_restore. These commands derive changes from
+// the history of a file, and append them as a separate transaction.
 
 namespace joedb {
 
@@ -20,8 +20,7 @@ struct History_Change {
   bool is_dry_run = false;
   bool is_json = false;
   bool is_complete = false;
-  // For joedb_undo: whether it may drop tables and fields, and whether it asks before large
-  // deletions.
+  // For joedb_undo: true if it may drop tables and fields; true if it asks before large deletions.
   bool may_drop = true;
   bool asks = false;
   Colour colour = Colour::automatic;
@@ -30,20 +29,22 @@ struct History_Change {
   Transaction_Options transaction;
 };
 
-// --dry-run, --message, --author, --all, --json, --color, --options, --recovery, --no_seals
+// Adds --dry-run, --message, --author, --all, --json, --color, --options, --recovery and
+// --no_seals.
 void add_history_change_options(Options& options, History_Change& command);
-// --ours, --theirs
+// Adds --ours and --theirs.
 void add_conflict_options(Options& options, History_Change& command);
 
 inline constexpr File_Grammar history_change_grammar{.default_mode = Open_Mode::write_existing,
                                                      .has_sources = false};
 
-// Arguments: the file, its current content, and how to read the file.
+// Finds the changes to append. The arguments are the file, its current content, and how to read the
+// file.
 using Find_Changes = std::function<Transaction_Content(Abstract_File&, const Database&, Recovery)>;
 
 // Opens the file, appends the changes that find() returns, and prints them. Returns the exit code.
-// Prints conflicts; throws Exception, and writes nothing, if they are not resolved by --ours or
-// --theirs.
+// Prints conflicts. If --ours or --theirs do not resolve them, throws Exception, and writes
+// nothing.
 int change_by_history(const File_Argument& file, const History_Change& command,
                       const Find_Changes& find);
 

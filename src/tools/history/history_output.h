@@ -14,19 +14,20 @@
 
 namespace joedb {
 
-// A null reference becomes null, a blob [position, size].
+// Returns a value as JSON. A null reference becomes null; a blob becomes [position, size].
 Json json_of(const Value& value);
-// Position, time, author and comments of a transaction, without its changes.
+// Returns position, time, author and comments of a transaction, without its changes.
 Json json_of(const Transaction_Info& info);
-// The part of `change` about one record; with a null `record`, all of it.
+// Returns the part of `change` that is about `record`; all of it if `record` is null.
 Json json_of(const Change& change, Record_Id record);
 
 class History_Output : public Transaction_Output {
  public:
-  // `out` must outlive this object. The options set the colours of `style`, and is_complete.
+  // `out` must outlive this object. `options` override the colours and is_complete of `style`.
   History_Output(std::ostream& out, const History_Options& options, History_Text::Style style = {});
 
-  // Like the functions of History_Text, or one JSON object on a line.
+  // These functions print like those of History_Text; with --json, they print an object on one
+  // line.
   void print(const Transaction_Summary& summary) override;
   void print(const Transaction& transaction) override;
   void print_all(const Transaction& transaction);
@@ -35,7 +36,7 @@ class History_Output : public Transaction_Output {
     std::string file;
     Offset position = 0;
   };
-  // Prints the differences between two states, or one JSON object.
+  // Prints the differences between two states; with --json, as one object.
   void print_difference(const State& from, const State& to, const std::vector<Change>& changes,
                         bool has_changes);
 
@@ -48,8 +49,8 @@ class History_Output : public Transaction_Output {
   History_Text text_;
 };
 
-// Calls print(stream) with a stream to standard output or, on a terminal, to the pager. Returns
-// when the user has left the pager, which may end print() early.
+// Calls print(stream). The stream goes to standard output or, on a terminal, to the pager. Returns
+// when the user has quit the pager. If the user quits early, print() also ends early.
 void print_paged(bool may_page, const std::function<void(std::ostream&)>& print);
 
 }  // namespace joedb

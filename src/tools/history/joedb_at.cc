@@ -10,7 +10,7 @@ namespace joedb {
 
 namespace {
 
-// Commands that read files with open_source, and write none.
+// Commands that read files by open_source, and write no file.
 constexpr std::array<std::string_view, 12> readers{
     "log", "show",  "diff",   "blame",  "logdump",   "to_json",
     "sql", "stats", "export", "verify", "sha256sum", "interpreter"};
@@ -25,7 +25,7 @@ const Command& find_reader(const std::string& name) {
   throw Usage_Error(name + " is not a command that only reads: expected one of " + names);
 }
 
-// Returns the position where the state ends.
+// Returns the position of the state.
 Offset find_end(const std::string& name, const When& when) {
   const auto file = open_source(name, {});
   return name_file_in_errors(file->get_name(), [&] {
@@ -61,7 +61,7 @@ int run_at(std::vector<std::string> arguments) {
   for (const std::string_view reader : readers)
     offered.push_back({std::string(reader), find_command(all_commands(), reader)->help});
   options.offer(2, offered);
-  // Arguments after COMMAND belong to COMMAND.
+  // The arguments after COMMAND are those of COMMAND.
   constexpr int own_word_count = 3;
   auto own_end = arguments.begin();
   for (int words = 0; own_end != arguments.end() && words < own_word_count; ++own_end)
@@ -82,7 +82,7 @@ int run_at(std::vector<std::string> arguments) {
   }
   const Offset end = find_end(name, when);
   rest.insert(rest.begin(), name);
-  if (command->run == run_interpreter)  // opens files without open_source
+  if (command->run == run_interpreter)  // it does not open files by open_source
     rest.insert(rest.begin(), {"--until", std::to_string(end)});
   set_past(name, end);
   return command->run(std::move(rest));

@@ -12,9 +12,9 @@ namespace joedb {
 
 namespace {
 
-// Lets the file system copy the bytes, so that both files share them. Returns false if it cannot.
-// The file is opened again by its name, which may belong to another file by now: so the two ends of
-// the copy are compared.
+// Makes the file system copy the bytes, so that both files share them. Returns false if this is not
+// possible. The file is opened by its name, which another file may have taken, so the ends of both
+// copies are compared.
 bool try_to_share(const Abstract_File& file, New_File& branch, Offset end) {
   if (dynamic_cast<const File*>(&file) == nullptr) return false;
   if (!copy_in_file_system(file.get_name(), branch.path(), end)) return false;
@@ -48,7 +48,7 @@ void write_branch(Abstract_File& file, Recovery recovery, const When& when, New_
   if (may_be_damaged) options.recovery = Recovery::ignore_header;
   const auto complete = [&](Writable_Journal& journal) {
     journal.replay(Ignore_Entries());
-    // Append nothing to other journals, so that the rest of FILE can still be pushed to NEW.
+    // Append nothing to any other journal, so that the rest of FILE can still be pushed to NEW.
     if (original.get_integrity() == Integrity::each_checkpoint) journal.enable_integrity();
     journal.hard_checkpoint();
   };

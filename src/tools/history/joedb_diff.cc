@@ -30,12 +30,13 @@ struct Difference {
   History_Output::State to;
   std::vector<Change> changes;
   Offset blobs_end;  // as in write_patch
-  Names names;       // names at `from`, for a patch
+  Names names;       // the names at `from`, for a patch
 };
 
-// ---- what differs -------------------------------------------------------------------------------
+// ---- differences
+// ---------------------------------------------------------------------------------
 
-// Applies only schema entries.
+// A handler that applies only schema entries.
 struct Schema {
   template <class Entry>
   void operator()(const Entry& entry) {
@@ -111,7 +112,7 @@ Difference of_files(const std::string& a, const std::string& b, const Diff_Comma
   return {from.state, to.state, std::move(changes), 0, names_of(from.database)};
 }
 
-// Keeps only the changes of one record.
+// Removes all changes except those of one record.
 void select(std::vector<Change>& changes, Record_Id record) {
   std::erase_if(changes, [&](const Change& change) {
     return !change.is_of_records() || record < change.record ||
@@ -183,7 +184,7 @@ int run_diff(std::vector<std::string> arguments) {
     from = parse_when(second, "FROM");
     to = parse_when(words->take_last_name(), "TO");
   } else {
-    // A file takes precedence over a tag.
+    // If a file and a tag have this name, use the file.
     from = parse_when(second, std::time(nullptr));
     std::error_code ignored;
     if (from && !from->moment && (is_url(second) || std::filesystem::exists(second, ignored)))

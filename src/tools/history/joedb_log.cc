@@ -17,7 +17,7 @@ struct Log_Command {
   Log_Request request;
 };
 
-// Prints new transactions as they are written, until the user stops the program.
+// Prints new transactions when they are written, until the user stops the program.
 void follow(Log_View& view, const std::string& name, History_Output& printer) {
   constexpr std::chrono::milliseconds max_wait{500};
   File_Watch watch(name);

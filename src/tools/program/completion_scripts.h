@@ -1,8 +1,9 @@
 #ifndef JOEDB_SRC_TOOLS_PROGRAM_COMPLETION_SCRIPTS_H
 #define JOEDB_SRC_TOOLS_PROGRAM_COMPLETION_SCRIPTS_H
 
-// The scripts that joedb completion prints. @NAMES@ stands for all names of the program. A tool
-// asks the program joedb in its own directory, or else the one in the search path.
+// The scripts that `joedb completion` prints. @NAMES@ is replaced by all names of the program. To
+// complete a tool, a script asks the program joedb in the directory of the tool or, if there is
+// none, the one in the search path.
 
 namespace joedb {
 

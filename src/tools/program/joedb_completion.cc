@@ -9,8 +9,8 @@
 #include "tools/frame/parser.h"
 #include "tools/program/completion_scripts.h"
 
-// joedb completion. The scripts are short, and ask this program for the possible words, so that all
-// shells complete the same words, of the installed version.
+// Implements `joedb completion`. The scripts are short, and ask this program for the possible
+// words. So all shells offer the same words, which match the installed version.
 
 namespace joedb {
 
@@ -25,13 +25,13 @@ bool has(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Prints the words that can follow in a command line: "WORD<tab>MEANING" for each, and
-// ":files<tab>PATTERN" or ":directories" for file names.
+// Prints the possible next words of a command line, as "WORD<tab>MEANING"; for file names, prints
+// ":files<tab>PATTERN" or ":directories".
 class Completer {
  public:
   explicit Completer(std::string current) : current_(std::move(current)) {}
 
-  // `words` are the words before the current one.
+  // `words` are the words before the word to complete.
   void run(std::vector<std::string> words) {
     const Command* command = find_command(all_commands(), base_name(words.front()));
     words.erase(words.begin());
@@ -118,7 +118,7 @@ class Completer {
       std::cout << ":files\t" << kind.pattern << '\n';
   }
 
-  // Adds the options that are not given yet.
+  // Adds the options that were not given yet.
   void add_options(const Tool_Description& tool, const std::vector<std::string>& words) {
     for (const Option_Description& option : tool.options) {
       const auto is_given = [&](const std::string& name) { return has(words, name); };
@@ -138,7 +138,7 @@ class Completer {
                                  : tool.words[std::min(position, tool.words.size() - 1)]);
   }
 
-  // Returns the kind of value that the previous word requires; null if it requires none.
+  // Returns the kind of the value that must follow the previous word; null if none must follow.
   static const Value_Kind* kind_after(const Tool_Description& tool,
                                       const std::vector<std::string>& words) {
     if (words.empty()) return nullptr;
@@ -148,7 +148,8 @@ class Completer {
     return nullptr;
   }
 
-  // Counts the positional words: not options, values of options, or words that precede a file name.
+  // Counts the positional words. These are all words except options, their values, and words that
+  // precede a file name.
   static std::size_t count_words(const Tool_Description& tool,
                                  const std::vector<std::string>& words) {
     std::size_t count = 0;
@@ -206,7 +207,8 @@ void write_script(const std::filesystem::path& path, const std::string& script) 
   write_new_file(path.string(), New_File::Existing::replace, script);
 }
 
-// bash and fish load the file with the name of the completed program.
+// Writes one script for zsh. For bash and fish, writes one script per program, because these shells
+// load the file that has the name of the program.
 void write_scripts(const std::filesystem::path& share) {
   write_script(share / "zsh/site-functions/_joedb", script_of("zsh"));
   std::istringstream names(program_names());

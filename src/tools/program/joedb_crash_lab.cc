@@ -64,7 +64,7 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
-// Shows progress on a terminal, once a second.
+// Shows progress on a terminal once a second.
 class Lab_Progress {
  public:
   ~Lab_Progress() {

@@ -10,7 +10,7 @@
 #include "tools/frame/output.h"
 #include "tools/frame/parser.h"
 
-// joedb man: pages for man(1), in roff(7), generated from the descriptions behind --help.
+// Implements `joedb man`: generates pages for man(1), in roff(7), from the descriptions for --help.
 
 namespace joedb {
 
@@ -18,7 +18,7 @@ namespace {
 
 // ---- roff ---------------------------------------------------------------------------------------
 
-// Escapes a text line for roff, so that it is not a request.
+// Escapes a line of text, so that roff does not take it for a request.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -42,8 +42,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Writes the lines of a help text. Lines that begin with a space are printed verbatim; others form
-// paragraphs, in which a short line ends with a line break.
+// Writes the lines of a help text. Lines that begin with a space are printed verbatim. Other lines
+// form paragraphs, in which a short line ends with a line break.
 class Text_Writer {
  public:
   explicit Text_Writer(std::string& out) : out_(out) {}
@@ -78,7 +78,7 @@ class Text_Writer {
 
 // ---- pages --------------------------------------------------------------------------------------
 
-// The content of a page: the description of a tool, or a list of subcommands.
+// The content of a page: either the description of a tool, or a list of subcommands.
 struct Page {
   std::string name;  // "joedb-wal-dump"
   std::string alias;
@@ -130,7 +130,7 @@ std::string body(const Tool_Description& tool) {
 std::string body(const Page& page) {
   std::string usage = page.name;
   std::replace(usage.begin(), usage.end(), '-', ' ');
-  if (page.commands.empty())  // it parses its command line itself
+  if (page.commands.empty())  // it parses its own command line
     return bold(usage) + "\n.fi\n.SH DESCRIPTION\nSee " + bold(usage + " --help") + ".\n";
   std::string text = bold(usage) + " \\fICOMMAND\\fR [\\fIargument\\fR...]\n.fi\n.SH COMMANDS\n";
   for (const Command* command : page.commands)
@@ -176,7 +176,7 @@ Page first_page() {
   return page;
 }
 
-// Calls f(page) for each command; each command precedes its subcommands.
+// Calls f(page) for each command. A command comes before its subcommands.
 void for_each_page(const std::string& parent, std::span<const Command> commands,
                    const std::function<void(const Page&)>& f) {
   for (const Command& command : commands) {
@@ -208,7 +208,7 @@ void write_page(const std::filesystem::path& folder, const std::string& name,
   write_new_file((folder / (name + ".1")).string(), New_File::Existing::replace, text);
 }
 
-// Writes the pages of all commands. The page of an alias refers to the page of its command.
+// Writes the pages of all commands. The page of an alias refers to the page of the command.
 void write_pages(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   write_page(folder, "joedb", text_of(first_page()));

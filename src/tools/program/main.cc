@@ -84,9 +84,9 @@ static std::string_view last_part(std::string_view path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
-// A parsed command line.
+// A command line, parsed.
 struct Call {
-  std::string name;  // name as called: "joedb_pack", "joedb pack"
+  std::string name;  // as called, for example "joedb_pack" or "joedb pack"
   const Command* command = nullptr;
   std::vector<std::string> arguments;
 };
@@ -106,7 +106,7 @@ static Call make_call(int argc, char** argv) {
 static constexpr const char* usage =
     "usage: joedb COMMAND [argument...]\nMore is shown by joedb --help.";
 
-// Implements joedb help [COMMAND...].
+// Implements `joedb help [COMMAND...]`.
 static int run_help(std::vector<std::string> words) {
   if (words.empty()) {
     print_help();
@@ -146,7 +146,8 @@ static int run(Call& call) {
 
 // ---- errors -------------------------------------------------------------------------------------
 
-// Messages of exceptions begin with the operation. For users, puts the name of the file first.
+// Returns the message of an exception for users. Messages of exceptions begin with the operation;
+// for users, the name of the file comes first.
 static std::string user_message(const std::exception& error) {
   const std::string text = error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
@@ -159,7 +160,7 @@ static std::string user_message(const std::exception& error) {
   return io->action == "opening" ? text.substr(io->action.size() + 1) : text;
 }
 
-// Returns the message of joedb 10 for the error.
+// Returns the message that joedb 10 has for the error.
 static std::string classic_text(const std::exception& error) {
   if (const auto* const damage = dynamic_cast<const Corruption_Error*>(&error))
     return damage->reason();
@@ -175,8 +176,8 @@ static void print_error(const Call& call, const std::exception& error) {
   std::fflush(stdout);
   const std::string text = is_classic() ? "Exception caught: " + classic_text(error)
                                         : call.name + ": " + user_message(error);
-  // Names of files, tables and fields may be of others: of their bytes, only ends of lines are
-  // printed as they are.
+  // Escape control characters except line ends, because names of files, tables and fields may come
+  // from others.
   std::fprintf(stderr, "%s\n", plain_lines(text).c_str());
 }
 
@@ -184,7 +185,7 @@ static void print_error(const Call& call, const std::exception& error) {
 
 int main(int argc, char** argv) {
   joedb::reserve_standard_descriptors();
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error, like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit is an error, like a full disk
   joedb::announce_lock_waits();
   joedb::Call call = joedb::make_call(argc, argv);
   try {
@@ -199,7 +200,7 @@ int main(int argc, char** argv) {
     return 1;
   } catch (const std::exception& error) {
     joedb::print_error(call, error);
-    // joedb_client of joedb 10 returns 0 after errors.
+    // joedb_client of joedb 10 returns 0 even after errors.
     const bool is_client = call.command != nullptr && call.command->run == joedb::run_client;
     return joedb::is_classic() && is_client ? 0 : 1;
   }

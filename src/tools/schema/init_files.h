@@ -1,7 +1,7 @@
 #ifndef JOEDB_SRC_TOOLS_SCHEMA_INIT_FILES_H
 #define JOEDB_SRC_TOOLS_SCHEMA_INIT_FILES_H
 
-// The files that joedb init creates for a project. @NAME@ stands for the name of the project.
+// The files that `joedb init` creates for a project. @NAME@ is replaced by the name of the project.
 
 namespace joedb {
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names of CMake targets, and of files at the path of the program.
+// Reserved names: of CMake targets, and of files at the path of the program.
 constexpr std::array reserved_names{
     "all",     "clean",      "edit_cache",    "help", "install",    "list_install_components",
     "package", "preinstall", "rebuild_cache", "test", "CMakeFiles", "joedb_generated"};
@@ -42,7 +42,7 @@ std::string replaced(std::string text, const std::string& name) {
   return text;
 }
 
-// A temporary folder that is removed unless it is renamed.
+// A temporary directory. The destructor removes it, unless it was renamed.
 class New_Folder {
  public:
   explicit New_Folder(const fs::path& name)
@@ -59,7 +59,7 @@ class New_Folder {
   New_Folder& operator=(const New_Folder&) = delete;
 
   const fs::path& path() const { return path_; }
-  // Also replaces an empty folder.
+  // Replaces the directory `name` if it exists and is empty.
   void rename_to(const fs::path& name) { fs::rename(path_, name); }
 
  private:
@@ -96,7 +96,7 @@ int run_init(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   fs::path folder = words->take_last_name();
-  if (!folder.has_filename()) folder = folder.parent_path();  // "shop/"
+  if (!folder.has_filename()) folder = folder.parent_path();  // for a name like "shop/"
   const std::string name = folder.filename().string();
   check_name(name, *words);
   if (fs::exists(fs::symlink_status(folder)) &&

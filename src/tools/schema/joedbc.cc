@@ -39,7 +39,7 @@ With --python, writes c.py instead: a Python module with a function open(), and 
 tables and fields for editors and mypy. It needs the package joedb (docs/python.md).
 )";
 
-// Prints the findings in the form that editors parse: FILE:LINE:COLUMN: error: TEXT.
+// Prints the findings in a form that editors can parse: FILE:LINE:COLUMN: error: TEXT.
 static int check(const std::string& base, bool is_json) {
   const std::vector<Finding> findings = check_schema(base);
   Json all = Json::array();

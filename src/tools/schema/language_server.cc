@@ -13,9 +13,9 @@
 #include "tools/schema/schema_check.h"
 
 // A language server for schemas, with diagnostics and completion:
-// https://microsoft.github.io/language-server-protocol. The text of a document open in the editor
-// takes precedence over the file. Messages are bounded. A request that is not understood is
-// answered by an error, a notification is ignored.
+// https://microsoft.github.io/language-server-protocol. If a document is open in the editor, its
+// text there is used instead of the file. The size of messages is limited. The answer to an unknown
+// request is an error; an unknown notification is ignored.
 
 namespace joedb {
 
@@ -94,11 +94,11 @@ std::string_view line_of(std::string_view text, int number) {
   return text.substr(0, text.find('\n'));
 }
 
-// In UTF-16, a character with four bytes of UTF-8 counts as two units.
+// In UTF-16, a character that has four bytes in UTF-8 counts as two units.
 bool is_start(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 int units_of(char c) { return static_cast<unsigned char>(c) >= 0xf0 ? 2 : is_start(c) ? 1 : 0; }
 
-// Converts an offset in characters to UTF-16 units.
+// Converts an offset from characters to UTF-16 units.
 int units_before(std::string_view line, int characters) {
   int units = 0;
   for (const char c : line) {
@@ -108,7 +108,7 @@ int units_before(std::string_view line, int characters) {
   return units;
 }
 
-// Returns the part of a line before an offset in UTF-16 units.
+// Returns the part of a line before an offset, which is in UTF-16 units.
 std::string_view prefix_of(std::string_view line, int units) {
   for (std::size_t i = 0; i < line.size(); ++i)
     if (is_start(line[i]) && (units -= units_of(line[i])) < 0) return line.substr(0, i);
@@ -122,7 +122,7 @@ std::vector<std::string> text_words(std::string_view text) {
 
 // ---- completion ---------------------------------------------------------------------------------
 
-// Names that the lines of a schema declare, even if the schema is invalid.
+// The names that the lines of a schema declare, even if the schema is invalid.
 class Names {
  public:
   explicit Names(const std::string& text) {
@@ -161,7 +161,7 @@ const std::vector<std::string> option_commands{
 const std::vector<std::string> types{"string", "blob",    "int8",    "int16",   "int32",
                                      "int64",  "float32", "float64", "boolean", "references"};
 
-// Returns the words that may follow `words` in a line.
+// Returns the words that may come after `words` in a line.
 std::vector<std::string> possible(const std::vector<std::string>& words, const Names& names,
                                   bool is_schema) {
   static const std::set<std::string> without_table{"create_table",
@@ -200,7 +200,7 @@ class Language_Server {
       if (length == 0) break;
       std::string text(length, '\0');
       if (!std::cin.read(text.data(), static_cast<std::streamsize>(length))) break;
-      // Deeper values are dropped: to copy them would need an equally deep stack.
+      // Drop values that are nested more deeply, because copying them would need a deep stack.
       constexpr int deepest = 50;
       const auto is_wanted = [](int depth, auto, auto&) { return depth < deepest; };
       handle(nlohmann::json::parse(text, is_wanted, false));
@@ -266,7 +266,7 @@ class Language_Server {
     if (method == "textDocument/didOpen" && texts_.size() < max_documents)
       texts_[path] = document.at("text").get<std::string>();
     else if (method == "textDocument/didChange" && texts_.contains(path))
-      // each change is the whole text
+      // Each change has the whole text.
       for (const Message& change : parameters.at("contentChanges"))
         texts_[path] = change.at("text").get<std::string>();
     else if (method == "textDocument/didClose")
@@ -279,7 +279,8 @@ class Language_Server {
     return found == texts_.end() ? read_from_disk(path) : found->second;
   }
 
-  // Also publishes empty lists, to clear earlier diagnostics of a file.
+  // Publishes the diagnostics of all files of a schema. Publishes an empty list for a file that had
+  // diagnostics before, to clear them.
   void publish(const std::string& base) {
     std::map<std::string, Message> by_file;
     for (const std::string& file : published_[base]) by_file[file] = Message::array();
@@ -298,7 +299,7 @@ class Language_Server {
     }
   }
 
-  // The range is from the position of the error to the end of the word.
+  // Makes a diagnostic whose range is from the position of the error to the end of the word.
   Message diagnostic_of(const Finding& finding) const {
     const std::string text = read(finding.file).value_or("");
     const std::string_view line = line_of(text, finding.line - 1);

@@ -3,8 +3,8 @@
 
 namespace joedb {
 
-// joedbc --language-server: the Language Server Protocol on standard input and output, until the
-// editor ends it. Returns the exit code.
+// Runs joedbc --language-server: the Language Server Protocol on standard input and output, until
+// the editor ends it. Returns the exit code.
 int run_language_server();
 
 }  // namespace joedb

@@ -41,14 +41,14 @@ using compiler::Diagnostic;
 
 // ---- the schema ---------------------------------------------------------------------------------
 
-// Returns the index of the word to report for an error that names no column: the new name, or else
-// the id of a record.
+// Returns the index of the word to report for an error without a column: the new name, or the id of
+// a record.
 std::size_t invalid_word(std::string_view command) {
   if (command == "create_table" || command == "drop_table" || command == "custom") return 1;
   return command == "rename_field" ? 3 : 2;
 }
 
-// A schema, executed line by line; lines that fail are skipped.
+// A schema that is executed line by line. Lines that fail are skipped.
 class Schema {
  public:
   Schema(const std::string& file, std::string_view text)
@@ -87,7 +87,7 @@ class Schema {
     try {
       std::rethrow_exception(loop_.failures().error);
     } catch (const Line_Error& failure) {
-      // If a table could not be created, report it once, not for each of its fields.
+      // If a table could not be created, report this once, and not for each of its fields.
       const bool is_unknown_table = dynamic_cast<const Unknown_Table*>(&failure) != nullptr;
       if (is_unknown_table && !unknown_tables_.insert(failure.reason).second) return;
       error.text = failure.reason;
@@ -104,11 +104,11 @@ class Schema {
   Writable_Database database_;
   Command_Loop loop_;
   bool has_ended_ = false;
-  std::set<std::string> unknown_tables_;  // errors about them
+  std::set<std::string> unknown_tables_;  // tables for which an error was added
   std::vector<Diagnostic> errors_;
 };
 
-// Sets the line and column of the last declaration of the diagnostic's name in the schema.
+// Sets the position of a diagnostic to the last declaration of its name in the schema.
 void find_place(Diagnostic& diagnostic, std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::size_t>, 5> declarations{
       {{"create_table", 1},
@@ -138,8 +138,8 @@ class Checker {
  public:
   explicit Checker(const Read_File& read) : read_(read) {}
 
-  // Checks BASE.joedbi and BASE.joedbc. Returns nullopt if they have errors. `main` is the model of
-  // the main schema if this is a message schema, null otherwise.
+  // Checks BASE.joedbi and BASE.joedbc. Returns nullopt if they have errors. For a message schema,
+  // `main` is the model of the main schema; otherwise null.
   std::optional<compiler::Model> check(const std::string& base,
                                        const compiler::Model* main = nullptr) {
     const std::string file = base + ".joedbi";
@@ -163,7 +163,7 @@ class Checker {
     return std::nullopt;
   }
 
-  // Checks the folder BASE.rpc, if it exists.
+  // Checks the directory BASE.rpc if it exists.
   void check_rpc(const fs::path& folder, const compiler::Model& main) {
     if (!fs::is_directory(folder)) return;
     std::vector<std::string> names;
@@ -184,7 +184,7 @@ class Checker {
     }
   }
 
-  // Files in the order of their first finding; within a file, by line.
+  // Returns the findings by file, in the order of the first finding of each file, and then by line.
   std::vector<Finding> findings() && {
     const auto rank = [all = findings_](const std::string& file) {
       return std::find_if(all.begin(), all.end(), [&](const auto& f) { return f.file == file; }) -

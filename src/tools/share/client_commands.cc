@@ -56,12 +56,12 @@ constexpr Command_Help client_help[] = {
 };
 
 using std::chrono::milliseconds;
-// Limit on the delay between a stop signal and the end of a wait.
+// Maximum delay between a stop signal and the end of a wait.
 constexpr milliseconds max_wait{200};
 constexpr milliseconds classic_max_wait{500};
 
-// Reads a number of seconds, which may have decimals. Returns `fallback` if the argument is missing
-// or invalid.
+// Reads a number of seconds, which may have decimals. If the argument is missing or invalid,
+// returns `fallback`.
 milliseconds read_seconds(Line_Reader& in, double fallback) {
   const double n = in.has_more() ? in.read_value<double>() : fallback;
   const bool is_usable = !in.has_failed() && n >= 0 && n <= 1e9;
@@ -86,7 +86,7 @@ class Client_Commands {
 
   void transaction(std::ostream& out, std::string_view why) {
     std::optional<Lock_Notice> notice(interpreters_.server);
-    // The wait for the lock may be long, so control-C must end the program meanwhile.
+    // Control-C must end the program during the wait for the lock, which may be long.
     std::optional<Interrupts_End_Program> may_wait(std::in_place);
     Client_Lock lock(client_);
     may_wait.reset();
@@ -112,7 +112,7 @@ class Client_Commands {
       end = nested.run(loop_.input(), out);
       loop_.add(nested.failures());
       if (end == Command_Loop::End::end_of_input || end == Command_Loop::End::quit) {
-        // joedb 10 keeps entries that it could not push in its file.
+        // joedb 10 keeps the entries in its file if it could not push them.
         if (loop_.settings().is_classic) {
           lock.do_checkpoint();
         } else {
@@ -166,8 +166,8 @@ class Client_Commands {
   }
 
  private:
-  // An empty pull updates the modification time of the file, to show that the client is still
-  // polling.
+  // Pulls once. Even if there is nothing new, updates the modification time of the file, to show
+  // that the client is still polling.
   void pull(std::ostream& out, milliseconds wait, Stop_Signal& stop) {
     Offset size = 0;
     milliseconds part;
@@ -196,8 +196,8 @@ class Client_Commands {
     }
   }
 
-  // Calls f(stop). Returns false, after a pause, if the connection was lost for too long: these
-  // commands go on for ever, unless the command line says how long to try.
+  // Calls f(stop). If the connection has been lost for too long, pauses, and returns false: these
+  // commands run forever, unless the command line limits the time for retries.
   template <class F>
   bool is_answered(Stop_Signal& stop, F f) {
     try {

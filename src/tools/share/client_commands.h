@@ -10,21 +10,23 @@
 
 namespace joedb {
 
-// The parts of the commands db and transaction that depend on the representation of the journal.
+// The parts of the commands `db` and `transaction` that depend on the representation of the
+// journal.
 struct Client_Interpreters {
-  // Adds commands to a read-only loop (db), or to a loop that writes in a transaction.
+  // Add commands to a loop: to the read-only loop of `db`, or to the loop of `transaction`, which
+  // writes.
   std::function<void(Command_Loop&)> add_db_commands = {};
   std::function<void(Command_Loop&)> add_transaction_commands = {};
-  // Names in the prompt: "db", "transaction", or "db(blobs)", "transaction(journal)".
+  // The names in the prompt: "db" or "db(blobs)", "transaction" or "transaction(journal)".
   std::string db_name = "db";
   std::string transaction_name = "transaction";
-  // The server whose lock transactions wait for; null if there is none.
+  // Transactions wait for the lock of this server; null if there is none.
   Connector* server = nullptr;
-  // True if pull_every and push_every end when the connection is lost for too long.
+  // True if pull_every and push_every end after the connection has been lost for too long.
   bool gives_up = false;
 };
 
-// For example "writable_client(41+14)(pull to sync)".
+// Returns a prompt like "writable_client(41+14)(pull to sync)".
 std::string client_prompt(const Client& client);
 
 // Adds the commands of joedb_client. All arguments must outlive the loop.

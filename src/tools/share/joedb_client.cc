@@ -122,8 +122,8 @@ class Client_Tool {
     end_hard(journal, before);
   }
 
-  // Writes a hard checkpoint if transactions ended with soft ones. `before` is the checkpoint
-  // before the first transaction.
+  // If transactions made soft checkpoints, makes a hard one. `before` is the checkpoint before the
+  // first transaction.
   template <class Store>
   void end_hard(Store& store, Offset before) {
     const Writable_Journal& journal = std::as_const(store).get_journal();
@@ -137,7 +137,7 @@ class Client_Tool {
     store.unlock();
   }
 
-  // A past state never grows, so there is nothing to pull.
+  // Reads a past state. It never grows, so there is nothing to pull.
   void read_past() {
     Database database(deleted_values());
     for (Index_Definition& index : read_indexes(options_file_, file_, options_.recovery))
@@ -149,7 +149,8 @@ class Client_Tool {
     run_loop(loop);
   }
 
-  // Recovers immediately, not at the first write: a session may exist only to recover the file.
+  // Recovers immediately, not at the first write, because the only purpose of a session may be to
+  // recover the file.
   template <class Store>
   void recover(Store& store) {
     if (options_.recovery == Recovery::none) return;
@@ -256,7 +257,7 @@ int run_client(std::vector<std::string> arguments) {
   if (moment.is_given())
     file_argument.mode = Open_Mode::read_existing;
   else if (client.recovery == Recovery::hard && !file_argument.has_mode)
-    file_argument.mode = Open_Mode::write_existing;  // requires exclusive access
+    file_argument.mode = Open_Mode::write_existing;  // needs exclusive access
   Connection_Argument connection_argument = take_connection(*words, source);
   if (connection_argument.nats)
     connection_argument.nats->log_settings.on_wait = [](const std::string& owner) {
@@ -274,7 +275,8 @@ int run_client(std::vector<std::string> arguments) {
   Open_Files open(file_argument, connection_argument, log);
   Abstract_File& file = open.file();
   require_different(file_argument, connection_argument);
-  // Check the file first: if it is not a database, no empty database is left at the connection.
+  // Check the file first. If it is not a database, no empty database must be created at the
+  // connection.
   if (is_new(connection_argument) && !is_classic() &&
       file_argument.kind == File_Argument::Kind::file && file.get_size() > 0)
     Readonly_Journal(file, client.recovery);

@@ -26,14 +26,14 @@ const char* const url_help =
     "PORT]\n"
     "nats://[USER:PASSWORD@]HOST[:PORT][,HOST...]/DATABASE, or tls://: see docs/cluster.md\n\n";
 
-// Options that all subcommands share: those of the log, and the words that name the journal.
+// Options shared by all subcommands: those of the log, and the words that name the journal.
 class Nats_Tool {
  public:
   explicit Nats_Tool(Options& options) {
     add_log_options(options, log_options_);
     allow_nats_words(options);
   }
-  // Returns false after --help.
+  // Parses the command line. Returns false if --help was given.
   bool parse(Options& options, std::vector<std::string> arguments) {
     auto words = options.parse(std::move(arguments));
     if (!words) return false;
@@ -45,9 +45,9 @@ class Nats_Tool {
   }
   Words& words() { return *words_; }
   const Nats_Argument& argument() const { return argument_; }
-  // Settings without the thread that renews the lock.
+  // Returns the settings, by which no thread renews the lock.
   const Log_Settings& log_settings() const { return argument_.log_settings; }
-  // Throws Usage_Error if --require is given, for commands that ignore it.
+  // For commands that ignore --require: throws Usage_Error if it is given.
   void refuse_require() {
     if (log_settings().required != Durability::unknown)
       words_->fail("--require is for joedb nats status, and for clients");
@@ -97,7 +97,7 @@ int run_create(std::vector<std::string> arguments) {
   return 0;
 }
 
-// Waits for the first message of a new mirror: an empty mirror cannot be opened.
+// Waits for the first message of a new mirror, because an empty mirror cannot be opened.
 void wait_for_first_message(Nats_Tool& tool) {
   Nats_Log log(tool.argument().address, tool.argument().settings, tool.log());
   Backoff backoff(System::real(), {std::chrono::milliseconds(100)}, std::chrono::seconds(30));
@@ -142,7 +142,8 @@ std::int64_t seconds_since(const Nats_Stream_State::Peer& peer) {
   return std::chrono::duration_cast<std::chrono::seconds>(peer.active).count();
 }
 
-// A new leader that has not heard from a server yet counts from the beginning of time.
+// Returns for how long a server has been silent, as text; empty if unknown. A new leader that has
+// not heard from a server reports a duration of many years.
 std::string time_of_silence(const Nats_Stream_State::Peer& peer) {
   const bool is_known = peer.active < std::chrono::hours(24 * 365);
   return is_known ? " for " + std::to_string(seconds_since(peer)) + " s" : "";
@@ -247,7 +248,8 @@ struct Journal_File {
   const Offset end;
 };
 
-// Calls f(). Replaces Content_Mismatch by an Exception that names the file and the journal.
+// Calls f(). If it throws Content_Mismatch, throws an Exception that names the file and the
+// journal.
 template <class F>
 auto compare_copies(const Nats_Tool& tool, const Journal_File& file, const char* advice, F f) {
   try {
@@ -320,8 +322,8 @@ int run_verify_log(std::vector<std::string> arguments) {
 
 // ---- repair, archive ----------------------------------------------------------------------------
 
-// Throws Exception if the file has less than the journal of the cluster. If `is_forced`, only says
-// how much is lost.
+// Throws Exception if the file has less than the journal of the cluster. If `is_forced`, only
+// prints how much will be lost.
 void require_long_enough(Nats_Tool& tool, const Journal_File& file, bool is_forced) {
   Offset end = 0;
   try {
@@ -378,7 +380,7 @@ int run_repair(std::vector<std::string> arguments) {
   std::optional<Nats_Stream_State> state = stream.state();
   if (state && (is_replacing || is_forced)) {
     require_long_enough(tool, file, is_forced);
-    // Read the whole file first: the journal is not removed for a file that cannot be read.
+    // Read the whole file first, so that the journal is not removed if the file cannot be read.
     replay_with_progress(file.journal, Ignore_Entries(), "reading " + file.file->get_name());
     file.journal.rewind();
     stream.remove();
@@ -392,7 +394,7 @@ int run_repair(std::vector<std::string> arguments) {
   compare_copies(tool, file, ": --replace replaces the one of the cluster", [&] {
     connection.compare(*file.file, journal_start, std::min(start, file.end), Content_Check::full);
   });
-  // In parts, because a push is atomic: after an interruption, complete parts remain.
+  // Push in parts, because a push is atomic: if it is interrupted, the complete parts remain.
   constexpr Offset part = Offset{1} << 25;
   Progress progress("filling " + tool.name(), start, file.end);
   Offset end = start;

@@ -14,7 +14,7 @@ namespace joedb {
 
 namespace {
 
-// Finds the end of the last entry that ends at or before `position`.
+// A handler that finds the end of the last entry that ends at or before `position`.
 struct Find_Entry_End {
   using Sees_Integrity_Entries = void;
   template <class Entry>
@@ -27,11 +27,11 @@ struct Find_Entry_End {
   Offset end = journal_start;
 };
 
-// Copies a journal up to its checkpoint to a connection.
+// Copies a journal, up to its checkpoint, to a connection.
 class Pusher {
  public:
-  // If `connection` is null, nothing is pushed. With `ends_hard`, each push is hard, whatever the
-  // options say.
+  // If `connection` is null, nothing is pushed. With `ends_hard`, each push is hard, whatever
+  // `options` say.
   Pusher(Readonly_Journal& journal, Connection* connection, const Client_Options& options,
          Offset until, bool ends_hard)
       : journal_(journal),
@@ -40,7 +40,7 @@ class Pusher {
         until_(until),
         ends_hard_(ends_hard) {}
 
-  // Releases the lock. After an error, closing the connection releases it.
+  // Releases the lock, except after an error: then closing the connection releases it.
   ~Pusher() {
     if (connection_ != nullptr && std::uncaught_exceptions() == 0) connection_->unlock();
   }
@@ -55,12 +55,13 @@ class Pusher {
     connection_->compare(journal_.get_file(), journal_start, end, options_.check);
     lock(*connection_, journal_.get_file(), end);
   }
-  // Takes the lock by an empty push, and keeps it: no one else can push while this tool runs.
+  // Takes the lock by an empty push, and keeps it, so that nobody else can push while this tool
+  // runs.
   static void lock(Connection& connection, const Abstract_File& file, Offset end) {
     connection.push(file, end, Checkpoint_Level::soft, Connection::After_Push::keep_lock);
   }
 
-  // The range of bytes that the connection received.
+  // The range of bytes that the connection has received.
   struct Pushed {
     Offset start;
     Offset end;
@@ -88,8 +89,8 @@ class Pusher {
     return options_.hard_checkpoint || ends_hard_ ? Checkpoint_Level::hard : Checkpoint_Level::soft;
   }
 
-  // Returns the end of the last entry at or before `position`: a torn entry would make the copy
-  // unreadable.
+  // Returns the end of the last entry that ends at or before `position`, because an incomplete
+  // entry would make the copy unreadable.
   Offset entry_end_before(Offset position) const {
     Readonly_Journal journal(journal_.get_file(), options_.recovery);
     Find_Entry_End find{journal, position};
@@ -108,8 +109,8 @@ class Pusher {
   const bool ends_hard_;
 };
 
-// Limit on the delay of a stop signal, and of changes that a file watch does not report: the
-// checkpoint, which is written after its entries.
+// Maximum delay after a stop signal, and after a change that a file watch does not report: the
+// checkpoint is written after its entries.
 constexpr std::chrono::milliseconds follow_interval{200};
 
 const char* const push_details =
@@ -119,7 +120,7 @@ copy of a file with an aborted transaction.
 
 )";
 
-// Prints one line, and flushes it: with --follow, a program may wait for it.
+// Prints one line, and flushes it, because with --follow, a program may wait for it.
 void print(const Pusher::Pushed& pushed) {
   print_json({{"pushed", pushed.end - pushed.start}, {"checkpoint", pushed.end}});
   finish_standard_output();
@@ -198,19 +199,20 @@ int run_push(std::vector<std::string> arguments) {
   Offset until = std::numeric_limits<Offset>::max();
   if (wanted_end)
     until = name_file_in_errors(shown_name(file_argument.name), [&] {
-      // A position may be past the end of the file.
+      // A position may be after the end of the file, so it is not checked.
       const Moment moment = resolve(file, *wanted_end, client.recovery);
       if (moment.kind == Moment::Kind::position) return moment.value;
       return find_moment(file, moment, client.recovery);
     });
-  // Read the source first: if it is unreadable, no empty database is left at the connection.
+  // Read the source first. If it is unreadable, no empty database must be created at the
+  // connection.
   if (is_new(connection_argument) && !is_classic())
     name_file_in_errors(shown_name(file_argument.name), [&] {
       Readonly_Journal(file, client.recovery).replay(Ignore_Entries(), until);
     });
   open.connect_copy(client);
   log.log("creating client");
-  // The journal of a server is only read: there is nothing to push to it.
+  // The journal of a server is only read: nothing is pushed to the server.
   const bool is_server = file_argument.kind == File_Argument::Kind::server;
   if (is_server && client.db != Client_Options::Db::none)
     Pusher::lock(open.connection(), file, open.connection().get_checkpoint());

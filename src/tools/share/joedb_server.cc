@@ -54,19 +54,19 @@ const char* const server_examples =
 constexpr File_Grammar server_grammar{.default_mode = Open_Mode::write_existing_or_create_new,
                                       .has_sources = false};
 
-// Returns FILE.sock for a database with the extension .joedb, else joedb.sock.
+// Returns FILE.sock if the database has the extension .joedb, otherwise joedb.sock.
 std::string default_socket(const File_Argument& file) {
   return file.name.ends_with(".joedb") ? file.name + ".sock" : "joedb.sock";
 }
 
-// Returns the name of a database over TCP: its file name without folder and extension.
+// Returns the name of a database over TCP: its file name without directory and extension.
 std::string database_name(const File_Argument& file) {
   return std::filesystem::path(file.name).stem().string();
 }
 
 enum class Push_Check { records, form };
 
-// Opens the journal that is served.
+// Opens the journal to serve.
 std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
                                                      const Client_Options& client,
                                                      Push_Check push_check) {
@@ -82,7 +82,7 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
   return make(std::type_identity<server::Written_Journal>());
 }
 
-// A served journal, with the objects that it uses.
+// A served journal, with the objects that it needs.
 struct Served_File {
   Served_File(const File_Argument& file, const Connection_Argument& connection,
               const Client_Options& client, Push_Check push_check, Logger& log)
@@ -106,7 +106,7 @@ struct Served_File {
   std::unique_ptr<server::Served_Journal> journal;
 };
 
-// Watchers notify the server of writes by others: to the file, or to the server or log of the
+// Watchers notify the server when others have written to the file, or to the server or log of the
 // connection.
 using Watchers = std::vector<std::unique_ptr<Watcher>>;
 void watch(Watchers& watchers, server::Socket_Server& server, const Served_File& served,
@@ -119,7 +119,7 @@ void watch(Watchers& watchers, server::Socket_Server& server, const Served_File&
     watchers.push_back(std::make_unique<Watcher>(file.name, log, notify));
 }
 
-// Options that both tools share.
+// Options shared by both tools.
 struct Server_Options {
   Client_Options client;
   Push_Check push_check = Push_Check::records;
@@ -196,8 +196,8 @@ struct Server_Options {
   }
 };
 
-// Returns the number of connections that this process may have: an eighth of its files, or 32, is
-// left for databases, their backups, and pushes that are staged in files.
+// Returns the maximum number of connections of this process. An eighth of its descriptors, and at
+// least 32, is left for databases, their backups, and pushes that are staged in files.
 std::size_t connection_limit(const Server_Options& options, Logger& log) {
   const std::size_t files = raise_file_limit();
   const std::size_t result = files - std::min(files / 2, std::max<std::size_t>(files / 8, 32));
@@ -207,8 +207,8 @@ std::size_t connection_limit(const Server_Options& options, Logger& log) {
   return result;
 }
 
-// Returns the socket that systemd has passed, if any: sd_listen_fds(3). Throws Exception if there
-// are several.
+// Returns the socket that systemd has passed; nullopt if there is none: sd_listen_fds(3). Throws
+// Exception if there are several.
 std::optional<int> inherited_socket() {
   const char* const process = std::getenv("LISTEN_PID");
   const char* const count = std::getenv("LISTEN_FDS");
@@ -219,9 +219,9 @@ std::optional<int> inherited_socket() {
   return 3;
 }
 
-// Ends the process one second after begin() unless it has ended before: it may wait for the server
-// of the connection forever. As with SIGKILL, nothing is lost: acknowledged transactions are in the
-// file.
+// Ends the process one second after begin(), if it has not ended before, because it may wait for
+// the server of the connection forever. As with SIGKILL, nothing is lost: acknowledged transactions
+// are in the file.
 class End_Limit {
  public:
   explicit End_Limit(Logger& log) : log_(log) {}
@@ -262,7 +262,7 @@ void listen(server::Socket_Server& server, const Server_Options& options, Logger
           (options.tls.certificate.empty() ? ", without TLS" : ""));
 }
 
-// Creates the files that are needed to try a server with other machines.
+// Creates the files for trying out a server with other machines.
 int make_keys(const std::string& folder) {
   namespace fs = std::filesystem;
   fs::create_directories(folder);
@@ -322,13 +322,13 @@ int run_server(std::vector<std::string> arguments) {
   server_options.check();
   const File_Argument file = take_file(*words, server_grammar);
   Connection_Argument connection = take_connection(*words);
-  serve_connection(connection);  // and keep its lock while a client holds that of this server
+  serve_connection(connection);  // keeps its lock while a client holds the lock of this server
   if (socket.empty()) socket = default_socket(file);
 
   Tool_Log log(server_options.log);
   log_client_options(log, server_options.client);
   return name_file_in_errors(file.name, [&] {
-    // Declared first, so that it also limits the time of the destructors of the other objects.
+    // Declared first, so that it also limits the time of the destructors of the objects below.
     End_Limit end_limit(log);
     const Served_File served(file, connection, server_options.client, server_options.push_check,
                              log);

@@ -7,7 +7,7 @@
 
 namespace joedb {
 
-// Limit on the delay of the destructor.
+// Maximum delay of the destructor.
 static constexpr std::chrono::milliseconds max_watch_time{500};
 
 Watcher::Watcher(const std::string& path, Logger& log, Notify notify)
@@ -40,7 +40,7 @@ void Watcher::watch_server(Connector& connector) {
   server::watch_server(connector, log_, System::real(), notify_, [this] { return !is_stopping_; });
 }
 
-// Reopens the log after an error.
+// Watches a log. Reopens it after an error.
 void Watcher::watch_log(const Nats_Argument& argument) {
   while (!is_stopping_) {
     try {

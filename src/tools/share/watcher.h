@@ -13,16 +13,16 @@
 
 namespace joedb {
 
-// Calls a function, in its own thread, when other writers have written to a file, a server, or a
+// Calls a function, in a separate thread, when other writers have written to a file, a server, or a
 // replicated log. The function may also be called without a change. The destructor returns within
-// half a second, or waits for the reply of a server that hangs.
+// half a second, unless it must wait for the reply of a server that hangs.
 class Watcher {
  public:
   using Notify = std::function<void()>;
-  // All references must outlive this object.
+  // The references must outlive this object.
   Watcher(const std::string& path, Logger& log, Notify notify);
   Watcher(Connector& connector, Logger& log, Notify notify);
-  // A replicated log.
+  // Watches a replicated log.
   Watcher(const Nats_Argument& argument, Logger& log, Notify notify);
   ~Watcher();
   Watcher(const Watcher&) = delete;

@@ -1,7 +1,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/parser.h"
 
-// Stubs for the commands that need libnats, in a build without it.
+// Stubs for the commands that need libnats, for a build without libnats.
 
 namespace joedb {
 

@@ -18,20 +18,22 @@ using wal::Entry;
 using wal::Reader;
 using wal::Stop;
 
-// Converts an entry number of the command line; returns `value` if it is absent (0). Throws
-// Usage_Error if it is negative.
+// Converts an entry number of the command line. Returns `value` if the number was not given (0).
+// Throws Usage_Error if it is negative.
 std::uint64_t sequence_of(std::int64_t given, std::uint64_t value, const Words& words) {
   if (given < 0) words.fail("entries are counted from 1");
   return given == 0 ? value : static_cast<std::uint64_t>(given);
 }
 
-// Flushes standard output first, so that the warning follows the entries that it refers to.
+// Prints a warning. Flushes standard output first, so that the warning comes after the entries to
+// which it refers.
 void warn(const std::string& text) {
   std::cout.flush();
   std::cerr << "warning: " << text << '\n';
 }
 
-// Returns the segment of the current entry, printed before its offset; empty for a log of one file.
+// Return the segment of the current entry, which is printed before its offset; empty for a log in a
+// single file.
 std::string segment_of(const Reader&) { return {}; }
 std::string segment_of(const wal::Segmented_Reader& reader) { return reader.segment(); }
 
@@ -40,7 +42,7 @@ class Printer {
  public:
   Printer(std::uint64_t from, bool with_positions) : from_(from), with_positions_(with_positions) {}
 
-  // Precondition: `reader` is before the first entry.
+  // Precondition: the reader is before the first entry.
   template <class Log_Reader>
   void warn_if_gone(const Log_Reader& reader, const std::string& name) const {
     const std::uint64_t first = reader.position().sequence;
@@ -49,7 +51,7 @@ class Printer {
            "; earlier entries were removed by a rotation");
   }
 
-  // `segment` is the file of the entry, for a log that is a directory.
+  // `segment` is the file that contains the entry, for a log in a directory.
   void print(const Entry& entry, const std::string& segment = {}) {
     if (entry.position.sequence < from_) return;
     line_.clear();
@@ -62,7 +64,7 @@ class Printer {
     std::cout.write(line_.data(), static_cast<std::streamsize>(line_.size()));
   }
 
-  // Call it when the numbers of entries begin at 1 again.
+  // Call this when the numbers of entries restart at 1.
   void forget_from() { from_ = 0; }
   std::uint64_t from() const { return from_; }
 
@@ -86,7 +88,7 @@ const char* const text_details =
 x and two hexadecimal digits, or any other character but a letter or digit, which it escapes.
 )";
 
-// Prints the good entries past the end of a log.
+// Prints the good entries after the end of a log.
 void print_later(const Abstract_File& file, Printer& printer, std::uint64_t last) {
   const wal::Report report = wal::examine(file);
   wal::require_log(file, report);
@@ -122,7 +124,7 @@ void skip_to(Reader&, std::uint64_t) {}
 void skip_to(wal::Segmented_Reader& reader, std::uint64_t sequence) {
   try {
     if (sequence > reader.position().sequence) reader.seek(sequence);
-  } catch (const Exception&) {  // not present: read all entries, and report
+  } catch (const Exception&) {  // the entry does not exist: read all entries, then report this
   }
 }
 
@@ -200,7 +202,8 @@ wal::Writer open_log(const std::string& name, wal::Format format) {
   return log;
 }
 
-// Returns 0 if standard input is not a regular file: its size is unknown.
+// Returns the size of standard input. Returns 0 if it is not a regular file, because its size is
+// unknown.
 Offset size_of_standard_input() {
   std::error_code error;
   const std::filesystem::path path = "/dev/stdin";
@@ -279,8 +282,8 @@ directory, they are appended to its segments.
 
 // ---- tail ---------------------------------------------------------------------------------------
 
-// Returns true, and warns, if the numbers begin at 1 again: the log was reset, or it is another
-// one.
+// Returns true, and prints a warning, if the numbers of entries restart at 1: the log was reset, or
+// this is another log.
 bool has_restarted(const std::string& name, const Reader& reader, std::uint64_t old_id,
                    std::uint64_t next) {
   const std::string missed =
@@ -306,7 +309,7 @@ class Follower {
   Follower(const std::string& name, Log_Reader& reader, Printer& printer)
       : name_(name), reader_(reader), printer_(printer) {}
 
-  // Prints from the first entry on, or only the entries that are appended from now on.
+  // Prints all entries; without from_start, prints only the entries that are appended from now on.
   void run(bool from_start) {
     if (from_start)
       printer_.warn_if_gone(reader_, name_);
@@ -346,7 +349,8 @@ class Follower {
            std::to_string(first - 1));
   }
 
-  // A torn entry may be in the file for a moment. If it remains for a second, it is damage.
+  // Reports damage at the end. A torn entry may be in the file for a moment, so it is damage only
+  // if it remains for a second.
   void notice_end() {
     using Clock = std::chrono::steady_clock;
     const wal::End& end = reader_.end();

@@ -19,12 +19,13 @@
 
 namespace joedb {
 
-// Subcommands that are defined in other files than joedb_wal.cc. Same contract as run_wal.
+// Subcommands that are defined in other files than joedb_wal.cc. Arguments and result are those of
+// run_wal.
 int run_wal_verify(std::vector<std::string> arguments);
 int run_wal_repair(std::vector<std::string> arguments);
 int run_wal_bench(std::vector<std::string> arguments);
 
-// For logs that are directories of segments.
+// These are for logs that are directories of segments.
 int verify_segments(const std::string& directory, bool is_json);
 struct Repair {
   bool has_zeros = false;
@@ -33,13 +34,14 @@ struct Repair {
 };
 int repair_segments(const std::string& directory, const Repair& repair);
 int repair_file(const std::string& name, const Repair& repair);
-// Copies the bytes from offset `start` on to a new file, and syncs it.
+// Copies the bytes from offset `start` on to a new file, and syncs the new file.
 void save_end(const File& file, Offset start, const std::string& name);
-// Prints the state of the file past the end of the log, and how to repair it.
+// Prints the state of the file after the end of the log, and how to repair it.
 void print_advice(const std::string& name, const wal::Report& report);
-// The part of joedb wal verify --json about the end of a log.
+// Returns the part of `joedb wal verify --json` about the end of a log.
 Json json_of_end(const wal::Report& report);
-// Returns true if the log has a regular end (ends_well), no good entries after it, and no damage.
+// Returns true if the log has a regular end (ends_well), no damage, and no good entries after its
+// end.
 bool is_good(const wal::Report& report);
 
 // Returns true if `stop` is a regular end of a log.
@@ -47,7 +49,7 @@ inline bool ends_well(wal::Stop stop) {
   return stop == wal::Stop::clean || stop == wal::Stop::wrong_epoch;
 }
 
-// Takes the name of a log, which must be the last word. Throws Usage_Error otherwise.
+// Takes the name of a log. Throws Usage_Error if it is missing, or not the last word.
 inline std::string take_log(Words& words) { return words.take_last_name(); }
 
 // Throws Exception if the file exists.
@@ -56,7 +58,7 @@ inline void require_new(const std::string& name) {
     throw Exception(name + " exists: give the name of a new file, or remove it");
 }
 
-// A read-only wrapper of another file; it calls f(offset, size) before each read.
+// A read-only wrapper of a file. It calls f(offset, size) before each read.
 class Watched_File : public Readonly_File {
  public:
   using Watch = std::function<void(Offset offset, std::size_t size)>;
@@ -87,7 +89,7 @@ class Watched_File : public Readonly_File {
   const Watch watch_;
 };
 
-// A read-only directory that shows progress as its files are read.
+// A read-only directory. It shows progress while its files are read.
 class Watched_Directory : public Abstract_Directory {
  public:
   explicit Watched_Directory(const std::string& name,
@@ -116,7 +118,7 @@ class Watched_Directory : public Abstract_Directory {
   }
 
   Directory directory_;
-  Offset size_ = 0;  // initialized by size_of(), so it precedes progress_
+  Offset size_ = 0;  // size_of() initializes it, so it must precede progress_
   Offset done_ = 0;
   Progress progress_;
 };

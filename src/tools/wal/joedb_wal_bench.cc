@@ -22,7 +22,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 struct Settings {
   std::int64_t entries = 100'000;
   std::int64_t size = 100;
-  std::int64_t every = 0;  // number of entries per sync; 0: one sync at the end
+  std::int64_t every = 0;  // entries per sync; 0: one sync at the end
   std::int64_t preallocate = 0;
   std::int64_t threads = 1;
 };
@@ -31,10 +31,10 @@ struct Result {
   std::int64_t entries = 0;
   double seconds = 0;
   std::uint64_t syncs = 0;
-  std::vector<double> waits;  // milliseconds of each wait for a sync
+  std::vector<double> waits;  // duration of each wait for a sync, in milliseconds
 };
 
-// The bytes of the entries, each different from the one before if it has room for a number.
+// The bytes of the entries. Consecutive entries differ, if there is room for a number.
 class Payload {
  public:
   explicit Payload(std::int64_t size) : bytes_(static_cast<std::size_t>(size), '.') {}
@@ -115,7 +115,7 @@ Result run_threads(wal::Writer writer, const Settings& settings, const Stop_Sign
   return all;
 }
 
-// Removes a file when it is destroyed, unless it is to be kept.
+// The destructor removes the file, unless `is_kept`.
 class Temporary {
  public:
   Temporary(std::string name, bool is_kept) : name_(std::move(name)), is_kept_(is_kept) {}
@@ -146,7 +146,7 @@ Result run(const std::string& name, const Settings& settings, bool keep) {
   return result;
 }
 
-// Returns the smallest element such that the fraction `part` of all elements is not larger.
+// Returns the smallest element that is not less than a fraction `part` of all elements.
 double quantile(const std::vector<double>& sorted, double part) {
   const auto n = static_cast<double>(sorted.size());
   return sorted[static_cast<std::size_t>(std::max(std::ceil(part * n) - 1, 0.0))];

@@ -6,7 +6,7 @@
 #include "wal/recovery.h"
 #include "wal/segment_list.h"
 
-// joedb wal verify and repair, for a log of segments.
+// The commands `joedb wal verify` and `joedb wal repair`, for a log of segments.
 
 namespace joedb {
 
@@ -16,20 +16,20 @@ using wal::Segment;
 using wal::Segment_Gap;
 using wal::Segment_List;
 
-// A half-open range of consecutive entries.
+// A range of consecutive entries. It does not include `end`.
 struct Range {
   std::uint64_t first = 1;
-  std::uint64_t end = 1;  // one past the last
+  std::uint64_t end = 1;  // one after the last entry
 };
 
-// The content of the segments that are needed; others can be recycled.
+// The content of the segments that are needed. All other segments can be recycled.
 struct Segments_Report {
   Segment_List list;
-  std::vector<Range> ranges;      // one more than gaps
+  std::vector<Range> ranges;      // one more than there are gaps
   std::vector<Segment_Gap> gaps;  // in the order of the log
   std::uint64_t bytes = 0;
   Offset file_size = 0;
-  wal::Report last;  // report of the newest segment
+  wal::Report last;  // the report of the newest segment
 
   bool has_damage() const { return !gaps.empty() || !list.damaged.empty(); }
   bool is_good() const { return !has_damage() && joedb::is_good(last); }
@@ -98,7 +98,8 @@ void print_log(const std::string& name, const Segments_Report& report) {
   if (!list.damaged.empty()) std::cout << "header:        " << list.damage << '\n';
 }
 
-// Has the members of the report of a file, except that `ranges` and `gaps` replace `first`.
+// Returns a report with the members of the report of a single file, except that `ranges` and `gaps`
+// replace `first`.
 Json json_of(const std::string& name, const Segments_Report& report) {
   Json json{{"file", name},
             {"good", report.is_good()},
@@ -135,7 +136,7 @@ void print_advice_for_gaps(const std::string& name, const Segments_Report& repor
 
 // ---- repair -------------------------------------------------------------------------------------
 
-// Returns the files that a repair removes.
+// Returns the files that a repair would remove.
 std::vector<std::string> removed_files(const Segments_Report& report, const Repair& repair) {
   std::vector<std::string> names = report.list.damaged;
   if (report.gaps.empty()) return names;
@@ -148,7 +149,7 @@ std::vector<std::string> removed_files(const Segments_Report& report, const Repa
   if (repair.keeps_later) {
     for (auto i = segments.begin(); i != behind; ++i) names.push_back(i->name);
   } else {
-    // Newest first: a crash in between leaves the same gap.
+    // Remove the newest first, so that the gap is the same after a crash in between.
     for (auto i = segments.end(); i != behind;) names.push_back((--i)->name);
   }
   return names;
@@ -159,7 +160,7 @@ void copy_end(const std::string& name, Offset start, const std::string& out) {
   if (file.get_size() > start) save_end(file, start, out);
 }
 
-// Durably records in the header that entries before `oldest` are not needed.
+// Durably records in the header of a segment that entries before `oldest` are not needed.
 void write_oldest(const std::string& segment, std::uint64_t oldest) {
   File file(segment, Open_Mode::write_existing);
   const auto found = wal::read_header(file);
@@ -171,7 +172,7 @@ void write_oldest(const std::string& segment, std::uint64_t oldest) {
   file.sync();
 }
 
-// Returns the name of the directory that receives the removed bytes.
+// Returns the name of the directory for copies of the removed bytes.
 std::string copy_name(const std::string& name, const Segments_Report& report,
                       const Repair& repair) {
   if (!repair.copy.empty()) return repair.copy;
@@ -181,7 +182,7 @@ std::string copy_name(const std::string& name, const Segments_Report& report,
          std::to_string(first);
 }
 
-// Keeps the entries before the first gap, or after the last one.
+// Keeps either the entries before the first gap, or those after the last gap.
 int repair_gaps(const std::string& name, const Segments_Report& report, const Repair& repair) {
   Directory directory(name);
   const std::vector<std::string> removed = removed_files(report, repair);
@@ -200,13 +201,13 @@ int repair_gaps(const std::string& name, const Segments_Report& report, const Re
         copy_end(name + "/" + segment, 0, copy + "/" + segment);
       if (is_cut)
         copy_end(name + "/" + end, cut, copy + "/" + end + ".tail-" + std::to_string(cut));
-    } catch (...) {  // a part of a copy would stop the next repair
+    } catch (...) {  // an incomplete copy would prevent the next repair
       std::error_code ignored;
       std::filesystem::remove_all(copy, ignored);
       throw;
     }
   }
-  // Before the removal, because the removed headers record which entries are needed.
+  // Do this before the removal, because the removed headers record which entries are needed.
   write_oldest(name + "/" + end, repair.keeps_later ? kept.first : report.list.oldest());
   for (const std::string& segment : removed) directory.remove(segment);
   File last(name + "/" + end, Open_Mode::write_existing);
