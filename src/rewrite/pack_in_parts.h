@@ -7,6 +7,7 @@
 
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
+#include "rewrite/blob_copies.h"
 #include "rewrite/column_parts.h"
 
 namespace joedb::inline v1 {
@@ -44,6 +45,9 @@ class Part_Packer {
   // Appends everything to an empty journal. Throws the exceptions of the sources and of pack(), and
   // Exception if a source has changed since add().
   void write(Writable_Journal& journal);
+  // Like pack() with blobs. There must be one source, whose blobs are in `file`. Values that are
+  // not in memory are read twice.
+  void write(const Abstract_File& file, Blob_Copies& blobs, Writable_Journal& journal);
 
  private:
   friend class Value_Loader;
@@ -57,6 +61,12 @@ class Part_Packer {
   void take_schema(const std::string& name, const Database& added);
   void add_records(const Database& from, const Added& added);
   void load();
+  template <Field_Value T>
+  T value(const Table& table, index_t first, index_t size, Field_Id field, index_t row) {
+    return values_.get<T>({table.id(), first, first + size, field, row}, [&] { load(); });
+  }
+  void need_blobs(Blob_Copies& blobs);
+  void write_records(const Blob_Copies& blobs, Writable_Journal& journal);
   bool is_included(const Added& added) const;
   // Returns the number of record ids that a table has in all journals together.
   index_t total_size(std::size_t table_index) const {

@@ -16,7 +16,7 @@ struct Transaction_Options {
   bool has_no_seals = false;
   bool has_hard_checkpoint = false;
 };
-// --options, --recovery, --no_seals, --hard_checkpoint
+// --options, --recovery, --no-seals, --hard-checkpoint
 void add_transaction_options(Options& options, Transaction_Options& transaction);
 
 // File syntax of these tools: the modes that write.

@@ -32,7 +32,7 @@ struct History_Options {
   // Throws Usage_Error for options that are missing or exclude each other.
   void check(const Words& words) const;
 };
-// --table, --record, --all, --json, --color, --recovery, --ignore_header, --max_size, --timeout
+// --table, --record, --all, --json, --color, --recovery, --ignore-header, --max-size, --timeout
 void add_history_options(Options& options, History_Options& history);
 
 }  // namespace joedb

@@ -13,7 +13,7 @@
 
 namespace joedb {
 
-// --busy_timeout: how long the tool waits for a lock of a file (File). busy_timeout() is its value,
+// --busy-timeout: how long the tool waits for a lock of a file (File). busy_timeout() is its value,
 // 5 seconds by default; with --classic, there is no limit. Process-wide, like --classic.
 void add_busy_option(Options& options);
 System::Duration busy_timeout();

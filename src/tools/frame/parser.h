@@ -56,6 +56,8 @@ class Words {
 
   // Throws Usage_Error if a word is left.
   void require_end() const;
+  // Throws Usage_Error with the usage, and the name of the next word in it.
+  [[noreturn]] void fail_missing() const;
   // Throws Usage_Error with `what` and the usage.
   [[noreturn]] void fail(const std::string& what = "") const;
 
@@ -73,11 +75,11 @@ struct Range {
 };
 
 // The options of a tool: declared, then parsed. They start with - and may be anywhere before the
-// word --.
+// word --. Between the words of a name there is -; on the command line, _ means the same there.
 //
 //   Options options({"joedb_pack [options] IN OUT", "Writes …", "", "  joedb_pack a b"});
 //   bool ignore = false;
-//   options.add_flag("--ignore_header", ignore, "read up to the end of the file");
+//   options.add_flag("--ignore-header", ignore, "read up to the end of the file");
 //   auto words = options.parse(std::move(args));
 //   if (!words) return 0;  // it was --help
 class Options {
@@ -113,6 +115,8 @@ class Options {
     add_words(name, words, default_word, help,
               [&value, names](std::size_t i) { value = names[i].second; });
   }
+  // Does not show an option that was added: it is an older name of another one.
+  void hide(const char* name);
   // Allows a word that begins with -- and keeps its position among the other words: it refers to
   // the next one. The help of the tool must explain it.
   void allow_word(std::string word);

@@ -23,7 +23,7 @@ struct Source_Options {
   std::string key_file;
   std::string known_hosts_file;
 };
-// --max_size, --timeout
+// --max-size, --timeout
 void add_source_options(Options& options, Source_Options& source);
 
 // Returns true if the name begins with http://, https:// or sftp://, in any case of letters.

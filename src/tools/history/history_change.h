@@ -30,7 +30,7 @@ struct History_Change {
   Transaction_Options transaction;
 };
 
-// --dry-run, --message, --author, --all, --json, --color, --options, --recovery, --no_seals
+// --dry-run, --message, --author, --all, --json, --color, --options, --recovery, --no-seals
 void add_history_change_options(Options& options, History_Change& command);
 // --ours, --theirs
 void add_conflict_options(Options& options, History_Change& command);
