@@ -12,6 +12,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/history_options.h"
+#include "tools/frame/json_output.h"
 #include "tools/frame/new_database_file.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
@@ -59,6 +60,7 @@ struct Pack_Options {
   Source_Options source;
   std::optional<std::string> since;  // pack older history to one state; nullopt: all of it
   std::int64_t memory = 1024;        // MB
+  bool is_json = false;
   std::size_t bytes() const { return static_cast<std::size_t>(memory) << 20; }
 };
 
@@ -116,15 +118,22 @@ Blob_Copies::Unused pack_content(Abstract_File& file, const Pack_Options& option
 
 // Prints, for example, "small.joedb: 120 bytes, 400 before (70.0 % saved), without 1 unused blob (9
 // bytes)".
-void print_saved(const std::string& name, Offset before, Offset after, Blob_Copies::Unused unused) {
+void print_saved(const std::string& name, Offset before, Offset after, Blob_Copies::Unused unused,
+                 bool is_json) {
+  if (is_json)
+    return print_json({{"file", name},
+                       {"bytes", after},
+                       {"bytes_before", before},
+                       {"unused_blobs", unused.count},
+                       {"unused_blob_bytes", unused.bytes}});
   std::printf("%s: %lld bytes, %lld before", name.c_str(), static_cast<long long>(after),
               static_cast<long long>(before));
   if (after <= before)
     std::printf(" (%.1f %% saved)",
                 100 * (1 - static_cast<double>(after) / static_cast<double>(before)));
   if (unused.count > 0)
-    std::printf(", without %s (%lld bytes)", counted(unused.count, "unused blob").c_str(),
-                static_cast<long long>(unused.bytes));
+    std::printf(", without %s (%s)", counted(unused.count, "unused blob").c_str(),
+                counted(unused.bytes, "byte").c_str());
   std::printf("\n");
 }
 
@@ -140,7 +149,7 @@ void pack_to(const std::string& in, const std::string& out, bool force,
   if (is_classic()) return;
   std::error_code ignored;
   print_saved(out, file->get_size(), static_cast<Offset>(std::filesystem::file_size(out, ignored)),
-              unused);
+              unused, options.is_json);
 }
 
 // ---- in place -----------------------------------------------------------------------------------
@@ -163,7 +172,7 @@ void pack_in_place(const std::string& name, const std::string& kept, const Pack_
   const Offset before = file.get_size();
   Blob_Copies::Unused unused;
   const Offset after = made.write([&](File& packed) { unused = pack_file(file, options, packed); });
-  print_saved(name, before, after, unused);
+  print_saved(name, before, after, unused, options.is_json);
 }
 
 const char* const pack_details =
@@ -204,6 +213,7 @@ int run_pack(std::vector<std::string> arguments) {
   add_memory_option(options, packing.memory);
   add_source_options(options, packing.source);
   add_force_option(options, force);
+  add_json_option(options, packing.is_json);
   add_classic_option(options);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
