@@ -96,7 +96,7 @@ def measure_network(programs, directory, rounds):
             ('messages alone, two round trips, all at a time', lambda c: net.messages(c, TRANSACTIONS, 2)),
         ], rounds)
         print_rows('small transactions that survive a power cut', [
-            ('joedb, unix socket', lambda c: net.joedb('joedb', c, DURABLE_TRANSACTIONS, '--hard_checkpoint')),
+            ('joedb, unix socket', lambda c: net.joedb('joedb', c, DURABLE_TRANSACTIONS, '--hard-checkpoint')),
             ('SQLite, WAL, synchronous=FULL, without a server',
              lambda c: net.sqlite(c, DURABLE_TRANSACTIONS, 'full')),
         ], rounds)
@@ -107,7 +107,7 @@ def measure_network(programs, directory, rounds):
         print(f'first pull of {MEGABYTES} MB: {statistics.median(pulls):.0f} MB/s; a plain copy through a socket: '
               f'{statistics.median(copies):.0f} MB/s\n')
         net.remove('db.joedb')
-        options = ['--new', '--max_clients', str(WAITING + 10)]
+        options = ['--new', '--max-clients', str(WAITING + 10)]
         count, pushed, woken = net.serve(options, lambda: net.measure('wait', WAITING, 'db.joedb.sock'))
         print(f'{count:.0f} waiting clients: a push is acknowledged after {pushed:.1f} ms, all have it after '
               f'{woken:.1f} ms\n', flush=True)

@@ -188,9 +188,9 @@ joedb_sha256sum                                     2
 joedb_merge city.joedb other.joedb $X               0
 joedb_merge city.joedb text $X                      1
 joedb_merge                                         2
-joedb_server --new_token ann                        0
+joedb_server --new-token ann                        0
 joedb_server text                                   1
-joedb_server --new_token ann:nobody                 2
+joedb_server --new-token ann:nobody                 2
 joedb_multi_server text                             1
 joedb_multi_server                                  2
 joedb wal verify log                                0

@@ -232,7 +232,7 @@ class Sources(unittest.TestCase):
     def test_every_tool_reads_from_an_sftp_server(self):
         self.require('sftp', 'sftp', 'localhost', 'nothing')
         port = self.serve_ssh()
-        words = 'sftp', '--port', port, '--key', 'id', '--known_hosts', 'known_hosts', 'ann@127.0.0.1'
+        words = 'sftp', '--port', port, '--key', 'id', '--known-hosts', 'known_hosts', 'ann@127.0.0.1'
         packed = self.zstd()
         for name in self.path('city.joedb'), self.path(packed):
             self.check_interpreter(*words, name)
@@ -316,7 +316,7 @@ class Sources(unittest.TestCase):
             self.run_tool('joedb_verify', '--protect', big)
         os.remove(self.path(name))
         name = self.zstd(name=big)
-        self.run_tool('joedb_logdump', '--schema_only', name, memory=60_000_000, TMPDIR=self.folder)
+        self.run_tool('joedb_logdump', '--schema-only', name, memory=60_000_000, TMPDIR=self.folder)
         self.assertFalse([n for n in os.listdir(self.folder) if n.startswith('joedb-')])
 
     def test_a_bomb_is_refused(self):
@@ -327,7 +327,7 @@ class Sources(unittest.TestCase):
         zeros.stdout.close()
         zeros.wait()
         self.fails('bomb.zst: unpacks to more than 1073741824 bytes', 'joedb_stats', 'bomb.zst', memory=60_000_000)
-        self.fails('unpacks to more than 1000 bytes', 'joedbi', '--max_size', '1000', '--read', 'bomb.zst')
+        self.fails('unpacks to more than 1000 bytes', 'joedbi', '--max-size', '1000', '--read', 'bomb.zst')
 
     def test_a_tool_writes_a_compressed_file_as_a_whole(self):
         self.require('zstd', 'zstd', 'missing')
@@ -365,11 +365,11 @@ class Sources(unittest.TestCase):
             self.assertEqual(self.show(web.url), self.show('city.joedb'))
             self.assertEqual(len(web.requests), 1)
             self.fails(f'can only send the whole file, and this has {len(self.data)} bytes', 'joedb_stats',
-                       '--max_size', '50', web.url)
+                       '--max-size', '50', web.url)
         chunked = b'%x\r\n%s\r\n0\r\n\r\n' % (len(self.data), self.data)
         with Web(lambda request: answer(200, chunked, 'Transfer-Encoding: chunked', length=False)) as web:
             self.assertEqual(self.show(web.url), self.show('city.joedb'))
-            self.fails('can only send the whole file, and this has more than 50', 'joedb_stats', '--max_size', '50',
+            self.fails('can only send the whole file, and this has more than 50', 'joedb_stats', '--max-size', '50',
                        web.url)
             self.fails('making the temporary file /missing/', 'joedb_stats', web.url, TMPDIR='/missing')
         with Web(lambda request: answer(200, self.data, length=False)) as web:

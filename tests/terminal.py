@@ -138,26 +138,27 @@ def joedbi(tools, folder, options='', **more):
 
 # ---- tests: each gets an empty folder
 
-def test_asks_before_it_makes_a_file(tools, folder):
+def test_makes_a_file_at_the_first_change(tools, folder):
     path = os.path.join(folder, 'db.joedb')
-    question = 'db.joedb does not exist. Create it? [y/N]'
-    for tool, answer in ('joedbi', 'n'), ('joedbi', ''), ('joedb_client', 'n'):
-        with Terminal(tools, folder, f'{tool} db.joedb') as t:
-            t.expect(question)
-            t.type(answer + '\n')
-            assert t.end() == 1 and (tool != 'joedbi' or 'was not created' in t.shown), t.shown
-            assert not os.path.exists(path), 'the answer was no'
+    notice = 'db.joedb does not exist; the first command that changes it makes it'
+    for command in 'joedbi db.joedb', 'joedb_client db.joedb', 'joedb sql db.joedb':
+        with Terminal(tools, folder, command) as t:
+            t.expect(notice)
+            t.expect('> ')
+            t.type('.quit\n' if 'sql' in command else 'quit\n')
+            assert t.end() == 0, t.shown
+            assert not os.path.exists(path), 'it was only looked at'
     with Terminal(tools, folder, 'joedbi db.joedb') as t:
-        t.expect(question)
-        t.type('y\n')
+        t.expect(notice)
         t.expect_prompt()
         assert 'OK: create_table city' in t.enter('create_table city')
+        assert os.path.getsize(path) == 41
         t.type('quit\n')
         assert t.end() == 0 and os.path.getsize(path) > 41
     with Terminal(tools, folder, 'joedb_client db.joedb') as t:
         t.expect('writable_client(')
         t.type('quit\n')
-        assert t.end() == 0 and question not in t.shown, t.shown
+        assert t.end() == 0 and notice not in t.shown, t.shown
 
 
 def test_keeps_all_letters_without_a_locale(tools, folder):

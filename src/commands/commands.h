@@ -18,7 +18,7 @@ struct Command_Options {
   // The largest id for insert_into; the ids and sizes of vectors must be smaller. 0: the limit of
   // the journal (Database::free_rows_of_journal).
   index_t max_record_id = 0;
-  bool has_limit_option = false;  // true if the tool has the option --max_record_id
+  bool has_limit_option = false;  // true if the tool has the option --max-record-id
   // Returns the current time in seconds since 1970.
   std::function<std::int64_t()> now = [] { return std::int64_t{std::time(nullptr)}; };
   // Called before a command makes a checkpoint.

@@ -221,7 +221,7 @@ class Data_Commands {
       throw Data_Error("insert_vector: too big: a journal of this size can have " +
                        std::to_string(room) + " more records without values; " +
                        (has_limit_option_
-                            ? "--max_record_id sets another limit, if values will follow"
+                            ? "--max-record-id sets another limit, if values will follow"
                             : "insert fewer at a time, and give them values"));
   }
 

@@ -1,9 +1,11 @@
 #include "joedb/commands/interpreted_file.h"
 
+#include <filesystem>
 #include <sstream>
 
 #include "commands/interpreter.h"
 #include "joedb/format/header.h"
+#include "kernel/io/new_file.h"
 #include "text/entry_text.h"
 
 namespace joedb::inline v1 {
@@ -31,11 +33,22 @@ static Open_Mode alone(Open_Mode mode) {
   return mode == Open_Mode::shared_write ? Open_Mode::write_existing_or_create_new : mode;
 }
 
+// Returns null for a file that does not exist, and that the mode would create.
+static std::unique_ptr<File> open_text(const std::string& name, Open_Mode mode) {
+  const bool may_be_missing =
+      mode == Open_Mode::write_existing_or_create_new || mode == Open_Mode::write_lock;
+  std::error_code ignored;
+  if (!may_be_missing || std::filesystem::exists(name, ignored))
+    return std::make_unique<File>(name, mode);
+  require_folder_for_new_file(name);
+  return nullptr;
+}
+
 Interpreted_File::Interpreted_File(const std::string& name, Open_Mode mode)
-    : Abstract_File(name, alone(mode)), text_(name, alone(mode)) {
-  text_size_ = text_.get_size();
+    : Abstract_File(name, alone(mode)), text_(open_text(name, alone(mode))) {
+  if (text_) text_size_ = text_->get_size();
   std::string text(static_cast<std::size_t>(text_size_), 0);
-  text_.read_exactly(text.data(), text.size(), 0);
+  if (text_) text_->read_exactly(text.data(), text.size(), 0);
   // A torn write can leave an incomplete last line.
   if (!text.empty() && !text.ends_with('\n'))
     throw Exception("Interpreted_File: last line of joedbi file must be empty");
@@ -66,7 +79,8 @@ void Interpreted_File::pwrite(const char* data, std::size_t size, Offset offset)
 void Interpreted_File::append_new_entries() {
   if (follower_->journal.pull() == 0) return;
   const std::string text = follower_->take_text();
-  text_.pwrite(text.data(), text.size(), text_size_);
+  if (!text_) text_ = std::make_unique<File>(file_to_create(get_name()), Open_Mode::create_new);
+  text_->pwrite(text.data(), text.size(), text_size_);
   text_size_ += static_cast<Offset>(text.size());
 }
 

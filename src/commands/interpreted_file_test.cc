@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "commands/interpreter.h"
 #include "support/temporary_directory.h"
 
@@ -38,6 +40,11 @@ class Interpreted : public ::testing::Test {
 TEST_F(Interpreted, IsCreated) {
   run("create_table t\n");
   EXPECT_EQ(text(), "create_table t\n\n");
+}
+
+TEST_F(Interpreted, IsNotCreatedByOneWhoOnlyLooks) {
+  run("");
+  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST_F(Interpreted, GetsTheEntriesOfEachCheckpoint) {

@@ -31,24 +31,41 @@ void require_readable(const Database& database, Offset position) {
   }
 }
 
-void pack(const Database& database, Writable_Journal& journal) {
-  pack_schema(database, journal);
+static void pack_records(const Database& database, const Blob_Copies& blobs,
+                         Writable_Journal& journal) {
   for (const Table* table : live_tables(database))
     for_each_run(*table, [&](index_t first, index_t size) {
       pack_run(*table, first, size, journal,
                [&]<class T>(std::type_identity<T>, Field_Id id, const Field& field) {
                  const auto& column = static_cast<const Column<T>&>(*field.column);
-                 if constexpr (has_fixed_size<T>) {
+                 if constexpr (has_fixed_size<T> && !std::is_same_v<T, Blob>) {
                    const std::span<const T> values(column.data() + first,
                                                    static_cast<std::size_t>(size));
                    if (size > 1)
                      return journal.append_vector<T>(table->id(), Record_Id(first), id, values);
                  }
-                 append_values<T>(table->id(), first, id, size, journal,
-                                  [&](std::int64_t i) { return column.get(first + i); });
+                 append_values<T>(table->id(), first, id, size, journal, [&](std::int64_t i) {
+                   if constexpr (std::is_same_v<T, Blob>)
+                     return blobs.moved(column.get(first + i));
+                   else
+                     return column.get(first + i);
+                 });
                });
     });
   require_readable(database, journal.get_position());
+}
+
+void pack(const Database& database, Writable_Journal& journal) {
+  pack_schema(database, journal);
+  pack_records(database, {}, journal);
+}
+
+void pack(const Database& database, const Abstract_File& file, Blob_Copies& blobs,
+          Writable_Journal& journal) {
+  pack_schema(database, journal);
+  blobs.need_all(database);
+  blobs.copy(file, journal);
+  pack_records(database, blobs, journal);
 }
 
 }  // namespace joedb::inline v1

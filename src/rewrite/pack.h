@@ -3,6 +3,7 @@
 
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
+#include "rewrite/blob_copies.h"
 #include "text/dump.h"
 
 namespace joedb::inline v1 {
@@ -11,10 +12,15 @@ namespace joedb::inline v1 {
 // entries unchanged, then the records of each table, run by run, with their ids. Omits overwritten
 // and deleted values, comments and time stamps. Makes no checkpoint.
 //
-// Throws Data_Error if the result would be unreadable, for example if millions of unused ids
-// precede the last records. Do not pack a journal that has blobs: they would be lost, because they
-// are in no table.
+// `file` has the blobs of the database, all of which were added to `blobs`: those to which values
+// refer are copied between the schema and the records, and the values refer to the copies. Without
+// `blobs`, blobs are lost, because they are in no table.
+//
+// Throws Data_Error if the result could not be read back, for example if millions of unused ids
+// precede the last few records; Corruption_Error if a blob ends after its file.
 void pack(const Database& database, Writable_Journal& journal);
+void pack(const Database& database, const Abstract_File& file, Blob_Copies& blobs,
+          Writable_Journal& journal);
 
 // The parts of pack(), for callers whose content is not in a database. require_readable() throws
 // Data_Error if a reader would reject a journal of `position` bytes with these tables.

@@ -53,13 +53,39 @@ void Part_Packer::add_records(const Database& from, const Added& added) {
 void Part_Packer::write(Writable_Journal& journal) {
   values_.estimate();
   pack_schema(shape_, journal);
+  write_records({}, journal);
+}
+
+void Part_Packer::write(const Abstract_File& file, Blob_Copies& blobs, Writable_Journal& journal) {
+  values_.estimate();
+  pack_schema(shape_, journal);
+  need_blobs(blobs);
+  blobs.copy(file, journal);
+  write_records(blobs, journal);
+}
+
+void Part_Packer::need_blobs(Blob_Copies& blobs) {
+  for (const Table* const table : live_tables(shape_))
+    for_each_run(table->records(), [&](index_t first, index_t size) {
+      for_each_field(*table, [&](Field_Id id, const Field& field) {
+        if (field.column->type().code != Type_Code::blob) return;
+        for (index_t row = first; row < first + size; ++row)
+          blobs.need(value<Blob>(*table, first, size, id, row));
+      });
+    });
+}
+
+void Part_Packer::write_records(const Blob_Copies& blobs, Writable_Journal& journal) {
   for (const Table* table : live_tables(shape_))
     for_each_run(table->records(), [&](index_t first, index_t size) {
       pack_run(*table, first, size, journal,
                [&]<class T>(std::type_identity<T>, Field_Id id, const Field&) {
                  append_values<T>(table->id(), first, id, size, journal, [&](index_t i) {
-                   return values_.get<T>({table->id(), first, first + size, id, first + i},
-                                         [&] { load(); });
+                   const T found = value<T>(*table, first, size, id, first + i);
+                   if constexpr (std::is_same_v<T, Blob>)
+                     return blobs.moved(found);
+                   else
+                     return found;
                  });
                });
     });

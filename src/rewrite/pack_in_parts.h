@@ -7,6 +7,7 @@
 
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/database.h"
+#include "rewrite/blob_copies.h"
 #include "rewrite/column_parts.h"
 
 namespace joedb::inline v1 {
@@ -46,6 +47,9 @@ class Part_Packer {
   // Appends all records to an empty journal. Passes on the exceptions of the sources and of pack().
   // Throws Exception if a source has changed since add().
   void write(Writable_Journal& journal);
+  // Like pack() with blobs. There must be one source, whose blobs are in `file`. Values that are
+  // not in memory are read twice.
+  void write(const Abstract_File& file, Blob_Copies& blobs, Writable_Journal& journal);
 
  private:
   friend class Value_Loader;
@@ -59,6 +63,12 @@ class Part_Packer {
   void take_schema(const std::string& name, const Database& added);
   void add_records(const Database& from, const Added& added);
   void load();
+  template <Field_Value T>
+  T value(const Table& table, index_t first, index_t size, Field_Id field, index_t row) {
+    return values_.get<T>({table.id(), first, first + size, field, row}, [&] { load(); });
+  }
+  void need_blobs(Blob_Copies& blobs);
+  void write_records(const Blob_Copies& blobs, Writable_Journal& journal);
   bool is_included(const Added& added) const;
   // Returns the total number of record ids of a table in all journals.
   index_t total_size(std::size_t table_index) const {

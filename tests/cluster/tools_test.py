@@ -524,8 +524,8 @@ class Disasters(Story):
             return
         self.assertIn(f'not known of {silent.name}', self.client('a.joedb', 'pull\n', '--require', 'power', code=1))
         self.assertIn(f'of which {silent.name} is down; the others sync',
-                      self.nats('status', options=['--require', 'power', '--require_of', 'running'], code=1))
-        self.client('b.joedb', 'pull\n', '--require', 'power', '--require_of', 'running')
+                      self.nats('status', options=['--require', 'power', '--require-of', 'running'], code=1))
+        self.client('b.joedb', 'pull\n', '--require', 'power', '--require-of', 'running')
 
     def limit_messages(self, size):
         for server in self.cluster.servers:

@@ -73,7 +73,7 @@ class Round:
         text = '' if self.log.text else SCHEMA
         command = self.random.choice(('soft_checkpoint', 'hard_checkpoint'))
         text += ''.join(f'{insertion(1, number)}{command}\n' for number in numbers)
-        self.result = run([self.tool('joedbi'), '--write_or_new', *bail, self.path],
+        self.result = run([self.tool('joedbi'), '--write-or-new', *bail, self.path],
                           text + 'record row 0\n')
         promised = self.result[1].count(f'OK: {command}\n')
         if promised and not bail:

@@ -139,7 +139,7 @@ class Shared(Native):
         '--recovery', 'overwrite'
 
     def prepare(self, path):
-        run([self.tool('joedbi'), '--write_or_new', path],
+        run([self.tool('joedbi'), '--write-or-new', path],
             SCHEMA + insertion(7, 1) + 'soft_checkpoint\n' + insertion(7, 2) + 'abort\n')
 
 
@@ -176,7 +176,7 @@ class Interpreter(Commands):
     commands = 'soft_checkpoint', 'hard_checkpoint', 'hard_checkpoint', 'soft_checkpoint'
 
     def command(self, path):
-        return [self.tool('joedbi'), '--write_or_new', path]
+        return [self.tool('joedbi'), '--write-or-new', path]
 
     def transaction(self, name, command):
         nothing = insertion(-1, 5) + 'flush\nrollback\n' if name == 3 else ''
@@ -187,7 +187,7 @@ class Script(Interpreter):
     goes_on = False
 
     def command(self, path):
-        return [self.tool('joedbi'), '--bail', '--write_or_new', path]
+        return [self.tool('joedbi'), '--bail', '--write-or-new', path]
 
 
 class Client(Commands):
@@ -195,7 +195,7 @@ class Client(Commands):
     commands = ('transaction',) * 3
 
     def command(self, path):
-        return [self.tool('joedb_client'), '--hard_checkpoint', '--shared', path]
+        return [self.tool('joedb_client'), '--hard-checkpoint', '--shared', path]
 
     def transaction(self, name, command):
         return f'transaction\n{self.insertions(name)}quit\n'
@@ -207,7 +207,7 @@ class Push(Program):
     first = 50  # rows that are in both files
 
     def command(self, path):
-        return [self.tool('joedb_push'), '--hard_checkpoint', path + '.source', 'file', path]
+        return [self.tool('joedb_push'), '--hard-checkpoint', path + '.source', 'file', path]
 
     def prepare(self, path):
         for rows in self.first, self.rows[1]:

@@ -180,7 +180,7 @@ class Tool(Writer):
 
 class Interpreter(Tool):
     def __init__(self, scene, name):
-        super().__init__(scene, name, [scene.tool('joedbi'), '--write_or_new', scene.path], 'none')
+        super().__init__(scene, name, [scene.tool('joedbi'), '--write-or-new', scene.path], 'none')
 
     def transaction(self, text):
         if self.scene.log.text and self.scene.random.random() < 0.2:
@@ -194,7 +194,7 @@ class Interpreter(Tool):
 class Client(Tool):
     def __init__(self, scene, name, recovery):
         self.is_hard = scene.random.random() < 0.5
-        level = ['--hard_checkpoint'] if self.is_hard else []
+        level = ['--hard-checkpoint'] if self.is_hard else []
         super().__init__(scene, name, [scene.tool('joedb_client'), '--recovery',
                                        recovery, *level, '--shared', scene.path], recovery)
 
@@ -289,7 +289,7 @@ class Backup(Reader):
     """joedb_push, which may be killed. Its target has whole transactions, and never fewer of them."""
 
     def __init__(self, scene):
-        level = scene.random.choice(([], ['--hard_checkpoint']))
+        level = scene.random.choice(([], ['--hard-checkpoint']))
         super().__init__(scene, [scene.tool('joedb_push'), *level, scene.path, 'file',
                                  scene.backup.path])
 
@@ -439,7 +439,7 @@ class Scene:
         """Nobody writes: what is behind the checkpoint was sent, too, as far as it can be read."""
         if self.writers or not self.log.text:
             return
-        code, output, _ = run([self.tool('joedb_logdump'), '--ignore_header', self.path])
+        code, output, _ = run([self.tool('joedb_logdump'), '--ignore-header', self.path])
         output = entries(output)
         require(output.startswith(self.log.text), 'the tail hides what is before it')
         if code != 0 or output != self.log.text:

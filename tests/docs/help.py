@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import shell  # noqa: E402 (from the folder above)
 
 EVERYWHERE = {'--help', '--version'}
-MODES = {'--read', '--write', '--new', '--write_or_new', '--shared', '--lock'}
+MODES = {'--read', '--write', '--new', '--write-or-new', '--shared', '--lock'}
 # The first word is a command with options of its own.
 WITH_COMMANDS = {'joedb_nats', 'joedb_wal', 'joedb_import', 'joedb_export'}
 # What they do without words, or with any, takes long.
@@ -53,7 +53,7 @@ class Tool:
     def __init__(self, tools, name, page):
         self.tools, self.name, self.page = tools, name, page
         self.help = run(tools, [*name.split(), '--help'])
-        # "-h,--help", "--at-time,--at_time TEXT": the first long one counts
+        # "-h,--help": the long one counts
         self.options = set(re.findall(r'^  (?:-\w,)?(--\w[\w-]*)', self.help, re.M)) - EVERYWHERE
 
     def accepts(self, option):

@@ -18,7 +18,9 @@ namespace joedb::inline v1 {
 // checkpoint can leave some of its commands in the text. When the file is opened again, these
 // commands are run; if the last line is incomplete, opening throws.
 //
-// One thread at a time may write, while other threads read the journal.
+// A mode that creates files, other than create_new, creates the text with the first new entries.
+//
+// One thread at a time may write, while others read the journal.
 class Interpreted_File : public Abstract_File {
  public:
   // Opens the text file and runs its commands. `shared_write` is treated as
@@ -35,8 +37,12 @@ class Interpreted_File : public Abstract_File {
   // Writes to the journal in memory. A write to the checkpoint words also appends the new entries
   // to the text. Throws Io_Error.
   void pwrite(const char* data, std::size_t size, Offset offset) override;
-  void sync() override { text_.sync(); }
-  void datasync() override { text_.datasync(); }
+  void sync() override {
+    if (text_) text_->sync();
+  }
+  void datasync() override {
+    if (text_) text_->datasync();
+  }
   bool truncate(Offset size) override { return journal_.truncate(size); }
   // Locks do nothing, because the file is never shared.
   void shared_lock(Offset, Offset) override {}
@@ -47,7 +53,7 @@ class Interpreted_File : public Abstract_File {
   void run(const std::string& text);
   void append_new_entries();
 
-  File text_;
+  std::unique_ptr<File> text_;  // null: it does not exist yet
   Offset text_size_ = 0;
   Locked_Memory_File journal_;  // a server reads it from several threads
 

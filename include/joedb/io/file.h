@@ -158,8 +158,13 @@ class Abstract_File {
   // this function.
   virtual void require_not_replaced() const {}
 
-  // True in a child process that was forked after the file was opened. The child shares the open
-  // file with its parent. Functions that write, sync, truncate or lock such a file throw
+  // Creates the file, if it is a kind of file that is created only before its first change. A
+  // journal calls this function before it takes the tail lock for a transaction, and before it
+  // appends. Does nothing for a file that exists. Throws Io_Error.
+  virtual void ensure_exists() {}
+
+  // True in a child process that was forked after the file was opened, and so shares the open file
+  // with its parent. Functions that write, sync, truncate or lock such a file throw
   // Inherited_Object; destructors of objects that use such a file do nothing, silently.
   virtual bool is_inherited() const { return false; }
   // Throws Inherited_Object if is_inherited().

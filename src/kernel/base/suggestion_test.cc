@@ -6,8 +6,8 @@ namespace joedb::suggestion_test {
 namespace {
 
 TEST(Suggestion, IsTheNearestWordThatIsNear) {
-  const std::vector<std::string> known{"--ignore_header", "--until", "--bail"};
-  EXPECT_EQ(suggestion("--ignore-header", known), "--ignore_header");
+  const std::vector<std::string> known{"--ignore-header", "--until", "--bail"};
+  EXPECT_EQ(suggestion("--ignore-header", known), "--ignore-header");
   EXPECT_EQ(suggestion("--util", known), "--until");
   EXPECT_EQ(suggestion("--bial", known), "--bail");
   EXPECT_EQ(suggestion("--verbose", known), "");

@@ -292,6 +292,12 @@ std::string file_to_create(const std::string& name) {
   return path.string();
 }
 
+void require_folder_for_new_file(const std::string& name) {
+  const std::string folder = std::filesystem::path(file_to_create(name)).parent_path().string();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+    throw_io_error("opening", name, -1, errno);
+}
+
 std::string file_to_replace(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;

@@ -74,6 +74,9 @@ class New_File : private Temporary_Path, public File {
 // Returns the name under which a new file is created: where a symbolic link to nothing points, or
 // the name itself.
 std::string file_to_create(const std::string& name);
+// Throws Io_Error, as the creation of a file of this name would, if its folder does not exist or
+// cannot be written to.
+void require_folder_for_new_file(const std::string& name);
 // Returns the name of the file that a new file replaces: the target of a symbolic link, or the name
 // itself. Throws Exception if it exists and is not a regular file.
 std::string file_to_replace(const std::string& name);

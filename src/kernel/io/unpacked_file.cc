@@ -75,7 +75,7 @@ void Unpacked_File::require_allowed_size() const {
   if (window_end() <= max_size_) return;
   throw Exception(get_name() + ": unpacks to more than " + std::to_string(max_size_) +
                   " bytes, and has " + std::to_string(packed_->get_size()) +
-                  ". If you trust it: --max_size BYTES");
+                  ". If you trust it: --max-size BYTES");
 }
 
 // Returns the size of the head, which is kept: every reader begins at the head, and looks at the

@@ -181,7 +181,7 @@ TEST(Zstd, StopsAtABombAfterAGigabyte) {
   for (int i = 0; i < 50; ++i) bombs += bomb;
   EXPECT_THAT(bombs.size(), Le(1'000'000));
   EXPECT_THAT([&] { unpack(bombs, new_zstd_unpacker()); },
-              ThrowsMessage<Exception>(HasSubstr("--max_size")));
+              ThrowsMessage<Exception>(HasSubstr("--max-size")));
 }
 
 #endif

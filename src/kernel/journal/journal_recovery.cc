@@ -238,7 +238,7 @@ void Journal_Recovery::keep_tail(Offset file_size) {
                    "Until then, nobody can write " + name + ". 'joedb recover " + word +
                        "' saves them when that is possible; 'joedb recover --recovery overwrite " +
                        word +
-                       "' removes them; 'joedb client --recovery overwrite --keep_tail OTHER " +
+                       "' removes them; 'joedb client --recovery overwrite --keep-tail OTHER " +
                        word + "' saves them in another file, and removes them");
   }
   if (saved_tail_.empty())

@@ -332,7 +332,7 @@ TEST_F(Recovery_Test, ATailThatCannotBeSavedIsNamedWithTheWaysOut) {
             "an unfinished transaction, the last 3 bytes of sim, cannot be saved: opening "
             "sim.tail-44: Permission denied. Until then, nobody can write sim. 'joedb recover sim' "
             "saves them when that is possible; 'joedb recover --recovery overwrite sim' removes "
-            "them; 'joedb client --recovery overwrite --keep_tail OTHER sim' saves them in another "
+            "them; 'joedb client --recovery overwrite --keep-tail OTHER sim' saves them in another "
             "file, and removes them");
   EXPECT_EQ(disk.content(), dirty);
   EXPECT_TRUE(disk.beside().empty());

@@ -162,6 +162,7 @@ void Writable_Journal::pull() {
 
 bool Writable_Journal::try_lock() {
   if (!is_shared() || is_locked_ || is_tail_locked_) return true;
+  file_.ensure_exists();
   return is_tail_locked_ = file_.try_exclusive_lock(tail_lock.start, tail_lock.size);
 }
 
@@ -170,6 +171,7 @@ void Writable_Journal::lock_pull() {
   require_no_entries_ahead();
   if (is_locked_) return;
   if (!is_shared()) return file_.require_not_replaced();
+  file_.ensure_exists();
   if (!is_tail_locked_) file_.exclusive_lock(tail_lock.start, tail_lock.size);
   is_tail_locked_ = false;
   is_locked_ = true;
@@ -240,6 +242,7 @@ void Writable_Journal::get_ready(bool is_for_end) {
   if (!replay_.is_complete() || ahead_of_checkpoint() > 0)
     throw Exception(file_.get_name() + ": the journal must be replayed before it is written" +
                     (ahead_of_checkpoint() > 0 ? ", after rollback()" : ""));
+  file_.ensure_exists();
   recover();
   const bool must_end = ends_transactions_ && !is_for_end && is_unfinished();
   start_integrity();
@@ -296,6 +299,7 @@ void Writable_Journal::cover_around_blob(std::int64_t size) {
 
 void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   require_lock();
+  file_.ensure_exists();
   recover();
   flush();
   const Offset start = buffer_.flushed();

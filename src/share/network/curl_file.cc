@@ -343,7 +343,7 @@ class Curl_File::Transfer {
       refuse("the server can only send the whole file, and this has " +
              (size == answer_.length ? std::to_string(size)
                                      : "more than " + std::to_string(settings_.max_download)) +
-             " bytes. To download it: --max_size BYTES");
+             " bytes. To download it: --max-size BYTES");
   }
 
   void take(std::string_view bytes) {

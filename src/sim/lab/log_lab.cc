@@ -67,7 +67,7 @@ class Log_World final : public Simulation {
   }
 
   void run() override;
-  std::string replay() const override { return "--replicated_log " + seed_argument(); }
+  std::string replay() const override { return "--replicated-log " + seed_argument(); }
 
  private:
   bool is_healed() const { return now_ >= heal_; }

@@ -16,6 +16,7 @@
 #include "exchange/identifiers.h"
 #include "exchange/sqlite.h"
 #include "kernel/base/byte_order_mark.h"
+#include "kernel/journal/late_file.h"
 #include "sql/register_joedb.h"
 #include "sql/sqlite_api.h"
 #include "text/display_width.h"
@@ -44,7 +45,7 @@ statement sees the content at its start.
 INSERT, UPDATE, DELETE and ALTER TABLE ADD COLUMN change a joedb file, in transactions with a hard
 checkpoint. CREATE and DROP work only on SQLite files and on TEMP tables and views; to create a
 table in a joedb file, use SELECT joedb_alter(FILE, 'create_table city'). Opening a file changes
-nothing. With --read, nothing can be changed.
+nothing: the first change makes a file that does not exist. With --read, nothing can be changed.
 
 Each table has a view NAME__joined, which shows referenced records by name, and a table function for
 past states: TABLE('2026-01-31').
@@ -105,7 +106,7 @@ class Sql_Session {
                                                      milliseconds(std::numeric_limits<int>::max()))
                                               .count()));
     check(register_joedb(
-        connection, [&](const std::string& file) { return open_source(file, options_.source); },
+        connection, [this](const std::string& file) { return open_file(file); },
         Schema_Changes::allowed));
     sqlite3_set_authorizer(connection, authorize, this);
     if (is_sqlite) {
@@ -160,6 +161,19 @@ class Sql_Session {
     return result;
   }
 
+  // Throws Exception if a script has not made a file that did not exist: its name may be wrong.
+  void require_made() const {
+    for (const std::string& name : late_files_) joedb::require_made(argument_of(name));
+  }
+  // Prints the error of require_made on standard error: it may be the cause of another error.
+  void report_missing_files() const {
+    try {
+      require_made();
+    } catch (const Exception& error) {
+      std::cerr << error.what() << '\n';
+    }
+  }
+
   void forbid_changes() { run("PRAGMA query_only = 1"); }
 
   // Calls sqlite3_prepare_v2 for a statement of the user. If the statement would create or drop an
@@ -212,7 +226,22 @@ class Sql_Session {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
 
-  // ---- definitions that are not in a file ----
+  File_Argument argument_of(const std::string& name) const {
+    File_Argument file;
+    file.mode = options_.is_readonly ? Open_Mode::read_existing : Open_Mode::shared_write;
+    file.name = name;
+    return file;
+  }
+
+  std::unique_ptr<Abstract_File> open_file(const std::string& name) {
+    if (is_url(name) || is_packed(name) || !is_late(argument_of(name)))
+      return open_source(name, options_.source);
+    announce_late_file(name);
+    late_files_.push_back(name);
+    return std::make_unique<Late_File>(name, Open_Mode::read_existing, busy_timeout());
+  }
+
+  // ---- definitions that would be lost
 
   static int authorize(void* session, int action, const char* first, const char* second,
                        const char* schema, const char*) noexcept {
@@ -332,7 +361,8 @@ class Sql_Session {
   const Sql_Options& options_;
   std::vector<std::pair<std::string, std::string>> joedb_files_;  // schema, name
   std::vector<std::string> schemas_;
-  // The schema of an SQLite file, or empty. Must be initialized before connection_.
+  std::vector<std::string> late_files_;  // there were no such files
+  // schema of an SQLite file, or empty; initialized before connection_
   const std::string main_schema_;
   std::unique_ptr<sqlite3, Close> connection_;
   bool is_checking_ = false;  // true while a statement of the user is being prepared
@@ -601,13 +631,19 @@ int run_sql(std::vector<std::string> arguments) {
   for (std::size_t i = 1; i < files.size(); ++i) session.open(files[i], wanted.options_files[i]);
   if (wanted.is_readonly) session.forbid_changes();
   Shell shell(session, wanted);
-  if (!statement.empty())
-    shell.run(statement, std::cout);
-  else if (is_interactive())
-    shell.run_terminal();
-  else
-    shell.run_script(std::cin);
+  try {
+    if (!statement.empty())
+      shell.run(statement, std::cout);
+    else if (is_interactive())
+      shell.run_terminal();
+    else
+      shell.run_script(std::cin);
+  } catch (const Exception&) {
+    session.report_missing_files();
+    throw;
+  }
   finish_standard_output();
+  session.require_made();
   return 0;
 }
 

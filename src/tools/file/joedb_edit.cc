@@ -8,6 +8,7 @@
 #include "kernel/base/counted.h"
 #include "kernel/base/shell_word.h"
 #include "kernel/io/new_file.h"
+#include "kernel/journal/late_file.h"
 #include "text/dump.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -235,8 +236,23 @@ Offset load_content(Abstract_File& file, Database& database) {
   return journal.get_checkpoint();
 }
 
+File_Argument argument_of(const Edit_Options& options) {
+  File_Argument file;
+  file.mode = Open_Mode::shared_write;
+  file.name = options.name;
+  return file;
+}
+
+// A file that does not exist is made when the changes are written.
+std::unique_ptr<Abstract_File> open_to_edit(const Edit_Options& options, Open_Mode mode) {
+  if (is_late(argument_of(options)))
+    return std::make_unique<Late_File>(options.name, mode, busy_timeout());
+  return std::make_unique<File>(options.name, mode, busy_timeout());
+}
+
 void show_changes(const Edit_Options& options) {
-  File file(options.name, Open_Mode::read_existing);
+  const auto opened = open_to_edit(options, Open_Mode::read_existing);
+  Abstract_File& file = *opened;
   Database database;
   const Offset position = load_content(file, database);
   Editor editor(options, database, position);
@@ -252,6 +268,8 @@ void show_changes(const Edit_Options& options) {
 }
 
 void report_wait(const std::string& name, const std::string& text = "") {
+  std::error_code ignored;
+  if (!std::filesystem::exists(name, ignored)) return;
   if (!File(name, Open_Mode::read_existing).is_being_written()) return;
   std::cerr << name << ": waiting until no other process writes it. Ctrl-C gives up";
   if (!text.empty()) std::cerr << "; the text is in " << text;
@@ -269,7 +287,9 @@ Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& databas
 
 void write_changes(const Edit_Options& options) {
   report_wait(options.name);
-  File file(options.name, Open_Mode::shared_write, busy_timeout());
+  if (is_late(argument_of(options))) announce_late_file(options.name);
+  const auto opened = open_to_edit(options, Open_Mode::shared_write);
+  Abstract_File& file = *opened;
   Journal_Options journal_options;
   journal_options.ends_transactions = true;
   Writable_Database database(file, journal_options);
@@ -278,14 +298,17 @@ void write_changes(const Edit_Options& options) {
   Edit_Summary summary;
   const auto apply = [&](const std::string& text) {
     report_wait(options.name, editor.path());
+    const Database& content = database.get_database();
+    // The lock makes a file that does not exist, which a text with errors must not do.
+    const Edited_Text checked(text, content, editor.table_of(content));
+    if (!checked.problems().empty()) return checked.problems();
     const Write_Lock lock(database);
     if (lock.has_news()) editor.throw_outdated();
-    const Database& content = database.get_database();
     return try_to_apply(text, content, editor.table_of(content), [&](const Edited_Text& edited) {
       summary = write_changes(edited, database);
     });
   };
-  editor.edit(apply);
+  if (!editor.edit(apply)) require_made(argument_of(options));
   print(options, summary);
 }
 
@@ -308,18 +331,18 @@ int run_edit(std::vector<std::string> arguments) {
   parser.add("--table", options.table, "edit only this table");
   parser.add("--limit", options.limit, "refuse to edit more records than this (default: 100000)",
              {.min = 0});
-  parser.add_flag("--dry-run,--dry_run", options.is_dry_run,
+  parser.add_flag("--dry-run", options.is_dry_run,
                   "change nothing; print what would be appended, as joedbi commands");
   parser.add("--text", options.text_file,
              "start with the text in this file, kept from an earlier run, instead of the content");
-  parser.add_flag("--hard_checkpoint", options.is_hard,
+  parser.add_flag("--hard-checkpoint", options.is_hard,
                   "no effect: a hard checkpoint is always written");
   add_busy_option(parser);
   auto words = parser.parse(std::move(arguments));
   if (!words) return 0;
   options.name = words->take_last_name();
   name_file_in_errors(options.name, [&] {
-    if (File(options.name, Open_Mode::read_existing).get_size() == 0)
+    if (open_to_edit(options, Open_Mode::read_existing)->get_size() == 0)
       throw Exception("the file is empty, and no database");
     if (options.is_dry_run)
       show_changes(options);

@@ -278,7 +278,7 @@ int run_forget(std::vector<std::string> arguments) {
        "  joedb_forget --dry-run people.joedb person email\n"});
   Forget_Command command;
   options.add_flag(
-      "--dry-run,--dry_run", command.is_dry_run,
+      "--dry-run", command.is_dry_run,
       "show how many values would be forgotten in each transaction, but write nothing");
   options.add("--output", command.output, "write to this file, and do not change FILE",
               kinds::database);

@@ -153,9 +153,9 @@ int run_logdump(std::vector<std::string> arguments) {
   parser.add_flag("--header", options.header,
                   "print only the file's size, checkpoints, version and signature");
   parser.add_flag("--json", options.json, "with --header: print a JSON object");
-  parser.add_flag("--schema_only", options.schema_only, "print only schema changes");
+  parser.add_flag("--schema-only", options.schema_only, "print only schema changes");
   parser.add_flag("--load", options.load, "also build the tables, to detect invalid records");
-  parser.add_flag("--print_checkpoint", options.print_checkpoint,
+  parser.add_flag("--print-checkpoint", options.print_checkpoint,
                   "after each entry, print its end position");
   parser.add_flag("--blob", options.blob, "also print the bytes of blobs");
   add_reading_options(parser, options.reading);

@@ -10,6 +10,7 @@
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/json_output.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/memory_limit.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
@@ -165,8 +166,36 @@ class Snapshot_Maker {
   Memory_Limit memory_;
 };
 
-// ---- the list of snapshots
-// -----------------------------------------------------------------------
+// Makes the last checkpoint a hard one if it is soft. Returns the reason if that fails.
+std::string try_to_make_hard(const std::string& name) {
+  try {
+    {
+      File file(name, Open_Mode::read_existing);
+      const Readonly_Journal journal(file);
+      if (journal.get_hard_checkpoint() >= journal.get_checkpoint()) return "";
+    }
+    File file(name, Open_Mode::shared_write, busy_timeout());
+    Writable_Journal journal(file);
+    journal.lock_pull();
+    journal.hard_checkpoint();
+    journal.unlock();
+    return "";
+  } catch (const Exception& error) {
+    return error.what();
+  }
+}
+
+void report_soft_checkpoint(const Snapshot_Maker& maker, const std::string& name,
+                            const std::string& reason) {
+  if (maker.hard_checkpoint() >= maker.checkpoint()) return;
+  std::cerr << name << ": its last checkpoint, at " << maker.checkpoint()
+            << ", is soft; a snapshot is of the last hard one, at " << maker.hard_checkpoint()
+            << ". End the program that writes it, or let it write a hard checkpoint, and repeat "
+               "this"
+            << (reason.empty() ? "" : ": ") << reason << '\n';
+}
+
+// ---- what there is ------------------------------------------------------------------------------
 
 void print_list(const File& file, bool is_json) {
   Json json = Json::array();
@@ -201,12 +230,12 @@ tables are mapped from the snapshot, and only later entries are read from FILE. 
 use it automatically. It is only a cache: FILE has all data, and a snapshot that does not match is
 ignored. Programs that write FILE replace the snapshot when it is out of date.
 
-A snapshot is taken at the last hard checkpoint. It contains the indexes of the previous snapshot,
+A snapshot is taken at the last hard checkpoint; a soft one is made hard before. It contains the indexes of the previous snapshot,
 or those of --options; a program uses a snapshot only if it has all indexes of the program. FILE
 may be in use meanwhile.
 
-Past states (joedbi --until, at() in C++) open fast if a kept snapshot, FILE.snapshot-POSITION, is
-shortly before them. Snapshots made with --until, --at-time and --every are kept.
+Past states (joedbi --at, at() in C++) open fast if a kept snapshot, FILE.snapshot-POSITION, is
+shortly before them. Snapshots made with --at and --every are kept.
 
 Exit code 1 if a snapshot could not be written.
 )";
@@ -240,8 +269,9 @@ int run_snapshot(std::vector<std::string> arguments) {
   const std::string name = words->take_last_name();
   if (is_list && is_removal) words->fail("--list and --remove are two different things");
   if (wanted.every && wanted.moment.is_given())
-    words->fail("--every is for the whole journal, --until and --at-time for one state");
+    words->fail("--every is for the whole journal, --at for one state");
 
+  const std::string reason = is_list || is_removal ? "" : try_to_make_hard(name);
   File file(name, Open_Mode::read_existing);
   if (is_list) {
     print_list(file, is_json);
@@ -252,10 +282,7 @@ int run_snapshot(std::vector<std::string> arguments) {
     const auto start = Clock::now();
     const std::vector<Written> written = name_file_in_errors(name, [&] {
       Snapshot_Maker maker(file, wanted);
-      if (maker.hard_checkpoint() < maker.checkpoint())
-        std::cerr << name << ": its last checkpoint, at " << maker.checkpoint()
-                  << ", is soft; a snapshot is of the last hard one, at " << maker.hard_checkpoint()
-                  << '\n';
+      report_soft_checkpoint(maker, name, reason);
       if (wanted.every) return maker.make_every(*wanted.every * 1'000'000);
       if (wanted.moment.is_given())
         return maker.make_past(find_position(file, wanted.moment.get()));

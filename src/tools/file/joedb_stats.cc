@@ -3,10 +3,9 @@
 
 #include "history/transaction_groups.h"
 #include "joedb/history/changes.h"
-#include "joedb/io/memory_file.h"
 #include "kernel/base/json_text.h"
 #include "kernel/base/plain_text.h"
-#include "rewrite/pack.h"
+#include "rewrite/blob_copies.h"
 #include "text/change_text.h"
 #include "text/columns.h"
 #include "text/dump.h"
@@ -38,10 +37,63 @@ struct Size {
   }
 };
 
-// Sizes by the subject of entries.
+// The bytes of one table's entries: of its schema, of the insertion of each record, and of the
+// entry that has written each value, or its part of such an entry. Takes 4 bytes per record and
+// value.
+class Entry_Bytes {
+ public:
+  void add_schema(Offset bytes) { schema_ += bytes; }
+  void insert(index_t first, index_t size, Offset bytes) {
+    spread(records_, first, size, bytes);
+    for (auto& field : fields_) spread(field, first, size, 0);
+  }
+  void write(Field_Id field, index_t first, index_t size, Offset bytes) {
+    if (fields_.size() <= field.value()) fields_.resize(field.value() + std::size_t{1});
+    spread(fields_[field.value()], first, size, bytes);
+  }
+
+  Offset schema() const { return schema_; }
+  // Returns the bytes of the records and values that the table has, and of the schema.
+  Offset in_use(const Table& table) const {
+    Offset sum = schema_;
+    for_each_run(table.records(), [&](index_t first, index_t size) {
+      sum += part(records_, first, size);
+      for_each_field(table, [&](Field_Id id, const Field&) {
+        if (id.value() < fields_.size()) sum += part(fields_[id.value()], first, size);
+      });
+    });
+    return sum;
+  }
+
+ private:
+  using Bytes = std::vector<std::uint32_t>;
+
+  static void spread(Bytes& all, index_t first, index_t size, Offset bytes) {
+    if (size == 0) return;
+    const auto end = static_cast<std::size_t>(first + size);
+    if (bytes > 0 && all.size() < end) all.resize(end);
+    for (std::size_t i = static_cast<std::size_t>(first); i < std::min(end, all.size()); ++i)
+      all[i] = static_cast<std::uint32_t>(bytes / size);
+    if (bytes > 0) all[static_cast<std::size_t>(first)] += static_cast<std::uint32_t>(bytes % size);
+  }
+  static Offset part(const Bytes& all, index_t first, index_t size) {
+    const auto end = std::min(static_cast<std::size_t>(first + size), all.size());
+    Offset sum = 0;
+    for (std::size_t i = static_cast<std::size_t>(first); i < end; ++i) sum += all[i];
+    return sum;
+  }
+
+  Offset schema_ = 0;
+  Bytes records_;
+  std::vector<Bytes> fields_;  // by field id
+};
+
+// Sizes by the subject of the entries.
 struct Sizes {
-  std::vector<Size> tables;  // by table id: entries of the table's schema and records
+  std::vector<Size> tables;  // by table id: entries of its schema and its records
+  std::vector<Entry_Bytes> bytes;
   Size blobs;
+  Blob_Copies found_blobs;
   Size other;  // comments, time stamps, integrity entries
 
   Size of_table(std::size_t id) const { return id < tables.size() ? tables[id] : Size(); }
@@ -64,10 +116,12 @@ class Sizer {
   void operator()(const Entry& entry) {
     if constexpr (!std::is_same_v<Entry, Integrity_Entry>) next_(entry);
     const Offset end = end_of_entry(entry, journal_);
-    of(entry) += {1, end - std::exchange(position_, end)};
+    const Offset bytes = end - std::exchange(position_, end);
+    of(entry) += {1, bytes};
+    note(entry, bytes);
   }
 
-  const Sizes& sizes() const { return sizes_; }
+  Sizes take_sizes() { return std::move(sizes_); }
 
  private:
   template <class Entry>
@@ -82,8 +136,34 @@ class Sizer {
       return sizes_.other;
   }
   Size& of_table(std::size_t id) {
-    if (sizes_.tables.size() <= id) sizes_.tables.resize(id + 1);
+    if (sizes_.tables.size() <= id) {
+      sizes_.tables.resize(id + 1);
+      sizes_.bytes.resize(id + 1);
+    }
     return sizes_.tables[id];
+  }
+  // Called after of(entry), which makes the place of the table.
+  template <class Entry>
+  void note(const Entry& entry, Offset bytes) {
+    if constexpr (std::is_same_v<Entry, Blob_Data>) {
+      sizes_.found_blobs.add(entry.blob);
+    } else if constexpr (std::is_same_v<Entry, Create_Table>) {
+      sizes_.bytes[created_].add_schema(bytes);
+    } else if constexpr (requires { entry.table; }) {
+      Entry_Bytes& table = sizes_.bytes[entry.table.value()];
+      if constexpr (std::is_same_v<Entry, Delete> || std::is_same_v<Entry, Delete_Vector>)
+        return;
+      else if constexpr (requires { entry.record, entry.field, entry.values; })
+        table.write(entry.field, entry.record.value(), entry.size, bytes);
+      else if constexpr (requires { entry.record, entry.field; })
+        table.write(entry.field, entry.record.value(), 1, bytes);
+      else if constexpr (requires { entry.record, entry.size; })
+        table.insert(entry.record.value(), entry.size, bytes);
+      else if constexpr (requires { entry.record; })
+        table.insert(entry.record.value(), 1, bytes);
+      else
+        table.add_schema(bytes);
+    }
   }
 
   const Readonly_Journal& journal_;
@@ -93,61 +173,46 @@ class Sizer {
   std::size_t created_ = 0;
 };
 
-// Returns the sizes that the database would have without its history.
-Sizes packed_sizes(const Database& database) {
-  Memory_File file;
-  Writable_Journal packed(file);
-  try {
-    pack(database, packed);
-  } catch (...) {
-    Destructor_Logger::remove_logger();
-    throw;
-  }
-  packed.soft_checkpoint();
-  Readonly_Journal journal(file);
-  Ignore_Entries ignore;
-  Sizer sizer(journal, ignore);
-  journal.replay(sizer);
-  return sizer.sizes();
-}
-
 struct Line {
   std::string name;
   std::int64_t rows = 0;
   Size size = {};
-  Offset packed = 0;
+  Offset in_use = 0;
 
-  Offset garbage() const { return std::max<Offset>(size.bytes - packed, 0); }
+  Offset garbage() const { return size.bytes - in_use; }
 };
 
 struct Statistics {
   std::vector<Line> tables;
   Line dropped{"(dropped tables)"};
-  Size blobs;
+  Line blobs{"(blobs)"};
   Size other;
   Line total{"total"};
 };
 
-Statistics make_statistics(const Database& database, const Sizes& sizes) {
-  const Sizes packed = packed_sizes(database);
+Statistics make_statistics(const Database& database, Sizes sizes) {
   Statistics result;
+  sizes.found_blobs.need_all(database);
+  result.blobs.size = sizes.blobs;
+  result.blobs.in_use = sizes.blobs.bytes - sizes.found_blobs.unused().bytes;
   result.dropped.size = sizes.all_tables();
-  result.dropped.packed = packed.all_tables().bytes;
-  result.total.size = result.dropped.size;
-  result.total.size += sizes.blobs;
-  result.total.size += sizes.other;
-  result.total.packed = result.dropped.packed + sizes.blobs.bytes;
+  for (const Entry_Bytes& bytes : sizes.bytes) result.dropped.in_use += bytes.schema();
   for (const Table* table : live_tables(database)) {
     const std::size_t id = table->id().value();
-    Line line{table->name(), 0, sizes.of_table(id), packed.of_table(id).bytes};
+    const Entry_Bytes& bytes = sizes.bytes[id];
+    Line line{table->name(), 0, sizes.of_table(id), bytes.in_use(*table)};
     for_each_run(table->records(), [&](index_t, index_t size) { line.rows += size; });
     result.dropped.size -= line.size;
-    result.dropped.packed -= line.packed;
+    result.dropped.in_use -= bytes.schema();
     result.total.rows += line.rows;
+    result.total.in_use += line.in_use;
     result.tables.push_back(std::move(line));
   }
-  result.blobs = sizes.blobs;
   result.other = sizes.other;
+  result.total.size = sizes.all_tables();
+  result.total.size += sizes.blobs;
+  result.total.size += sizes.other;
+  result.total.in_use += result.dropped.in_use + result.blobs.in_use;
   return result;
 }
 
@@ -173,8 +238,7 @@ void print_tables(const Statistics& statistics) {
   };
   for (const Line& line : statistics.tables) add(line, true);
   if (statistics.dropped.size.bytes > 0) add(statistics.dropped, false);
-  if (statistics.blobs.bytes > 0)
-    add({"(blobs)", 0, statistics.blobs, statistics.blobs.bytes}, false);
+  if (statistics.blobs.size.bytes > 0) add(statistics.blobs, false);
   if (statistics.other.bytes > 0) add({"(other)", 0, statistics.other, 0}, false);
   add(statistics.total, true);
   constexpr std::size_t width = 12;
@@ -193,8 +257,9 @@ void print_tables_as_json(const Statistics& statistics) {
     out += json_members({{"name", line.name}, {"rows", line.rows}}) + ", " + sizes(line) + '}';
   }
   out += "],\n \"dropped\": {" + sizes(statistics.dropped) + "},\n " +
-         json_members({{"blobs", statistics.blobs.bytes}}) + ",\n " +
-         json_members({{"other", statistics.other.bytes}}) + ",\n \"total\": {" +
+         json_members({{"blobs", statistics.blobs.size.bytes},
+                       {"unused_blobs", statistics.blobs.garbage()}}) +
+         ",\n " + json_members({{"other", statistics.other.bytes}}) + ",\n \"total\": {" +
          json_members({{"rows", statistics.total.rows}}) + ", " + sizes(statistics.total) + "}}\n";
   std::cout << out;
 }
@@ -289,15 +354,15 @@ void print_by_table(Abstract_File& file, const Reading_Options& reading, bool is
   database.limit_to_journal_of(journal.get_checkpoint());
   Sizer sizer(journal, database);
   reading.replay(journal, sizer, "loading " + file.get_name());
-  const Statistics statistics = make_statistics(database, sizer.sizes());
+  const Statistics statistics = make_statistics(database, sizer.take_sizes());
   is_json ? print_tables_as_json(statistics) : print_tables(statistics);
 }
 
 const char* const stats_details =
     R"(Prints for each table: the number of its records and of its entries in the journal, their size in
-bytes, and how many of these bytes are garbage, which joedb_pack removes: entries that were
-overwritten or deleted, or that have a shorter encoding. The line (other) is comments, time stamps
-and integrity entries, all of which joedb_pack removes. The file header is not counted.
+bytes, and how many of these bytes are garbage, which joedb_pack removes: what was overwritten or
+deleted, and blobs to which no record refers. The line (other) is comments, time stamps and
+integrity entries, all of which joedb_pack removes. The file header is not counted.
 
 With --by, transactions are summed up, including those without changes: their bytes, and the
 numbers of records inserted, updated and deleted. Times are in UTC. A transaction without a time

@@ -1,5 +1,6 @@
 #include "tools/frame/arguments.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "kernel/base/parse_number.h"
 #include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
+#include "kernel/journal/late_file.h"
 #include "share/replica/retry.h"
 #include "tools/frame/exact_connection.h"
 #include "tools/frame/lock_notice.h"
@@ -41,8 +43,8 @@ void add_log_options(Options& options, Log_Options& log) {
                      "destination of log lines: nowhere (the default), standard error (the default "
                      "with --classic), syslog, or standard error as JSON objects");
   options.add_flag("--verbose", log.is_verbose, "same as --log clog");
-  options.add("--log_level", log.level, "log level; 0 logs nothing (default: 100)");
-  options.add("--log_tag", log.tag, "prefix of each log line");
+  options.add("--log-level", log.level, "log level; 0 logs nothing (default: 100)");
+  options.add("--log-tag", log.tag, "prefix of each log line");
 }
 
 namespace {
@@ -132,7 +134,7 @@ std::string name_of(const std::vector<std::pair<std::string_view, Enum>>& names,
 }  // namespace
 
 void add_client_options(Options& options, Client_Options& client) {
-  options.add_flag("--hard_checkpoint", client.hard_checkpoint,
+  options.add_flag("--hard-checkpoint", client.hard_checkpoint,
                    "end each transaction with a hard checkpoint, which survives a power cut");
   options.add_choice("--check", client.check, check_names,
                      "how much of the file to compare with the connection");
@@ -154,7 +156,7 @@ void add_recovery_option(Options& options, Recovery& recovery) {
 }
 
 void add_seals_option(Options& options, bool& has_no_seals) {
-  options.add_flag("--no_seals", has_no_seals,
+  options.add_flag("--no-seals", has_no_seals,
                    "write hard checkpoints with two syncs, like joedb 10: for a file that joedb 10 "
                    "opens concurrently, or after a power cut");
 }
@@ -168,6 +170,13 @@ void log_client_options(Logger& log, const Client_Options& client) {
 
 // ---- files --------------------------------------------------------------------------------------
 
+// The names of modes, which are also in log lines, have _.
+static std::string option_of(std::string_view mode) {
+  std::string option = "--" + std::string(mode);
+  std::replace(option.begin(), option.end(), '_', '-');
+  return option;
+}
+
 void add_file_modes(Options& options, const File_Grammar& grammar) {
   options.offer(0, {{"interpreted", "a text file of commands", {"NAME", "*.joedbi"}},
                     {"device", "a file or block device of fixed size", kinds::file},
@@ -175,17 +184,16 @@ void add_file_modes(Options& options, const File_Grammar& grammar) {
   if (grammar.has_server) options.offer(0, {{"server", "no local file, only the connection's"}});
   if (!grammar.has_modes) return;
   for (const auto& [name, mode] : mode_names)
-    if (mode != Open_Mode::shared_write || grammar.has_shared)
-      options.allow_word("--" + std::string(name));
+    if (mode != Open_Mode::shared_write || grammar.has_shared) options.allow_word(option_of(name));
   if (grammar.has_sources)
-    for (const char* const word : {"--port", "--key", "--known_hosts"}) options.allow_word(word);
+    for (const char* const word : {"--port", "--key", "--known-hosts"}) options.allow_word(word);
 }
 
 static void take_mode(Words& words, const File_Grammar& grammar, File_Argument& file) {
   if (!words.is_option()) return;
   const std::string word(words.peek());
   for (const auto& [name, mode] : mode_names) {
-    if (word.substr(2) != name || !grammar.has_modes) continue;
+    if (word != option_of(name) || !grammar.has_modes) continue;
     if (mode == Open_Mode::shared_write && !grammar.has_shared) continue;
     words.take();
     file.mode = mode;
@@ -202,7 +210,7 @@ static int take_port(Words& words) {
   return port;
 }
 
-// Takes the words [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH. Returns them as a
+// Takes the words [--port N] [--key FILE] [--known-hosts FILE] [USER@]HOST PATH. Returns them as a
 // URL.
 static std::string take_sftp(Words& words, Source_Options& source) {
   std::string port;
@@ -211,7 +219,7 @@ static std::string take_sftp(Words& words, Source_Options& source) {
       port = ':' + std::to_string(take_port(words));
     else if (words.take_if("--key"))
       source.key_file = words.take_name();
-    else if (words.take_if("--known_hosts"))
+    else if (words.take_if("--known-hosts"))
       source.known_hosts_file = words.take_name();
     else
       break;
@@ -297,7 +305,7 @@ static const char* const source_help =
     "can\n"
     "                              be omitted if NAME ends with .zst or .br\n"
     "  [curl] URL                  http:// or https://\n"
-    "  sftp [--port N] [--key FILE] [--known_hosts FILE] [USER@]HOST PATH\n"
+    "  sftp [--port N] [--key FILE] [--known-hosts FILE] [USER@]HOST PATH\n"
     "                              a file on an SFTP server; or sftp://[USER@]HOST[:PORT]/PATH\n";
 
 std::string file_help(const File_Grammar& grammar) {
@@ -316,25 +324,19 @@ std::string file_help(const File_Grammar& grammar) {
     text += line("server", "no local file: each read goes to the server of the CONNECTION");
   text += "If NAME is one of these words, write: file NAME\n";
   if (!grammar.has_modes) return text;
-  text += "--MODE is one of (default: --" + name_of(mode_names, grammar.default_mode) +
-          ", but a new file needs an explicit --MODE or confirmation)\n";
+  text += "--MODE is one of (default: " + option_of(name_of(mode_names, grammar.default_mode)) +
+          "; the first command that changes a file that does not exist makes it)\n";
   text += line("--read", "open read-only");
   text += line("--write", "open an existing file; fail if another writer has it");
   text += line("--new", "create the file; fail if it exists");
-  text += line("--write_or_new", "like --write if the file exists, else like --new");
+  text += line("--write-or-new", "like --write if the file exists, else like --new");
   if (grammar.has_shared)
     text += line("--shared", "share the file with other writers, one transaction at a time");
-  text += line("--lock", "wait, for --busy_timeout, until no other writer has the file");
+  text += line("--lock", "wait, for --busy-timeout, until no other writer has the file");
   return text;
 }
 
-static void confirm_creation(const std::string& name) {
-  std::cout << name << " does not exist. Create it? [y/N] " << std::flush;
-  if (!reads_yes()) throw Exception(name + ": was not created");
-}
-
-// Returns true if the file stays empty for some time. A file that another process is creating is
-// empty only for a moment.
+// Retries, because a file that another process is creating is empty for a moment.
 static bool stays_empty(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -350,12 +352,25 @@ void require_database(const File_Argument& file) {
   if (is_classic() || file.mode == Open_Mode::read_existing) return;
   if (file.kind == Kind::file && file.mode != Open_Mode::create_new && stays_empty(file.name))
     throw Exception(file.name + ": the file is empty; it is not a database. Remove it to make one");
-  if (file.has_mode || (file.kind != Kind::file && file.kind != Kind::interpreted)) return;
+}
+
+bool is_late(const File_Argument& file) {
+  using Kind = File_Argument::Kind;
   std::error_code ignored;
-  if (std::filesystem::exists(file.name, ignored)) return;
-  if (is_interactive()) return confirm_creation(file.name);
-  throw Exception(file.name + ": does not exist; " +
-                  (file.mode == Open_Mode::shared_write ? "--shared" : "--new") + " makes it");
+  return !is_classic() && !file.has_mode && file.mode != Open_Mode::read_existing &&
+         file.mode != Open_Mode::write_existing &&
+         (file.kind == Kind::file || file.kind == Kind::interpreted) &&
+         !std::filesystem::exists(file.name, ignored);
+}
+
+void announce_late_file(const std::string& name) {
+  if (is_interactive())
+    std::cout << name << " does not exist; the first command that changes it makes it\n";
+}
+
+void require_made(const File_Argument& file) {
+  if (is_late(file) && !is_interactive())
+    throw Exception(file.name + ": does not exist, and no command has made it");
 }
 
 std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log) {
@@ -382,6 +397,8 @@ std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log)
     result = std::make_unique<Interpreted_File>(file.name, file.mode);
   else if (file.kind == File_Argument::Kind::device)
     result = std::make_unique<Device_File>(file.name, file.mode, busy_timeout());
+  else if (is_late(file))
+    result = std::make_unique<Late_File>(file.name, file.mode, busy_timeout());
   else
     result = std::make_unique<File>(file.name, file.mode, busy_timeout());
   log.log("file is opened");
@@ -400,8 +417,8 @@ const char* const connection_help =
     "CONNECTION is one of\n"
     "  dummy                       no connection (the default)\n"
     "  file FILE                   another file; with --read, it can only be pulled from\n"
-    "  local [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS]\n"
-    "      [--lock_time SECONDS] PATH\n"
+    "  local [--keep-alive SECONDS] [--retry-time SECONDS] [--answer-time SECONDS]\n"
+    "      [--lock-time SECONDS] PATH\n"
     "                              a server on this machine, by its socket (joedb_server). After\n"
     "                              SECONDS without traffic, the client sends a keep-alive "
     "message.\n"
@@ -410,14 +427,14 @@ const char* const connection_help =
     "                              retry time (default: 60; joedb_server and --follow: inf). The\n"
     "                              lock is waited for up to its time (default: 60; joedb_server:\n"
     "                              inf)\n"
-    "  ssh [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS]\n"
-    "      [--lock_time SECONDS] [--port N] [--key FILE] [--known_hosts FILE]\n"
+    "  ssh [--keep-alive SECONDS] [--retry-time SECONDS] [--answer-time SECONDS]\n"
+    "      [--lock-time SECONDS] [--port N] [--key FILE] [--known-hosts FILE]\n"
     "      [USER@]HOST PATH\n"
     "                              a socket on another machine, through SSH. The host must be "
     "known\n"
     "                              and accept a key: FILE, or a key in ~/.ssh\n"
-    "  [--keep_alive SECONDS] [--retry_time SECONDS] [--answer_time SECONDS]\n"
-    "  [--lock_time SECONDS] [--authority FILE] [--token FILE]\n"
+    "  [--keep-alive SECONDS] [--retry-time SECONDS] [--answer-time SECONDS]\n"
+    "  [--lock-time SECONDS] [--authority FILE] [--token FILE]\n"
     "  [--certificate FILE --key FILE]\n"
     "  joedb://HOST[:PORT][/DATABASE]\n"
     "                              a server on another machine, over TLS 1.3. The authority (PEM)\n"
@@ -428,15 +445,15 @@ const char* const connection_help =
     "connects\n"
     "                              to a server on this machine without TLS\n"
     "  [nats] [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE]\n"
-    "  [--monitor PORT] [--require process|machine|power] [--require_of all|running]\n"
-    "  [--lease SECONDS] [--retry_time SECONDS]\n"
+    "  [--monitor PORT] [--require process|machine|power] [--require-of all|running]\n"
+    "  [--lease SECONDS] [--retry-time SECONDS]\n"
     "  nats://HOST[:PORT][,HOST...]/DATABASE\n"
     "                              a journal replicated on a cluster of NATS servers\n"
     "                              (docs/cluster.md). The client reports which failures an\n"
     "                              acknowledged transaction survives, according to the settings\n"
     "                              that the servers publish at their monitor port, and refuses "
     "less\n"
-    "                              than --require; with --require_of running, a server that is\n"
+    "                              than --require; with --require-of running, a server that is\n"
     "                              down does not count. A client that shows no sign of life for "
     "its\n"
     "                              lease (default: 30) loses the lock to a waiting client\n";
@@ -444,8 +461,8 @@ const char* const connection_help =
 namespace {
 
 constexpr std::array connection_options{
-    "--keep_alive", "--retry_time",  "--answer_time", "--lock_time",   "--authority",
-    "--token",      "--certificate", "--key",         "--known_hosts", "--port"};
+    "--keep-alive", "--retry-time",  "--answer-time", "--lock-time",   "--authority",
+    "--token",      "--certificate", "--key",         "--known-hosts", "--port"};
 
 // Returns a function that prints on standard error that the tool retries to connect.
 std::function<void(const std::string&)> retry_notice(const std::string& name) {
@@ -466,14 +483,14 @@ struct Server_Options {
   // Takes an option that is valid for all servers. Returns false if the next word is not such an
   // option.
   bool take(Words& words) {
-    if (words.take_if("--keep_alive"))
-      keep_alive = take_seconds(words, "--keep_alive");
-    else if (words.take_if("--retry_time"))
-      retry_time = take_time(words, "--retry_time");
-    else if (words.take_if("--answer_time"))
-      answer_time = take_time(words, "--answer_time");
-    else if (words.take_if("--lock_time"))
-      lock_time = take_time(words, "--lock_time");
+    if (words.take_if("--keep-alive"))
+      keep_alive = take_seconds(words, "--keep-alive");
+    else if (words.take_if("--retry-time"))
+      retry_time = take_time(words, "--retry-time");
+    else if (words.take_if("--answer-time"))
+      answer_time = take_time(words, "--answer-time");
+    else if (words.take_if("--lock-time"))
+      lock_time = take_time(words, "--lock-time");
     else
       return false;
     return true;
@@ -536,7 +553,7 @@ void take_ssh(Words& words, [[maybe_unused]] Connection_Argument& result) {
       address.port = take_port(words);
     else if (words.take_if("--key"))
       address.identity_file = words.take_name();
-    else if (words.take_if("--known_hosts"))
+    else if (words.take_if("--known-hosts"))
       address.known_hosts_file = words.take_name();
     else
       break;
@@ -717,7 +734,11 @@ void Open_Files::connect(const Client_Options& client) {
   if (is_connected()) return;
   if (argument_.file) {
     log_.log("creating connection: file");
-    if (!other_file_) other_file_ = open_file(*argument_.file, log_);
+    if (!other_file_) {
+      File_Argument other = *argument_.file;
+      other.has_mode = true;  // it is made now
+      other_file_ = open_file(other, log_);
+    }
     file_connection_ = std::make_unique<File_Connection>(*other_file_, client.journal_options());
     connection_ = file_connection_.get();
   } else if (argument_.server) {

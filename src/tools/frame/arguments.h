@@ -24,7 +24,7 @@ namespace joedb {
 
 // ---- log ----------------------------------------------------------------------------------------
 
-// The options --log, --log_level, --log_tag and --verbose.
+// The options --log, --log-level, --log-tag and --verbose.
 struct Log_Options {
   enum class Target { unset, none, clog, system, json };
   Target target = Target::unset;  // unset: none; with --classic, clog
@@ -51,7 +51,7 @@ class Tool_Log : public Logger {
 
 // ---- clients ------------------------------------------------------------------------------------
 
-// The options --hard_checkpoint, --check, --recovery, --db and --no_seals.
+// The options --hard-checkpoint, --check, --recovery, --db and --no-seals.
 struct Client_Options {
   // What the client does with the entries of the journal.
   enum class Db { none, interpreted, dump, dump_tail, sql, sql_tail };
@@ -70,7 +70,7 @@ struct Client_Options {
 };
 void add_client_options(Options& options, Client_Options& client);
 void add_recovery_option(Options& options, Recovery& recovery);
-// Adds the option --no_seals.
+// Adds the option --no-seals.
 void add_seals_option(Options& options, bool& has_no_seals);
 void log_client_options(Logger& log, const Client_Options& client);
 
@@ -91,8 +91,7 @@ struct File_Argument {
 
 // The syntax of a file on a command line. Modes that the tool does not support are refused.
 //
-// If the default mode would create the file, it is created only with --new or --write_or_new, or
-// after a user at a terminal has confirmed.
+// With the default mode, a file that does not exist is made by the first command that changes it.
 struct File_Grammar {
   Open_Mode default_mode;
   bool has_modes = true;
@@ -110,11 +109,18 @@ File_Argument take_file(Words& words, const File_Grammar& grammar,
 // Returns the lines of --help that explain the grammar.
 std::string file_help(const File_Grammar& grammar);
 
-// Checks a file whose mode was not given. If it does not exist, asks at a terminal whether to
-// create it, and throws Exception if the answer is no, or if nobody can answer. If it is empty and
-// would be written, throws Exception: a killed program may have left it, but it is not a database.
-// Does nothing with --classic.
+// Throws Exception for an empty file that would be written: it is no database, though a killed
+// program may have left it. A no-op with --classic.
 void require_database(const File_Argument& file);
+
+// True if the command line gives no mode, and the default mode would make the file: open_file opens
+// it as a Late_File. False with --classic.
+bool is_late(const File_Argument& file);
+// Prints "NAME does not exist; the first command that changes it makes it" at a terminal.
+void announce_late_file(const std::string& name);
+// Throws Exception if a script has come to its end, and a file that is_late was still not made: its
+// name may be wrong.
+void require_made(const File_Argument& file);
 
 // Throws Exception for Kind::server.
 std::unique_ptr<Abstract_File> open_file(const File_Argument& file, Logger& log);
@@ -132,8 +138,8 @@ struct Connection_Argument {
   std::optional<File_Argument> file;
   std::unique_ptr<Connector> server;
   std::optional<Nats_Argument> nats;
-  bool has_retry_time = false;  // true if --retry_time was given
-  bool has_lock_time = false;   // true if --lock_time was given
+  bool has_retry_time = false;  // true if --retry-time was given
+  bool has_lock_time = false;   // true if --lock-time was given
   bool waits_at_start = false;  // retry even if the first attempt to connect fails
 };
 inline constexpr File_Grammar connection_grammar{Open_Mode::write_existing_or_create_new};
@@ -143,10 +149,10 @@ void add_connection_words(Options& options);
 // standard error, once for each request, and a signal to a Stop_Signal ends the wait.
 Connection_Argument take_connection(Words& words, const Source_Options& source = {});
 // For a tool that runs until it is stopped: retries forever, even the first attempt to connect,
-// unless --retry_time was given.
+// unless --retry-time was given.
 void serve_connection(Connection_Argument& connection);
 // For a tool that may hold the lock of a server for a long time without sending requests. Sets the
-// keep-alive interval to 30 seconds if --keep_alive is 0 or was not given.
+// keep-alive interval to 30 seconds if --keep-alive is 0 or was not given.
 void keep_lock(const Connection_Argument& connection);
 // Throws Exception if the connection is the file itself: a client would wait for its own lock
 // forever, and a push would remove the tail that it is about to copy.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include <chrono>
 #include <thread>
 
@@ -52,7 +54,7 @@ TEST(File_Argument, HasAKindAModeAndAName) {
 }
 
 TEST(File_Argument, KnowsWhetherItsModeWasGiven) {
-  EXPECT_TRUE(file({"--write_or_new", "db"}).has_mode);
+  EXPECT_TRUE(file({"--write-or-new", "db"}).has_mode);
   EXPECT_FALSE(file({"db"}).has_mode);
 }
 
@@ -114,11 +116,11 @@ TEST(Connection_Argument, MayBeAFileOrNothing) {
   EXPECT_THROW(connection({"file"}), Usage_Error);
   EXPECT_THAT([&] { connection({"pigeon"}); },
               ThrowsMessage<Usage_Error>(HasSubstr("unknown connection type: pigeon")));
-  EXPECT_EQ(connection({"local", "--keep_alive", "0.5", "sock"}).server->settings().keep_alive,
+  EXPECT_EQ(connection({"local", "--keep-alive", "0.5", "sock"}).server->settings().keep_alive,
             std::chrono::milliseconds(500));
   EXPECT_EQ(connection({"local", "sock"}).server->name(), "sock");
   EXPECT_THROW(connection({"local"}), Usage_Error);
-  EXPECT_THROW(connection({"local", "--keep_alive", "x", "sock"}), Usage_Error);
+  EXPECT_THROW(connection({"local", "--keep-alive", "x", "sock"}), Usage_Error);
   EXPECT_THROW(connection({"dummy", "more"}), Usage_Error);
 }
 
@@ -130,15 +132,23 @@ class File_To_Open : public ::testing::Test {
   testing::Temporary_Directory directory;
 };
 
-TEST_F(File_To_Open, IsOnlyMadeIfTheCommandLineSaysSo) {
-  constexpr auto either = Open_Mode::write_existing_or_create_new;
-  EXPECT_THAT([&] { require_database(argument("a", either, false)); },
-              ThrowsMessage<Exception>(HasSubstr("--new makes it")));
-  EXPECT_THAT([&] { require_database(argument("a", Open_Mode::shared_write, false)); },
-              ThrowsMessage<Exception>(HasSubstr("--shared makes it")));
-  require_database(argument("a", either, true));
-  directory.write("a", "content");
-  require_database(argument("a", either, false));
+TEST_F(File_To_Open, IsMadeAtOnceOnlyIfTheCommandLineSaysSo) {
+  Tool_Log log(Log_Options{});
+  for (const Open_Mode mode : {Open_Mode::write_existing_or_create_new, Open_Mode::shared_write}) {
+    const File_Argument late = argument("a", mode, false);
+    EXPECT_TRUE(is_late(late));
+    open_file(late, log);
+    EXPECT_FALSE(std::filesystem::exists(late.name));
+    EXPECT_THAT([&] { require_made(late); },
+                ThrowsMessage<Exception>(HasSubstr("does not exist, and no command has made it")));
+    EXPECT_FALSE(is_late(argument("a", mode, true)));
+    open_file(argument("a", mode, true), log);
+    EXPECT_TRUE(std::filesystem::exists(late.name));
+    EXPECT_FALSE(is_late(late));
+    require_made(late);
+    std::filesystem::remove(late.name);
+  }
+  EXPECT_FALSE(is_late(argument("a", Open_Mode::read_existing, false)));
 }
 
 TEST_F(File_To_Open, MustNotBeEmpty) {

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "joedb/table/load.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
 #include "text/entry_text.h"
 #include "tools/frame/output.h"
@@ -23,12 +24,20 @@ void add_index_option(Options& options, std::string& options_file) {
 // ---- moments ------------------------------------------------------------------------------------
 
 void add_moment_options(Options& options, Moment_Options& moment) {
-  options.add("--until", moment.until,
-              "use the state at this position (as shown by joedb_log), time or tag",
-              Value_Kind{"WHEN", ""});
-  options.add("--at-time,--at_time", moment.time,
-              "use the state at the last time stamp not later than this time: \"2026-01-31\", "
-              "\"2026-01-31 23:59:59\" (GMT), \"2 hours ago\", yesterday, or seconds since 1970");
+  const Value_Kind when{"WHEN", ""};
+  options.add("--at", moment.at,
+              "use a past state: at this position (as shown by joedb_log), at this tag, or at the "
+              "last time stamp not later than this time: \"2026-01-31\", \"2026-01-31 23:59:59\" "
+              "(GMT), \"2 hours ago\", yesterday",
+              when);
+  options.add("--until", moment.at, "the same", when);
+  options.hide("--until");
+  options.add("--at-time", moment.time, "a time, or seconds since 1970", when);
+  options.hide("--at-time");
+}
+
+std::string past_prompt(const std::string& tool, const std::string& when) {
+  return tool + "(at " + plain(when) + ")";
 }
 
 When parse_when(const std::string& text, const std::string& option) {
@@ -41,8 +50,8 @@ When parse_when(const std::string& text, const std::string& option) {
 
 When Moment_Options::get() const {
   assert(is_given());
-  if (until && time) throw Usage_Error("--until and --at-time exclude each other");
-  if (until) return parse_when(*until, "--until");
+  if (at && time) throw Usage_Error("--at and --at-time exclude each other");
+  if (at) return parse_when(*at, "--at");
   if (const auto seconds = parse_time(*time, std::time(nullptr))) return {*time, at_time(*seconds)};
   throw Usage_Error("--at-time " + (time->empty() ? "\"\"" : *time) +
                     ": expected a time like 2026-01-31 or \"2026-01-31 23:59:59\"");
@@ -52,7 +61,7 @@ When Moment_Options::get() const {
 
 void add_reading_options(Options& options, Reading_Options& reading) {
   add_recovery_option(options, reading.recovery);
-  options.add_flag("--ignore_header", reading.ignore_header, "same as --recovery ignore_header");
+  options.add_flag("--ignore-header", reading.ignore_header, "same as --recovery ignore_header");
   add_moment_options(options, reading.moment);
 }
 

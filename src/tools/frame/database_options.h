@@ -36,19 +36,22 @@ auto usage(F f) {
   }
 }
 
-// The options --until and --at-time.
+// --at; also its older names --until, and --at-time, which takes a number as a time.
 struct Moment_Options {
-  std::optional<std::string> until;
+  std::optional<std::string> at;
   std::optional<std::string> time;
-  bool is_given() const { return until || time; }
-  // Precondition: is_given(). Throws Usage_Error if a value is invalid, or if both options are
-  // given.
+  bool is_given() const { return at || time; }
+  // Returns what the user has typed. Precondition: is_given().
+  const std::string& text() const { return at ? *at : *time; }
+  // Precondition: is_given(). Throws Usage_Error if a text is invalid or both are given.
   When get() const;
 };
 void add_moment_options(Options& options, Moment_Options& moment);
+// The prompt of a tool that shows a past state: "joedbi(at 2026-01-31)".
+std::string past_prompt(const std::string& tool, const std::string& when);
 
-// Options of read-only tools about which part of a database to read: --recovery, --ignore_header,
-// --until and --at-time.
+// Options of read-only tools for how much of a database to read: --recovery, --ignore-header,
+// --at.
 struct Reading_Options {
   Recovery recovery = Recovery::none;
   bool ignore_header = false;  // equivalent to --recovery ignore_header

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Describes the command line of a tool as data, from which --help, man pages and completion are
@@ -50,6 +51,10 @@ struct Offered_Word {
   std::string help;
   Value_Kind next = {};  // kind of the word that must follow it, if any
 };
+
+// Returns the name that the first line of a usage has for the word in this position, without its
+// brackets: "WHEN" for 1 in "joedb_show [options] FILE [WHEN]". Empty if it has none.
+std::string word_in_usage(std::string_view usage, std::size_t position);
 
 struct Tool_Description {
   Tool_Help help;

@@ -16,7 +16,7 @@ void add_transaction_options(Options& options, Transaction_Options& transaction)
               "a .joedbc file; writes that violate its unique indexes are refused");
   add_recovery_option(options, transaction.recovery);
   add_seals_option(options, transaction.has_no_seals);
-  options.add_flag("--hard_checkpoint", transaction.has_hard_checkpoint,
+  options.add_flag("--hard-checkpoint", transaction.has_hard_checkpoint,
                    "no effect: a hard checkpoint is always written");
 }
 

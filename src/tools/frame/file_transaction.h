@@ -16,7 +16,7 @@ struct Transaction_Options {
   bool has_no_seals = false;
   bool has_hard_checkpoint = false;
 };
-// Adds --options, --recovery, --no_seals and --hard_checkpoint.
+// Adds --options, --recovery, --no-seals and --hard-checkpoint.
 void add_transaction_options(Options& options, Transaction_Options& transaction);
 
 // The syntax of the file for these tools: only modes that write.

@@ -14,14 +14,15 @@ Record_Id parse_record(const std::string& text) {
 
 void add_history_options(Options& options, History_Options& history) {
   options.add("--table", history.table,
-              "only changes of the table with this present or former name", Value_Kind{"NAME", ""});
+              "only changes of the table with this present or former name",
+              Value_Kind{"TABLE", ""});
   options.add("--record", history.record, "with --table: only changes of the record with this id");
   options.add_flag("--all", history.is_complete,
                    "show all records of large changes, and long texts in full");
   options.add_flag("--json", history.is_json, "print one JSON object per transaction");
   add_colour_option(options, history.colour);
   add_recovery_option(options, history.recovery);
-  options.add_flag("--ignore_header", history.ignore_header, "same as --recovery ignore_header");
+  options.add_flag("--ignore-header", history.ignore_header, "same as --recovery ignore_header");
   add_source_options(options, history.source);
 }
 

@@ -20,7 +20,7 @@ namespace joedb {
 static std::chrono::duration<double> busy_seconds(default_busy_timeout);
 
 void add_busy_option(Options& options) {
-  options.add("--busy_timeout", busy_seconds,
+  options.add("--busy-timeout", busy_seconds,
               "how long to wait for another program that writes the file (default: 5)");
 }
 

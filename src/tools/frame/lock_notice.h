@@ -13,7 +13,7 @@
 
 namespace joedb {
 
-// The option --busy_timeout: how long the tool waits for the lock of a file. busy_timeout() returns
+// The option --busy-timeout: how long the tool waits for the lock of a file. busy_timeout() returns
 // its value: by default, 5 seconds; with --classic, no limit. Process-wide, like --classic.
 void add_busy_option(Options& options);
 System::Duration busy_timeout();

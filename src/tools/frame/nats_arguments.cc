@@ -20,7 +20,7 @@ bool is_nats_url(std::string_view word) {
 void allow_nats_words(Options& options) {
   constexpr std::array names{"--credentials", "--authority", "--certificate",
                              "--key",         "--monitor",   "--require",
-                             "--require_of",  "--lease",     "--retry_time"};
+                             "--require-of",  "--lease",     "--retry-time"};
   for (const char* const name : names) options.allow_word(name);
 }
 
@@ -52,7 +52,7 @@ Nats_Settings::Asked take_asked(Words& words) {
   const std::string word = words.take_name();
   if (word == "all") return Nats_Settings::Asked::all;
   if (word == "running") return Nats_Settings::Asked::running;
-  words.fail("--require_of: all or running is needed: " + word);
+  words.fail("--require-of: all or running is needed: " + word);
 }
 
 Durability take_durability(Words& words) {
@@ -90,12 +90,12 @@ Nats_Argument take_nats(Words& words) {
       settings.monitor = words.take_name();
     else if (words.take_if("--require"))
       result.log_settings.required = take_durability(words);
-    else if (words.take_if("--require_of"))
+    else if (words.take_if("--require-of"))
       settings.asked = take_asked(words);
     else if (words.take_if("--lease"))
       result.log_settings.lease = take_lease(words);
-    else if (words.take_if("--retry_time"))
-      result.retry_time = take_time(words, "--retry_time");
+    else if (words.take_if("--retry-time"))
+      result.retry_time = take_time(words, "--retry-time");
     else
       break;
   }

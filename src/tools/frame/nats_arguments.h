@@ -18,7 +18,7 @@ struct Nats_Argument {
   Nats_Address address;
   Nats_Settings settings;
   Log_Settings log_settings;
-  std::optional<System::Duration> retry_time;  // --retry_time
+  std::optional<System::Duration> retry_time;  // --retry-time
 };
 
 // Takes a number of seconds, the value of `option`. Returns System::Duration::max() for "inf".
@@ -31,7 +31,7 @@ std::chrono::milliseconds take_seconds(Words& words, const char* option);
 bool is_nats_url(std::string_view word);
 
 // Takes [--credentials FILE] [--authority FILE] [--certificate FILE --key FILE] [--monitor PORT]
-// [--require process|machine|power] [--require_of all|running] [--lease SECONDS] [--retry_time
+// [--require process|machine|power] [--require-of all|running] [--lease SECONDS] [--retry-time
 // SECONDS] URL. Throws Usage_Error if these words are invalid, or if joedb was built without
 // libnats.
 Nats_Argument take_nats(Words& words);

@@ -23,7 +23,7 @@ bool is_dumb_terminal() {
   return term == nullptr || *term == 0 || std::string_view(term) == "dumb";
 }
 
-static bool is_program(const std::string& name) {
+bool is_program(const std::string& name) {
   if (name.find('/') != name.npos) return ::access(name.c_str(), X_OK) == 0;
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
@@ -42,9 +42,13 @@ bool has_pager_program() {
 // ---- the program --------------------------------------------------------------------------------
 
 bool Pager::open() {
-  std::fflush(stdout);
   setenv("LESS", "FRSX", 0);
-  process_ = popen(pager_command(), "w");
+  return open(pager_command());
+}
+
+bool Pager::open(const char* command) {
+  std::fflush(stdout);
+  process_ = popen(command, "w");
   return is_open();
 }
 

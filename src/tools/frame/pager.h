@@ -5,6 +5,7 @@
 #include <memory>
 #include <ostream>
 #include <streambuf>
+#include <string>
 #include <string_view>
 
 #include "tools/frame/stop_signal.h"
@@ -16,7 +17,10 @@ bool is_dumb_terminal();
 // Returns true if a pager can be used: its program exists, and the terminal is not dumb.
 bool has_pager_program();
 
-// Runs the pager of the user: $PAGER or, if that is unset, less.
+// Returns true if the shell finds a program of this name.
+bool is_program(const std::string& name);
+
+// Runs the user's pager: $PAGER, or less; or another program that shows a text.
 class Pager {
  public:
   Pager() = default;
@@ -27,6 +31,7 @@ class Pager {
   bool is_open() const { return process_ != nullptr; }
   // Starts the pager. Returns true on success.
   bool open();
+  bool open(const char* command);
   // Returns false if the user has quit the pager.
   bool write(std::string_view text);
   // Waits until the user quits the pager. Does nothing if it is not open.

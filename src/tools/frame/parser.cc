@@ -1,5 +1,8 @@
 #include "tools/frame/parser.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -21,7 +24,7 @@ static bool looks_like_option(std::string_view word) { return word.size() > 1 &&
 bool Words::is_option() const { return next_ < options_end_ && looks_like_option(peek()); }
 
 std::string Words::take() {
-  if (is_empty()) fail();
+  if (is_empty()) fail_missing();
   return words_[next_++];
 }
 
@@ -47,6 +50,14 @@ void Words::require_end() const {
   fail((is_option() ? "unexpected option: " : "unexpected argument: ") + std::string(peek()));
 }
 
+// The usage of a tool without words says it all. Modes are not in the usage.
+void Words::fail_missing() const {
+  const auto is_mode = [](const std::string& word) { return looks_like_option(word); };
+  const auto modes = std::count_if(words_.begin(), words_.end(), is_mode);
+  const std::string name = word_in_usage(usage_, next_ - static_cast<std::size_t>(modes));
+  fail(words_.empty() || name.empty() ? "" : name + " is missing");
+}
+
 void Words::fail(const std::string& what) const {
   throw Usage_Error(what, "usage: " + usage_ + "\nMore is shown by --help.");
 }
@@ -67,7 +78,73 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-// Formats like CLI11's formatter, except for the line of usage and for lines that fit a terminal.
+// The width of the terminal, at most 100; 80 if there is none.
+std::size_t help_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return std::clamp<std::size_t>(size.ws_col, 40, 100);
+}
+
+// Wraps the explanations of a help text, whose lines are at most 100 characters long, to another
+// width. A line that begins with spaces, and has several spaces in a row later, is the row of a
+// table, and continues in its second column.
+class Help_Wrapper {
+ public:
+  explicit Help_Wrapper(std::size_t width) : width_(width) {}
+
+  std::string wrap(const std::string& text) {
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) add(line);
+    end_paragraph();
+    return std::move(out_);
+  }
+
+ private:
+  // The author's editor has broken a line here if the next word did not fit.
+  static constexpr std::size_t min_full_line = 88;
+
+  static std::size_t indent_of(const std::string& line) {
+    return std::min(line.find_first_not_of(' '), line.size());
+  }
+
+  void add(const std::string& line) {
+    const std::size_t indent = indent_of(line);
+    const std::size_t first_word = line.find(' ', indent) == line.npos
+                                       ? line.size() - indent
+                                       : line.find(' ', indent) - indent;
+    const bool continues = !line.empty() && !paragraph_.empty() && indent == column_ &&
+                           last_size_ + 1 + first_word > min_full_line;
+    if (continues) {
+      paragraph_ += ' ' + line.substr(indent);
+    } else {
+      end_paragraph();
+      paragraph_ = line;
+      const std::size_t gap = indent == 0 ? line.npos : line.find("  ", indent);
+      column_ = gap == line.npos ? indent : line.find_first_not_of(' ', gap);
+      if (line.empty()) out_ += '\n';
+    }
+    last_size_ = line.size();
+  }
+
+  void end_paragraph() {
+    if (paragraph_.empty()) return;
+    std::string line = paragraph_.substr(0, column_);
+    for (const std::string& part :
+         wrapped(paragraph_.substr(column_), std::max(width_, column_ + 20) - column_)) {
+      out_ += line + part + '\n';
+      line.assign(column_, ' ');
+    }
+    paragraph_.clear();
+  }
+
+  const std::size_t width_;
+  std::string out_;
+  std::string paragraph_;
+  std::size_t column_ = 0;
+  std::size_t last_size_ = 0;
+};
+
+// Like CLI11's formatter, with our own usage line, and with lines that fit a terminal.
 class Help_Formatter : public CLI::Formatter {
  public:
   explicit Help_Formatter(std::string usage) : usage_(std::move(usage)) {}
@@ -78,7 +155,7 @@ class Help_Formatter : public CLI::Formatter {
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     constexpr std::size_t column = 30;
-    constexpr std::size_t line_width = 90;
+    const std::size_t line_width = std::max(help_width(), column + 20);
     std::string text = "  " + make_option_name(option, is_positional) + make_option_opts(option);
     if (text.size() >= column) text += '\n';
     for (const std::string& line : wrapped(make_option_desc(option), line_width - column)) {
@@ -93,7 +170,8 @@ class Help_Formatter : public CLI::Formatter {
 };
 
 std::string footer(const Tool_Help& help) {
-  std::string text = help.details;
+  Help_Wrapper wrapper(help_width());
+  std::string text = wrapper.wrap(help.details);
   if (!text.empty()) text += '\n';
   text += (help.examples.find('\n') == help.examples.rfind('\n') ? "Example:\n" : "Examples:\n") +
           help.examples;
@@ -123,15 +201,32 @@ std::string text_of(Range range) {
 
 static const char* const help_of_help = "show this text";
 
-// Returns the lower-case alternatives in the line of usage, by position: csv and json in "joedb_x
-// [options] csv|json FILE".
-static std::vector<std::vector<Offered_Word>> offered_by_usage(std::string_view text) {
+static std::vector<std::string_view> words_after_options(std::string_view text) {
   const std::string_view usage = text.substr(0, text.find('\n'));
   const std::size_t start = usage.find("[options]");
-  std::vector<std::vector<Offered_Word>> offered;
-  if (start == usage.npos) return offered;
+  std::vector<std::string_view> words;
+  if (start == usage.npos) return words;
+  bool is_value = false;  // of an option that is required
   for (const std::string_view word : split(usage.substr(start + std::strlen("[options]")), " ")) {
-    if (word.empty()) continue;
+    if (!word.empty() && !is_value && !word.starts_with("--")) words.push_back(word);
+    is_value = word.starts_with("--");
+  }
+  return words;
+}
+
+std::string word_in_usage(std::string_view usage, std::size_t position) {
+  const std::vector<std::string_view> words = words_after_options(usage);
+  if (position >= words.size()) return "";
+  std::string_view word = words[position];
+  while (word.starts_with('[')) word.remove_prefix(1);
+  return std::string(word.substr(0, word.find_first_of("[],.|")));
+}
+
+// Returns the lower-case alternatives in a usage like "joedb_x [options] csv|json FILE", by
+// position.
+static std::vector<std::vector<Offered_Word>> offered_by_usage(std::string_view text) {
+  std::vector<std::vector<Offered_Word>> offered;
+  for (const std::string_view word : words_after_options(text)) {
     offered.emplace_back();
     const bool is_lower = std::all_of(word.begin(), word.end(),
                                       [](char c) { return c == '|' || ('a' <= c && c <= 'z'); });
@@ -156,7 +251,8 @@ struct Options::Implementation {
   std::vector<std::string> known() const {
     std::vector<std::string> result = description.marks;
     for (const CLI::Option* const option : app.get_options())
-      for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
+      if (!option->get_group().empty())
+        for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
     return result;
   }
 
@@ -273,6 +369,12 @@ void Options::add_words(const char* name, const std::vector<std::string_view>& w
   implementation_->description.options.back().choices.assign(words.begin(), words.end());
 }
 
+void Options::hide(const char* name) {
+  implementation_->app.get_option(name)->group("");
+  std::erase_if(implementation_->description.options,
+                [&](const Option_Description& option) { return option.names.back() == name; });
+}
+
 void Options::allow_word(std::string word) {
   std::vector<std::string>& marks = implementation_->description.marks;
   if (std::find(marks.begin(), marks.end(), word) == marks.end()) marks.push_back(std::move(word));
@@ -306,6 +408,13 @@ std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arg
   return result;
 }
 
+// Returns the word with - instead of _ in the name of an option.
+static std::string with_hyphens(std::string word) {
+  if (word.starts_with("--"))
+    std::replace(word.begin(), std::find(word.begin(), word.end(), '='), '_', '-');
+  return word;
+}
+
 std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   if (description_wanted != nullptr) {
     *description_wanted = implementation_->description;
@@ -314,7 +423,8 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> others(end == arguments.end() ? end : end + 1, arguments.end());
   arguments.erase(end, arguments.end());
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects this order
+  for (std::string& word : arguments) word = with_hyphens(std::move(word));
+  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
   CLI::App& app = implementation_->app;
   try {
     app.parse(std::move(arguments));

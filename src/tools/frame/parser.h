@@ -57,6 +57,8 @@ class Words {
 
   // Throws Usage_Error if there are more words.
   void require_end() const;
+  // Throws Usage_Error with the usage, and the name of the next word in it.
+  [[noreturn]] void fail_missing() const;
   // Throws Usage_Error with `what` and the usage.
   [[noreturn]] void fail(const std::string& what = "") const;
 
@@ -73,12 +75,12 @@ struct Range {
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
-// Declares, and then parses, the options of a tool. Options begin with - and may be anywhere before
-// the word --.
+// The options of a tool: declared, then parsed. They start with - and may be anywhere before the
+// word --. Between the words of a name there is -; on the command line, _ means the same there.
 //
 //   Options options({"joedb_pack [options] IN OUT", "Writes …", "", "  joedb_pack a b"});
 //   bool ignore = false;
-//   options.add_flag("--ignore_header", ignore, "read up to the end of the file");
+//   options.add_flag("--ignore-header", ignore, "read up to the end of the file");
 //   auto words = options.parse(std::move(args));
 //   if (!words) return 0;  // it was --help
 class Options {
@@ -115,8 +117,10 @@ class Options {
     add_words(name, words, default_word, help,
               [&value, names](std::size_t i) { value = names[i].second; });
   }
-  // Allows a word that begins with -- and keeps its position among the other words, because it
-  // refers to the next word. The help of the tool must explain it.
+  // Does not show an option that was added: it is an older name of another one.
+  void hide(const char* name);
+  // Allows a word that begins with -- and keeps its position among the other words: it refers to
+  // the next one. The help of the tool must explain it.
   void allow_word(std::string word);
 
   // For completion: sets the kind of each word, by position. The last kind also applies to all

@@ -21,11 +21,16 @@ struct Tool {
     options.add("--until", until, "a position");
     options.add_choice("--colour", colour, {{"red", Colour::red}, {"green", Colour::green}},
                        "a choice");
+    options.add_flag("--no-limit", has_no_limit, "no limit");
+    options.add("--end", until, "an older name");
+    options.hide("--end");
     options.allow_word("--read");
+    options.allow_word("--write-or-new");
     return options.parse(std::move(arguments));
   }
   Options options{{"tool FILE", "Does something.", "", "  tool x\n"}};
   bool flag = false;
+  bool has_no_limit = false;
   std::int64_t number = 0;
   std::int64_t until = 0;
   Colour colour = Colour::red;
@@ -107,6 +112,47 @@ TEST(Options, MayStandAnywhereAndLeaveTheWords) {
   EXPECT_EQ(rest->take(), "b");
   EXPECT_EQ(rest->take(), "c");
   rest->require_end();
+}
+
+TEST(Options, HaveHyphensOrUnderscoresInTheirNames) {
+  Tool tool;
+  auto rest = tool.parse({"--no_limit", "--write_or_new", "a_b", "--", "--c_d"});
+  ASSERT_TRUE(rest);
+  EXPECT_TRUE(tool.has_no_limit);
+  EXPECT_EQ(rest->take(), "--write-or-new");
+  EXPECT_EQ(rest->take(), "a_b");
+  EXPECT_EQ(rest->take(), "--c_d");
+}
+
+TEST(Options, KnowTheirOlderNamesAndDoNotShowThem) {
+  Tool tool;
+  ASSERT_TRUE(tool.parse({"--end", "5"}));
+  EXPECT_EQ(tool.until, 5);
+  EXPECT_EQ(complaint({"--ennd", "5"}), "unknown option: --ennd");
+  ::testing::internal::CaptureStdout();
+  EXPECT_FALSE(Tool().parse({"--help"}));
+  const std::string help = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(help, HasSubstr("--no-limit"));
+  EXPECT_THAT(help, ::testing::Not(HasSubstr("--end")));
+}
+
+// A pipe.
+TEST(Options, AreExplainedInLinesOf80Characters) {
+  Options options({"tool FILE", "Does something.",
+                   "A paragraph whose lines are as long as those of the explanations of the tools "
+                   "are, up to 100.\nThe second line belongs to it.\nSHORT LINE\n"
+                   "  word FILE                   the second column of a table, which is too long "
+                   "for one line\n",
+                   "  tool x\n"});
+  ::testing::internal::CaptureStdout();
+  EXPECT_FALSE(options.parse({"--help"}));
+  const std::string help = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(help,
+              HasSubstr("A paragraph whose lines are as long as those of the explanations of "
+                        "the tools\nare, up to 100. The second line belongs to it.\n"
+                        "SHORT LINE\n"
+                        "  word FILE                   the second column of a table, which is "
+                        "too long\n                              for one line\n"));
 }
 
 TEST(Options, EndAtTwoDashes) {

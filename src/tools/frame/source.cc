@@ -26,7 +26,7 @@ namespace joedb {
 
 void add_source_options(Options& options, Source_Options& source) {
   options.add(
-      "--max_size", source.max_size,
+      "--max-size", source.max_size,
       "maximum unpacked size of a compressed file, in bytes (default: 1 GiB, or 1000 times its "
       "size), and maximum size of a download from a server without ranges (default: 1 GiB)",
       {.min = 1});

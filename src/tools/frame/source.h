@@ -23,7 +23,7 @@ struct Source_Options {
   std::string key_file;
   std::string known_hosts_file;
 };
-// Adds --max_size and --timeout.
+// Adds --max-size and --timeout.
 void add_source_options(Options& options, Source_Options& source);
 
 // Returns true if the name begins with http://, https:// or sftp://. Case is ignored.

@@ -18,7 +18,7 @@
 namespace joedb {
 
 void add_history_change_options(Options& options, History_Change& command) {
-  options.add_flag("--dry-run,--dry_run", command.is_dry_run,
+  options.add_flag("--dry-run", command.is_dry_run,
                    "show what would be written, but write nothing");
   options.add("--message", command.message, "comment of the new transaction");
   options.add("--author", command.author,

@@ -30,7 +30,7 @@ struct History_Change {
 };
 
 // Adds --dry-run, --message, --author, --all, --json, --color, --options, --recovery and
-// --no_seals.
+// --no-seals.
 void add_history_change_options(Options& options, History_Change& command);
 // Adds --ours and --theirs.
 void add_conflict_options(Options& options, History_Change& command);

@@ -69,7 +69,7 @@ int run_blame(std::vector<std::string> arguments) {
   options.add_flag("--json", command.is_json, "print one JSON object per line");
   add_colour_option(options, command.colour);
   add_recovery_option(options, command.recovery);
-  options.add_flag("--ignore_header", ignore_header, "same as --recovery ignore_header");
+  options.add_flag("--ignore-header", ignore_header, "same as --recovery ignore_header");
   add_source_options(options, source);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));

@@ -76,7 +76,7 @@ int run_branch(std::vector<std::string> arguments) {
   bool force = false;
   Source_Options source;
   add_recovery_option(options, recovery);
-  options.add_flag("--ignore_header", ignore_header, "same as --recovery ignore_header");
+  options.add_flag("--ignore-header", ignore_header, "same as --recovery ignore_header");
   options.add_flag("--force", force, "replace NEW if it exists");
   add_source_options(options, source);
   options.set_words({kinds::database, kinds::text, kinds::database});

@@ -169,8 +169,7 @@ int run_diff(std::vector<std::string> arguments) {
                    "show only the number of records that differ");
   options.add_flag("--patch", command.is_patch,
                    "print joedbi commands that turn the first state into the second");
-  options.add_flag("--exit-code,--exit_code", command.has_exit_code,
-                   "exit with 1 if the states differ");
+  options.add_flag("--exit-code", command.has_exit_code, "exit with 1 if the states differ");
   add_history_options(options, command.history);
   options.set_words({kinds::database, kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));

@@ -5,7 +5,7 @@
 namespace joedb {
 
 int run_restore(std::vector<std::string> arguments) {
-  const std::string usage = "joedb_restore [options] --at WHEN FILE TABLE RECORD";
+  const std::string usage = "joedb_restore [options] FILE TABLE RECORD --at WHEN";
   Options options(
       {usage, "Restores a record to an earlier version.",
        std::string(

@@ -1,9 +1,17 @@
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
 
+#include "history/tags.h"
+#include "joedb/history/changes.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/table/load.h"
+#include "kernel/base/plain_text.h"
+#include "kernel/base/time.h"
 #include "kernel/io/new_file.h"
+#include "text/dump.h"
 #include "tools/frame/command.h"
 #include "tools/frame/output.h"
 #include "tools/frame/parser.h"
@@ -25,11 +33,11 @@ bool has(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Prints the possible next words of a command line, as "WORD<tab>MEANING"; for file names, prints
-// ":files<tab>PATTERN" or ":directories".
-class Completer {
+// Prints the words that can follow in a command line: "WORD<tab>MEANING" for each, and
+// ":files<tab>PATTERN" or ":directories" for file names.
+class Script_Completer {
  public:
-  explicit Completer(std::string current) : current_(std::move(current)) {}
+  explicit Script_Completer(std::string current) : current_(std::move(current)) {}
 
   // `words` are the words before the word to complete.
   void run(std::vector<std::string> words) {
@@ -46,7 +54,10 @@ class Completer {
       command = take_command(command->subcommands(), words);
     }
     if (command == nullptr) return;
-    if (const auto tool = describe(command->run)) complete(*tool, words);
+    if (const auto tool = describe(command->run)) {
+      find_database(words);
+      complete(*tool, words);
+    }
   }
 
  private:
@@ -108,7 +119,54 @@ class Completer {
 
   void add_values(const Option_Description& option, const std::string& before) {
     for (const std::string& choice : option.choices) add(before + choice, "");
+    if (before.empty()) add_content(option.value.name);
     add_files(option.value);
+  }
+
+  // The first word that is a file, if it is small: the user waits.
+  void find_database(const std::vector<std::string>& words) {
+    constexpr std::uintmax_t max_size = std::uintmax_t{16} << 20;
+    std::error_code error;
+    for (const std::string& word : words)
+      if (std::filesystem::is_regular_file(word, error) &&
+          std::filesystem::file_size(word, error) <= max_size) {
+        database_ = word;
+        return;
+      }
+  }
+
+  // Adds what the database has of this kind: tables, or tags and the positions of transactions.
+  // `kind` is a name in a usage or of the value of an option.
+  void add_content(const std::string& kind) {
+    const bool is_when = kind == "WHEN" || kind == "FROM" || kind == "TO" || kind == "POSITION";
+    if (database_.empty() || (kind != "TABLE" && !is_when)) return;
+    try {
+      File file(database_, Open_Mode::read_existing);
+      is_when ? add_positions(file) : add_tables(file);
+    } catch (const std::exception&) {  // it is no database
+    }
+  }
+
+  void add_tables(Abstract_File& file) {
+    Database database;
+    Readonly_Journal journal(file);
+    load(database, journal);
+    for (const Table* const table : live_tables(database)) add(table->name(), "");
+  }
+
+  void add_positions(Abstract_File& file) {
+    for (const auto& [name, tag] : read_tags(file).by_name())
+      add(name, "at " + std::to_string(tag.position));
+    constexpr std::size_t most = 20;
+    std::deque<std::pair<Offset, std::string>> last;
+    for (const Transaction_Summary& transaction : Summaries(file)) {
+      const std::string time = transaction.time ? time_text(*transaction.time) : "";
+      const std::string why =
+          transaction.comments.empty() ? "" : plain(transaction.comments.front());
+      last.emplace_back(transaction.end, time + (time.empty() ? "" : " ") + why);
+      if (last.size() > most) last.pop_front();
+    }
+    for (auto i = last.rbegin(); i != last.rend(); ++i) add(std::to_string(i->first), i->second);
   }
 
   void add_files(const Value_Kind& kind) {
@@ -134,6 +192,9 @@ class Completer {
     const std::size_t position = count_words(tool, words);
     if (position < tool.offered.size())
       for (const Offered_Word& word : tool.offered[position]) add(word.word, word.help);
+    const std::string kind = word_in_usage(tool.help.usage, position);
+    add_content(kind);
+    if (!database_.empty() && (kind == "TABLE" || kind == "WHEN")) return;  // no file
     add_files(tool.words.empty() ? kinds::database
                                  : tool.words[std::min(position, tool.words.size() - 1)]);
   }
@@ -166,6 +227,7 @@ class Completer {
   }
 
   const std::string current_;
+  std::string database_;  // name of the file, if the line has one
 };
 
 const char* const completion_details =
@@ -229,7 +291,7 @@ void print_possible_words(Words& words) {
   std::vector<std::string> line;
   while (!words.is_empty()) line.push_back(words.take());
   if (line.size() < 2) words.fail("the words of a command line are missing");
-  Completer completer(line.back());
+  Script_Completer completer(line.back());
   line.pop_back();
   completer.run(std::move(line));
 }

@@ -38,7 +38,7 @@ the format cannot detect this.
 after any byte, data is delayed, servers and clients are killed, disks fail, and clients pause while
 they hold the lock. Each seed is a schedule.
 
---replicated_log: up to four clients with a journal on a replicated log, like a cluster of NATS
+--replicated-log: up to four clients with a journal on a replicated log, like a cluster of NATS
 servers. Replies are lost, messages are delayed or damaged on one machine, and clients are killed or
 paused.
 
@@ -119,7 +119,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   testing::Lab_Settings settings;
   options.add("--seed", seed, "first seed (default: 1)");
   options.add("--seeds", seeds,
-              "number of seeds (default: 20, or 20000 with --network, --replicated_log and "
+              "number of seeds (default: 20, or 20000 with --network, --replicated-log and "
               "--snapshots; no limit with --seconds)");
   options.add("--seconds", seconds, "start no seed after this time");
   options.add("--jobs", jobs, "number of threads (default: one per processor)");
@@ -132,7 +132,7 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   options.add_flag("--wal", has_wal, "test write-ahead logs (joedb wal) instead of databases");
   options.add_flag("--network", has_network,
                    "test a server and its clients on a simulated network");
-  options.add_flag("--replicated_log", has_replicated_log,
+  options.add_flag("--replicated-log", has_replicated_log,
                    "test a simulated replicated log and its clients");
   options.add_flag("--snapshots", has_snapshots, "test databases with snapshots (joedb snapshot)");
   options.add("--cut", settings.cut,
@@ -153,11 +153,11 @@ int run_crash_lab_command(std::vector<std::string> arguments) {
   const bool is_one = !settings.cut.empty() || !workload.empty();
   const int schedules = has_network + has_replicated_log + has_snapshots;
   if (schedules > 1)
-    words->fail("--network, --replicated_log and --snapshots are different laboratories");
+    words->fail("--network, --replicated-log and --snapshots are different laboratories");
   const bool has_schedules = schedules > 0;
   if (has_schedules && (is_one || has_wal || attack != Attack::all))
     words->fail(
-        "--network, --replicated_log and --snapshots take no workload, --attack, --wal, --cut or "
+        "--network, --replicated-log and --snapshots take no workload, --attack, --wal, --cut or "
         "--image");
   using testing::Laboratory;
   settings.laboratory = has_network          ? Laboratory::network

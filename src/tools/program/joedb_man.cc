@@ -8,7 +8,9 @@
 #include "tools/frame/command.h"
 #include "tools/frame/json_output.h"
 #include "tools/frame/output.h"
+#include "tools/frame/pager.h"
 #include "tools/frame/parser.h"
+#include "tools/frame/standard_input.h"
 
 // Implements `joedb man`: generates pages for man(1), in roff(7), from the descriptions for --help.
 
@@ -244,8 +246,18 @@ void print_all_as_json() {
   print_json(all);
 }
 
+// At a terminal, man formats the page, and shows it in the user's pager.
+void print_page(const std::string& text) {
+  Pager man;
+  if (is_interactive() && is_program("man") && man.open("man -l -"))
+    man.write(text);
+  else
+    std::cout << text;
+}
+
 const char* const man_details =
-    R"(Without a COMMAND, prints the page of joedb itself. An installed joedb has its pages where man looks
+    R"(At a terminal, man shows the page; elsewhere, it is printed for man -l. Without a COMMAND, it is the
+page of joedb itself. An installed joedb has its pages where man looks
 for them: man joedb-pack, or man joedb_pack. --json prints the data from which man pages, --help and
 completion are generated: an array with one object per command.
 )";
@@ -256,7 +268,7 @@ int run_man(std::vector<std::string> arguments) {
   Options options({"joedb man [options] [COMMAND...]",
                    "Prints the man page of a command, or writes the pages of all commands.",
                    man_details,
-                   "  joedb man pack | man -l -\n"
+                   "  joedb man pack\n"
                    "  joedb man wal dump > joedb-wal-dump.1\n"
                    "  joedb man --output /usr/local/share/man/man1\n"});
   std::string output;
@@ -273,7 +285,7 @@ int run_man(std::vector<std::string> arguments) {
   else if (!output.empty())
     write_pages(output);
   else
-    std::cout << text_of(find_page(*words));
+    print_page(text_of(find_page(*words)));
   finish_standard_output();
   return 0;
 }

@@ -24,15 +24,15 @@ const char* const joedbi_details =
 divided by checkpoints: it ends with a time stamp and a hard checkpoint, which survives a power cut.
 The command abort ends it without them, and leaves the entries written so far after the checkpoint;
 rollback discards them. A command that fails changes nothing and is reported on standard output; the
-next command is run, and the exit code of a script is 1. With --until or --at-time, a past state is
-shown, and nothing can be written.
+next command is run, and the exit code of a script is 1. With --at, a past state is shown, and nothing
+can be written.
 
 )";
 
 const char* const joedbi_examples =
     "  joedbi people.joedb\n"
     "  joedbi --bail people.joedb < commands.txt\n"
-    "  joedbi --at-time 2026-01-31 people.joedb\n"
+    "  joedbi --at 2026-01-31 people.joedb\n"
     "  joedbi --options people.joedbc people.joedb\n"
     "  echo 'table person' | joedbi --read people.joedb\n";
 
@@ -119,7 +119,7 @@ int run_interpreter(std::vector<std::string> arguments) {
   options.add_flag(
       "--bail", is_bailing,
       "stop at the first command that fails: roll back to the last checkpoint, and exit with 1");
-  options.add("--max_record_id", max_record_id,
+  options.add("--max-record-id", max_record_id,
               "limit on record ids and on the sizes of vectors (default: 16 million rows without "
               "values, or the number of bytes in the journal)");
   Content_Options content;
@@ -147,15 +147,20 @@ int run_interpreter(std::vector<std::string> arguments) {
   if (is_source && !file_argument.has_mode)
     std::cerr << shown_name(file_argument.name) << ": can only be read\n";
   require_database(file_argument);
+  if (is_late(file_argument)) announce_late_file(file_argument.name);
   Command_Loop::Settings settings = make_loop_settings(colour);
   settings.is_bailing = is_bailing;
-  Command_Loop loop(settings, [] { return std::string("joedbi"); });
+  const std::string prompt =
+      !content.moment.is_given() ? "joedbi" : past_prompt("joedbi", content.moment.text());
+  Command_Loop loop(settings, [&] { return prompt; });
   const End end = name_file_in_errors(shown_name(file_argument.name), [&] {
     const auto file = open_file(file_argument, log);
     return run_on(*file, loop, {.max_record_id = max_record_id, .has_limit_option = true}, content);
   });
   if (end == End::abort) throw Exception("aborted");
-  return exit_code(loop, end);
+  const int code = exit_code(loop, end);
+  require_made(file_argument);
+  return code;
 }
 
 }  // namespace joedb

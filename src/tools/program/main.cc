@@ -19,64 +19,80 @@
 namespace joedb {
 
 static constexpr Command commands[] = {
-    {"interpreter", "joedbi", "run commands on a database", run_interpreter},
-    {"client", "joedb_client", "share a database with other writers", run_client},
-    {"edit", "joedb_edit", "edit a database as text", run_edit},
+    // Look
+    {"sql", "joedb_sql", "run SQL on databases", run_sql},
+    {"browser", "joedb_browser", "open a copy of the content in an SQL browser", run_browser},
+    {"stats", "joedb_stats", "print the space used by each table", run_stats},
+    {"to_json", "joedb_to_json", "print the content of a database as JSON", run_to_json},
+    {"logdump", "joedb_logdump", "print the journal of a database", run_logdump},
+    {"export", "joedb_export", "export tables as CSV, JSON lines, SQLite, Parquet or Arrow",
+     run_export, export_commands},
+    // Change
+    {"init", nullptr, "create a project that builds and runs", run_init},
     {"compile", "joedbc", "compile a schema to C++ or Python", run_compiler},
+    {"interpreter", "joedbi", "run commands on a database", run_interpreter},
+    {"edit", "joedb_edit", "edit a database as text", run_edit},
+    {"import", "joedb_import", "import CSV, JSON lines or SQLite into a database", run_import,
+     import_commands},
+    {"merge", "joedb_merge", "merge the tables of several databases", run_merge},
+    // History
     {"log", "joedb_log", "show the transactions of a database, newest first", run_log},
     {"show", "joedb_show", "show a transaction with all its changes", run_show},
     {"at", "joedb_at", "run a command on a past state of a database", run_at},
-    {"tag", "joedb_tag", "name a position, or list the names", run_tag},
-    {"branch", "joedb_branch", "copy a database as it was at some point", run_branch},
     {"diff", "joedb_diff", "compare two states of a database, or two files", run_diff},
     {"blame", "joedb_blame", "show which transactions wrote the values of a table", run_blame},
+    {"tag", "joedb_tag", "name a position, or list the names", run_tag},
+    {"branch", "joedb_branch", "copy a database as it was at some point", run_branch},
     {"undo", "joedb_undo", "undo a transaction", run_undo},
     {"revert", "joedb_revert", "undo a range of transactions", run_revert},
     {"restore", "joedb_restore", "restore a record to an earlier version", run_restore},
     {"forget", "joedb_forget", "remove values from the whole history of a database", run_forget},
-    {"logdump", "joedb_logdump", "print the journal of a database", run_logdump},
-    {"to_json", "joedb_to_json", "print the content of a database as JSON", run_to_json},
-    {"sql", "joedb_sql", "run SQL on databases", run_sql},
-    {"stats", "joedb_stats", "print the space used by each table", run_stats},
-    {"browser", "joedb_browser", "open a copy of the content in an SQL browser", run_browser},
-    {"import", "joedb_import", "import CSV, JSON lines or SQLite into a database", run_import,
-     import_commands},
-    {"export", "joedb_export", "export tables as CSV, JSON lines, SQLite, Parquet or Arrow",
-     run_export, export_commands},
+    // Share
+    {"client", "joedb_client", "share a database with other writers", run_client},
+    {"server", "joedb_server", "serve a database to clients", run_server},
+    {"multi_server", "joedb_multi_server", "serve several databases to clients", run_multi_server},
+    {"push", "joedb_push", "copy the history of a database to a file or server", run_push},
+    {"nats", nullptr, "create, check and repair a journal on a NATS cluster", run_nats,
+     nats_commands},
+    // Maintain
+    {"verify", "joedb_verify", "check a database for damage", run_verify},
+    {"recover", "joedb_recover", "recover a database after a crash", run_recover},
     {"pack", "joedb_pack", "write a database without its history", run_pack},
     {"snapshot", "joedb_snapshot", "write a snapshot that makes a database open at once",
      run_snapshot},
     {"convert", "joedb_convert", "rewrite the history of a database to a new file", run_convert},
-    {"push", "joedb_push", "copy the history of a database to a file or server", run_push},
-    {"verify", "joedb_verify", "check a database for damage", run_verify},
-    {"recover", "joedb_recover", "recover a database after a crash", run_recover},
     {"sha256sum", "joedb_sha256sum", "print hashes for comparing copies", run_sha256sum},
-    {"server", "joedb_server", "serve a database to clients", run_server},
-    {"multi_server", "joedb_multi_server", "serve several databases to clients", run_multi_server},
-    {"nats", nullptr, "create, check and repair a journal on a NATS cluster", run_nats,
-     nats_commands},
-    {"merge", "joedb_merge", "merge the tables of several databases", run_merge},
     {"wal", "joedb_wal", "print, check, repair and follow write-ahead logs", run_wal, wal_commands},
     {"crash-lab", "joedb_crash_lab", "search for crashes that lose data", run_crash_lab_command},
-    {"init", nullptr, "create a project that builds and runs", run_init},
     {"completion", nullptr, "print completion scripts for shells", run_completion},
     {"man", nullptr, "write man pages", run_man},
 };
 
 std::span<const Command> all_commands() { return commands; }
 
+// The groups of joedb --help: each begins with this command.
+static constexpr struct {
+  std::string_view first;
+  const char* title;
+} groups[] = {{"sql", "Look at databases"},
+              {"init", "Make and change them"},
+              {"log", "Their history"},
+              {"client", "Share them"},
+              {"verify", "Maintain them"}};
+
 static void print_help() {
   std::printf(
       "joedb: the journal-only embedded database\n\n"
-      "usage: joedb COMMAND [argument...]\n\n"
-      "Commands:\n");
+      "usage: joedb COMMAND [argument...]\n");
   for (const Command& command : commands) {
-    const std::string also = command.alias ? std::string(" (also: ") + command.alias + ")" : "";
-    std::printf("  %-14s%s%s\n", command.name, command.help, also.c_str());
+    for (const auto& group : groups)
+      if (group.first == command.name) std::printf("\n%s:\n", group.title);
+    std::printf("  %-14s%s\n", command.name, command.help);
   }
   std::printf(
       "\n"
-      "See joedb help COMMAND for details. joedb --version [--json] prints the version.\n");
+      "See joedb help COMMAND for details. joedb --version [--json] prints the version.\n"
+      "Most commands also have a name of their own, such as joedb_log.\n");
 }
 
 static std::string_view last_part(std::string_view path) {
@@ -154,7 +170,7 @@ static std::string user_message(const std::exception& error) {
   const auto* const io = dynamic_cast<const Io_Error*>(&error);
   if (io == nullptr) return text;
   if (dynamic_cast<const Lock_Timeout*>(&error))
-    return text + "; --busy_timeout sets another limit";
+    return text + "; --busy-timeout sets another limit";
   if (const auto* const locked = dynamic_cast<const File_Locked*>(&error))
     return locked->path + ": " + locked->reason;
   return io->action == "opening" ? text.substr(io->action.size() + 1) : text;

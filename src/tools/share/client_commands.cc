@@ -9,6 +9,7 @@
 #include "joedb/io/posix_file.h"
 #include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
+#include "kernel/journal/late_file.h"
 #include "share/network/protocol.h"
 #include "tools/frame/lock_notice.h"
 #include "tools/frame/stop_signal.h"
@@ -179,7 +180,7 @@ class Client_Commands {
     if (size > 0)
       out << "pulled " << size << " bytes, checkpoint = " << client_.get_journal_checkpoint()
           << '\n';
-    else if (File* const file = dynamic_cast<File*>(&file_); file && !file->is_readonly())
+    else if (File* const file = Late_File::find_file(file_); file && !file->is_readonly())
       file->touch();
   }
 

@@ -144,7 +144,7 @@ class Client_Tool {
       database.add_index(std::move(index));
     load(database, file_, resolve(file_, moment_.get(), options_.recovery), options_.recovery);
     print_snapshot_remark(database);
-    Command_Loop loop(settings_, [] { return std::string("past"); });
+    Command_Loop loop(settings_, [this] { return past_prompt("joedb_client", moment_.text()); });
     add_readonly_commands(loop, database, file_);
     run_loop(loop);
   }
@@ -234,7 +234,7 @@ int run_client(std::vector<std::string> arguments) {
   add_index_option(options, options_file);
   std::string tail_file;
   options.add(
-      "--keep_tail", tail_file,
+      "--keep-tail", tail_file,
       "first copy the data after the checkpoint, which --recovery removes, to this new file",
       kinds::file);
   Moment_Options moment;
@@ -266,12 +266,13 @@ int run_client(std::vector<std::string> arguments) {
                    "life for its --lease. Ctrl-C gives up\n";
     };
   if (moment.is_given() && !connection_argument.is_none())
-    words->fail("--until and --at-time show FILE alone: leave out the connection");
+    words->fail("--at shows FILE alone: leave out the connection");
 
   std::ios::sync_with_stdio(false);
   Tool_Log log(log_options);
   log_client_options(log, client);
   require_database(file_argument);
+  if (is_late(file_argument)) announce_late_file(file_argument.name);
   Open_Files open(file_argument, connection_argument, log);
   Abstract_File& file = open.file();
   require_different(file_argument, connection_argument);
@@ -292,11 +293,13 @@ int run_client(std::vector<std::string> arguments) {
   Command_Loop::Settings settings = make_loop_settings(colour);
   settings.is_bailing = is_bailing;
   settings.is_prompting = is_interactive() || is_classic();
-  return name_file_in_errors(shown_name(file_argument.name), [&] {
+  const int code = name_file_in_errors(shown_name(file_argument.name), [&] {
     return Client_Tool(client, settings, options_file, moment, file, open.connection(),
                        connection_argument, log)
         .run();
   });
+  require_made(file_argument);
+  return code;
 }
 
 }  // namespace joedb

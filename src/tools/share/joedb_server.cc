@@ -44,7 +44,7 @@ SIGINT or SIGTERM ends the server; SIGHUP makes it reload the certificate and th
 
 const char* const server_examples =
     "  joedb_server people.joedb\n"
-    "  joedb_server --hard_checkpoint --socket /run/people.sock people.joedb\n"
+    "  joedb_server --hard-checkpoint --socket /run/people.sock people.joedb\n"
     "  joedb_server people.joedb file /mnt/backup/people.joedb\n"
     "  joedb_server people.joedb nats://a,b,c/people     the journal is on three machines\n"
     "  joedb_server --init keys\n"
@@ -135,10 +135,10 @@ struct Server_Options {
     options.add(
         "--timeout", lock_time,
         "seconds without traffic after which a client loses the lock (default: 300; 0: never)");
-    options.add("--idle_timeout", idle_time,
+    options.add("--idle-timeout", idle_time,
                 "seconds without a request after which a client is disconnected (default: 86400; "
                 "0: never)");
-    options.add("--max_clients", max_sessions,
+    options.add("--max-clients", max_sessions,
                 "maximum number of connections to one file (default: 10000)", {.min = 1});
     options.add("--listen", address,
                 "also listen on [HOST:]PORT over TCP; without a host, only on this machine");
@@ -149,12 +149,12 @@ struct Server_Options {
     options.add("--access", tls.access_list,
                 "access list: the clients over TCP, with their roles and tokens, one per line; "
                 "without it, all clients may push (see docs/reference/joedb_server.md)");
-    options.add("--client_authority", tls.client_authority,
+    options.add("--client-authority", tls.client_authority,
                 "accept client certificates signed by this authority (PEM)");
     options.add("--metrics", metrics,
                 "[HOST:]PORT that answers HTTP requests with counters for Prometheus");
     options.add_choice(
-        "--check_pushes", push_check,
+        "--check-pushes", push_check,
         {{"records", Push_Check::records}, {"form", Push_Check::form}},
         "what to check before a push is acknowledged: that it fits the schema and the records "
         "(records), for which the server holds all records in memory, or, if there is a snapshot "
@@ -177,7 +177,7 @@ struct Server_Options {
     if (!tls.access_list.empty() && tls.certificate.empty())
       throw Usage_Error("--access needs TLS: --certificate and --key");
     if (!tls.client_authority.empty() && tls.access_list.empty())
-      throw Usage_Error("--client_authority needs --access, the list of who may do what");
+      throw Usage_Error("--client-authority needs --access, the list of who may do what");
   }
   static void check_address(const std::string& option, const std::string& text) {
     try {
@@ -279,7 +279,7 @@ int make_keys(const std::string& folder) {
             << "  joedb_client FILE --authority server.crt --token ann.token joedb://"
             << server::host_name() << "/DATABASE\n"
             << "DATABASE is the name of the file of the server, without .joedb. Another client:\n"
-            << "  joedb_server --new_token bob:pull\n";
+            << "  joedb_server --new-token bob:pull\n";
   return 0;
 }
 
@@ -288,7 +288,7 @@ int print_new_token(const std::string& text) {
   const std::string name = text.substr(0, colon);
   const auto role = server::role_of(colon == std::string::npos ? "push" : text.substr(colon + 1));
   if (!role || !server::is_name(name))
-    throw Usage_Error("--new_token: NAME:ROLE is needed; the roles are pull, push, admin");
+    throw Usage_Error("--new-token: NAME:ROLE is needed; the roles are pull, push, admin");
   const server::New_Token token = server::make_token(name, *role);
   std::cout << "For the file of --access of the server:\n  " << token.line
             << "\nFor the file of --token of the client:\n  " << name << ':' << token.token << '\n';
@@ -310,7 +310,7 @@ int run_server(std::vector<std::string> arguments) {
   options.add("--init", key_folder,
               "only create this directory, with a certificate and a token for a client",
               kinds::directory);
-  options.add("--new_token", new_token, "NAME:ROLE; only print a token for another client");
+  options.add("--new-token", new_token, "NAME:ROLE; only print a token for another client");
   add_busy_option(options);
   add_file_modes(options, server_grammar);
   add_connection_words(options);
