@@ -91,9 +91,10 @@ class Shared_File {
   std::uint64_t version() const { return version_; }
 
   // Registers a cursor, and returns the state that it reads, which is the current one. If there are
-  // no other cursors and no transaction, first reads what others have written. Throws Io_Error,
-  // Corruption_Error; the cursor is not registered then.
-  std::shared_ptr<State> begin_reading(Cursor& cursor);
+  // no other cursors and no transaction, first reads what others have written, and waits for locks
+  // as long as `connection` says (patience_of). Throws Io_Error, Corruption_Error; the cursor is
+  // not registered then.
+  std::shared_ptr<State> begin_reading(Cursor& cursor, sqlite3* connection);
   void end_reading(State& state, Cursor& cursor) noexcept;
 
   // Returns the state at a moment: a position, if the value is an integer, or a time such as

@@ -17,6 +17,8 @@ namespace joedb {
 // 5 seconds by default; with --classic, there is no limit. Process-wide, like --classic.
 void add_busy_option(Options& options);
 System::Duration busy_timeout();
+// Returns true if the tool has this option.
+bool has_busy_option();
 
 // From now on, a wait for a lock of a file that takes longer than a second prints the holder on
 // standard error, and control-C ends each wait, also while a Stop_Signal or an Interrupts exists:

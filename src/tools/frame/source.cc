@@ -7,6 +7,7 @@
 #include "kernel/base/parse_number.h"
 #include "kernel/io/unpacked_file.h"
 #include "kernel/journal/past_file.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/past_name.h"
 #include "tools/frame/progress.h"
 #ifdef JOEDB_HAS_ZSTD
@@ -229,7 +230,7 @@ static std::unique_ptr<Abstract_File> open_present(const std::string& name,
   if (is_remote)
     file = is_web(name) ? open_web(name, options) : open_sftp(name, options);
   else
-    file = std::make_unique<File>(name, Open_Mode::read_existing);
+    file = std::make_unique<File>(name, Open_Mode::read_existing, busy_timeout());
   Packing packing = options.packing;
   if (packing == Packing::found)
     packing = is_classic() && !is_remote ? Packing::none : packing_of(*file, name);
