@@ -16,7 +16,7 @@ namespace joedb {
 // The declared types of columns are Sql_Types::exact, so that an import restores the fields. A null
 // reference or blob is NULL, and so is nan, for which SQLite has no value; -0 becomes 0. A string
 // that is not UTF-8, or has zero bytes, where most functions of SQLite would end it, becomes a
-// BLOB.
+// BLOB. Tables that are too_wide_for_sql (text/sql.h) are left out.
 struct Sqlite_Export {
   const Database& database;
   const Abstract_File& file;  // has the bytes of blobs

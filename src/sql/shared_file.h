@@ -168,9 +168,11 @@ class Shared_Files {
     struct Object {
       std::string name;
       std::string drop;  // statement that drops it
+      Table_Id table;    // null for a view
     };
     std::string schema;
     std::vector<Object> objects;
+    std::vector<std::string> hidden;  // tables that SQL does not show, with the reason
   };
   std::vector<Opened>& opened() { return opened_; }
 

@@ -187,10 +187,12 @@ void import_from(Row_Source& source, const File_Argument& file, const Import_Opt
   Import_Counts counts;
   std::string notes;
   change_file(file, import.transaction, [&](Writable_Database& database) {
+    const Sql_Notes sql(database.get_database());
     const Import_Plan plan = make_plan(source, database.get_database(), import.settings, stop);
     Watch watch(source, stop, "importing");
     counts = import_rows(source, database, plan, [&] { watch(); });
     notes = renaming_notes(plan) + missing_notes(counts, plan, database.get_database());
+    for (const std::string& line : sql.news(database.get_database())) notes += line + '\n';
   });
   if (!import.is_json) std::cout << notes;
   print_counts(import.settings.table, counts, import.is_json);
