@@ -11,16 +11,22 @@
 #include <utility>
 
 #include "joedb/base/types.h"
+#include "kernel/io/unpacked_file.h"
 
 namespace joedb {
+
+// Returns the unpacker of an archive that begins with these bytes; null if they are none.
+using Find_Unpacker = std::function<std::unique_ptr<Unpacker>(std::string_view begin)>;
 
 // Reads a file or standard input line by line. Lines stay in memory until they are dropped; a limit
 // on their size bounds the memory. Skips a byte order mark at the beginning.
 class Input {
  public:
   // The name "-" is standard input. A row, which may have several lines, can have at most `max_row`
-  // bytes. Throws Io_Error.
-  Input(const std::string& name, std::size_t max_row);
+  // bytes. What `find_unpacker` knows is unpacked while it is read. Throws Io_Error.
+  Input(
+      const std::string& name, std::size_t max_row,
+      Find_Unpacker find_unpacker = [](std::string_view) { return nullptr; });
 
   // Returns an input that reads this text. `name` is for messages.
   static Input of_text(const std::string& name, std::string text, std::size_t max_row);
@@ -37,8 +43,10 @@ class Input {
 
   // Number of the first line of lines(), from 1.
   std::int64_t line() const { return line_; }
-  // In bytes. The size is nullopt if it is not known.
-  Offset position() const { return read_ - static_cast<Offset>(end_ - next_); }
+  // In bytes of the file. The size is nullopt if it is not known.
+  Offset position() const {
+    return unpacker_ ? read_packed_ : read_ - static_cast<Offset>(end_ - next_);
+  }
   std::optional<Offset> size() const { return size_; }
 
   // `check` is called when a signal has interrupted a read. If it throws, the read ends; otherwise
@@ -62,6 +70,8 @@ class Input {
   void require_text(std::string_view begin) const;
   bool fill();
   std::size_t read(char* data, std::size_t size);
+  std::size_t read_file(char* data, std::size_t size);
+  std::size_t unpack(char* data, std::size_t size);
 
   std::string name_;
   std::function<void()> check_interrupt_ = [] {};
@@ -74,6 +84,13 @@ class Input {
   std::size_t replayed_ = 0;  // bytes of remembered_ that were read since rewind()
   std::optional<Offset> size_;
   Offset read_ = 0;
+
+  // If the file is an archive: packed_[packed_start_, packed_.size()) was read, and not unpacked.
+  Find_Unpacker find_unpacker_;
+  std::unique_ptr<Unpacker> unpacker_;
+  std::string packed_;
+  std::size_t packed_start_ = 0;
+  Offset read_packed_ = 0;
 
   // data_[start_, next_) is lines(); data_[next_, end_) was read, and not yet returned.
   std::unique_ptr<char[]> data_;

@@ -7,6 +7,7 @@
 
 #include "joedb/io/file.h"
 #include "joedb/io/posix_file.h"
+#include "kernel/io/unpacked_file.h"
 #include "tools/frame/parser.h"
 
 // Input of the tools: a file, a compressed file, or one behind a URL or on an SFTP server.
@@ -38,6 +39,10 @@ bool is_packed(const std::string& name);
 // passed to set_past, opens its past state. Throws Io_Error, and Exception if the program was built
 // without a needed library.
 std::unique_ptr<Abstract_File> open_source(const std::string& name, const Source_Options& options);
+
+// Returns the unpacker of an archive of gzip or zstd that begins with these bytes; null for other
+// bytes, or if the program was built without the library.
+std::unique_ptr<Unpacker> new_unpacker_of(std::string_view begin);
 
 // Throws Exception if the name is_url or is_packed: such a file cannot be written.
 void require_writable_name(const std::string& name);
