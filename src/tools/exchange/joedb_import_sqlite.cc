@@ -42,6 +42,7 @@ struct Arguments {
   bool is_replacing = false;
   bool has_preview = false;
   bool is_json = false;
+  bool is_immutable = false;
   Memory_Limit memory;
   Sqlite_Import_Options import;
   Transaction_Options transaction;
@@ -58,6 +59,9 @@ void add_options(Options& options, Arguments& all) {
                    "delete the records that match no row");
   options.add_flag("--null-dangling", all.import.ignores_dangling,
                    "make a reference to a missing row null instead of an error");
+  options.add_flag("--immutable", all.is_immutable,
+                   "read IN alone, without the journal or write-ahead log beside it: of a "
+                   "transaction that has not ended well, IN may have a part");
   options.add_flag("--preview", all.has_preview,
                    "show how the tables would be imported, but write nothing");
   options.add("--write-options", all.new_options_file,
@@ -152,7 +156,8 @@ int import_sqlite(std::vector<std::string> words_of_line) {
     require_other_file(arguments.new_options_file, file.name);
   }
 
-  const Sqlite in(arguments.in, arguments.in, Sqlite::Use::read);
+  const Sqlite in(arguments.in, arguments.in,
+                  arguments.is_immutable ? Sqlite::Use::read_alone : Sqlite::Use::read);
   const Sqlite_Plan plan = make_plan(arguments, in);
   if (arguments.has_preview) {
     print_notes(plan.notes, false);
