@@ -25,6 +25,7 @@ void Csv_Reader::rewind() {}
 
 #include <csv.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -173,7 +174,7 @@ bool Csv_Reader::read_row() {
 void Csv_Reader::start() {
   read_separator();
   parser_ = std::make_unique<Parser>(format_, separator_);
-  columns_ = format_.columns;
+  headers_ = columns_ = format_.columns;
   if (!columns_.empty()) return;
   if (!read_row()) throw Data_Error(input_.name() + ": the file is empty; a header is expected");
   parser_->make_cells(parser_->value_count(), {});
@@ -184,6 +185,8 @@ void Csv_Reader::start() {
       fail(columns_.size(), "there are control characters in the header: the file is no text");
     columns_.emplace_back(cell.text());
   }
+  headers_ = columns_;
+  std::ranges::replace(columns_, std::string(), std::string("column"));
   columns_ = to_different(columns_);
 }
 

@@ -21,8 +21,8 @@ struct Csv_Format {
 };
 
 // Reads CSV as in RFC 4180, with libcsv. Lines end with LF or CR LF. Empty lines and a byte order
-// mark are skipped. Values may have any bytes. All rows must have the same number of values. If
-// names in the header are equal, all but the first get a suffix _2, _3 ….
+// mark are skipped. Values may have any bytes. All rows must have the same number of values. Of
+// equal names in the header, all but the first get _2, _3 … appended; an empty name is "column".
 //
 // Values are words (Cell::Kind::word). An empty value without quotes is null.
 class Csv_Reader : public Row_Source {
@@ -34,6 +34,7 @@ class Csv_Reader : public Row_Source {
   bool next() override;
   std::span<const Cell> cells() const override;
   const std::vector<std::string>& columns() const override { return columns_; }
+  const std::string& header(std::size_t column) const override { return headers_[column]; }
   [[noreturn]] void fail(std::optional<std::size_t> column, const std::string& text) override;
   void rewind() override;
   std::int64_t line() const override { return input_.line(); }
@@ -53,7 +54,8 @@ class Csv_Reader : public Row_Source {
   char separator_ = ',';
   std::optional<std::string_view> unread_;  // a line that was read from input_, but not used yet
   std::unique_ptr<Parser> parser_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> headers_;
+  std::vector<std::string> columns_;  // headers_, all different
 };
 
 }  // namespace joedb

@@ -69,6 +69,7 @@ class Rows {
   // first rows, because this often causes errors.
   std::string text_of(const Row_Error& error) const {
     const std::string text = error.what();
+    if (error.is_about_id) return text + "; --rename __id=FIELD makes a field of this column";
     if (!error.column || plan_.has_read_all || !plan_.columns[*error.column].is_new) return text;
     const Import_Plan::Column& column = plan_.columns[*error.column];
     return text + ". The type was guessed from the first " + std::to_string(plan_.rows_seen) +

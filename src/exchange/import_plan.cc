@@ -7,6 +7,7 @@
 #include "exchange/import.h"
 #include "exchange/type_guess.h"
 #include "kernel/base/parse_number.h"
+#include "kernel/base/plain_text.h"
 #include "text/columns.h"
 #include "text/dump.h"
 
@@ -142,7 +143,14 @@ class Planner {
     return nullptr;
   }
 
-  // Sets column_fields_: chooses the field for each column.
+  // False if the column __id of a new table has other values than record ids: then it is a field.
+  bool may_have_ids(std::size_t i) const {
+    if (table_ != nullptr || i >= guesses_.size() || guesses_[i].value_count() == 0) return true;
+    const Type_Code type = guesses_[i].type(false);
+    return type == Type_Code::int32 || type == Type_Code::int64;
+  }
+
+  // Sets column_fields_.
   void name_fields() {
     const std::vector<std::string>& columns = source_.columns();
     column_fields_.assign(columns.size(), "");
@@ -152,7 +160,7 @@ class Planner {
       if (is_skipped(i)) continue;
       if (const std::string* const field = renamed(i)) {
         column_fields_[i] = *field;
-      } else if (columns[i] == id_column_name) {
+      } else if (columns[i] == id_column_name && may_have_ids(i)) {
         plan_.id_source = i;
       } else {
         others.push_back(i);
@@ -177,7 +185,6 @@ class Planner {
   }
 
   void plan_column(std::size_t i) {
-    const std::string& name = source_.columns()[i];
     if (column_fields_[i].empty()) return;
     Import_Plan::Column column{i, column_fields_[i], Type_Code::none, true};
     if (!is_identifier(column.field))
@@ -196,7 +203,9 @@ class Planner {
       take_field(column, *field);
     else
       make_field(column, guess);
-    if (column.is_new && column.field != name && renamed(i) == nullptr) column.renamed_from = name;
+    const std::string& header = source_.header(i);
+    if (column.is_new && column.field != header && renamed(i) == nullptr)
+      column.renamed_from = header.empty() ? std::to_string(i + 1) + " without a name" : header;
     plan_.columns.push_back(std::move(column));
   }
 
@@ -348,7 +357,8 @@ std::string Import_Plan::text() const {
     if (column.empty_count > 0)
       line += (column.examples.empty() ? "" : "; ") + std::to_string(column.empty_count) + " empty";
     if (column.is_new && !is_new_table) line += " (a new field)";
-    if (!column.renamed_from.empty()) line += " (from the column " + column.renamed_from + ")";
+    if (!column.renamed_from.empty())
+      line += " (from the column " + plain(column.renamed_from) + ")";
     if (column.has_times) line += " (times: --times makes int64 of them)";
     if (column.similar_type != Type_Code::none) {
       const std::string type(type_name(column.similar_type));

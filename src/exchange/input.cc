@@ -14,8 +14,11 @@ namespace joedb {
 static constexpr std::size_t block_size = std::size_t{1} << 18;
 static constexpr const char* standard_input = "standard input";
 
-Input::Input(const std::string& name, std::size_t max_row)
-    : name_(name == "-" ? standard_input : name), max_row_(max_row), checks_text_(true) {
+Input::Input(const std::string& name, std::size_t max_row, Find_Unpacker find_unpacker)
+    : name_(name == "-" ? standard_input : name),
+      max_row_(max_row),
+      checks_text_(true),
+      find_unpacker_(std::move(find_unpacker)) {
   file_.reset(name == "-" ? stdin : std::fopen(name.c_str(), "rb"));
   if (!file_) throw_io_error("opening", name, -1, errno);
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // unbuffered, because read() reads blocks
@@ -35,7 +38,43 @@ Input Input::of_text(const std::string& name, std::string text, std::size_t max_
   return input;
 }
 
+// Reads up to `size` bytes of the content. Returns 0 at its end.
 std::size_t Input::read(char* data, std::size_t size) {
+  if (unpacker_) return unpack(data, size);
+  const std::size_t n = read_file(data, size);
+  if (read_ > 0 || !find_unpacker_ || !(unpacker_ = find_unpacker_({data, n}))) return n;
+  packed_.assign(data, n);
+  return unpack(data, size);
+}
+
+std::size_t Input::unpack(char* data, std::size_t size) {
+  std::size_t given = 0;
+  try {
+    while (given == 0) {
+      if (packed_start_ == packed_.size()) {
+        packed_.resize(block_size);
+        packed_.resize(read_file(packed_.data(), block_size));
+        packed_start_ = 0;
+      }
+      const std::string_view rest = std::string_view(packed_).substr(packed_start_);
+      if (rest.empty() && unpacker_->is_at_end()) return 0;
+      const Unpacker::Step step = unpacker_->step(rest, {data, size});
+      packed_start_ += step.taken;
+      read_packed_ += static_cast<Offset>(step.taken);
+      given = step.given;
+      if (rest.empty() && given == 0) throw Exception("it ends in the middle,");
+    }
+  } catch (const Io_Error&) {
+    throw;
+  } catch (const Exception& error) {
+    throw Data_Error(name_ + ": this archive cannot be unpacked: " + error.what() + " at byte " +
+                     std::to_string(read_packed_));
+  }
+  return given;
+}
+
+// Reads up to `size` bytes of the file.
+std::size_t Input::read_file(char* data, std::size_t size) {
   if (!remembers_ && replayed_ < remembered_.size()) {
     const std::size_t n = std::min(size, remembered_.size() - replayed_);
     std::memcpy(data, remembered_.data() + replayed_, n);
@@ -56,7 +95,8 @@ std::size_t Input::read(char* data, std::size_t size) {
 }
 
 void Input::require_text(std::string_view begin) const {
-  const std::string reason = non_text_reason(begin, name_ == standard_input ? "-" : name_);
+  const bool has_name = name_ != standard_input && !unpacker_;
+  const std::string reason = non_text_reason(begin, has_name ? name_ : "-");
   if (!reason.empty()) throw Data_Error(name_ + ": " + reason);
 }
 
@@ -118,7 +158,9 @@ void Input::rewind() {
   }
   remembers_ = false;
   replayed_ = 0;
-  read_ = 0;
+  unpacker_.reset();
+  packed_start_ = packed_.size();
+  read_ = read_packed_ = 0;
   start_ = next_ = end_ = 0;
   line_ = next_number_ = 1;
 }

@@ -11,16 +11,22 @@
 #include <utility>
 
 #include "joedb/base/types.h"
+#include "kernel/io/unpacked_file.h"
 
 namespace joedb {
 
-// Reads a file or standard input line by line. Lines stay in memory until they are dropped; their
-// total size is limited. Skips a byte order mark at the beginning.
+// Returns the unpacker of an archive that begins with these bytes; null if they are none.
+using Find_Unpacker = std::function<std::unique_ptr<Unpacker>(std::string_view begin)>;
+
+// Reads a file or standard input line by line. Lines stay in memory until they are dropped; a limit
+// on their size bounds the memory. Skips a byte order mark at the beginning.
 class Input {
  public:
-  // The name "-" means standard input. `max_row` is the maximum size in bytes of a row, which may
-  // have several lines. Throws Io_Error.
-  Input(const std::string& name, std::size_t max_row);
+  // The name "-" is standard input. A row, which may have several lines, can have at most `max_row`
+  // bytes. What `find_unpacker` knows is unpacked while it is read. Throws Io_Error.
+  Input(
+      const std::string& name, std::size_t max_row,
+      Find_Unpacker find_unpacker = [](std::string_view) { return nullptr; });
 
   // Returns an input whose content is `text`. `name` is for messages.
   static Input of_text(const std::string& name, std::string text, std::size_t max_row);
@@ -38,8 +44,10 @@ class Input {
 
   // Number of the first line of lines(), from 1.
   std::int64_t line() const { return line_; }
-  // In bytes. The size is nullopt if unknown.
-  Offset position() const { return read_ - static_cast<Offset>(end_ - next_); }
+  // In bytes of the file. The size is nullopt if it is not known.
+  Offset position() const {
+    return unpacker_ ? read_packed_ : read_ - static_cast<Offset>(end_ - next_);
+  }
   std::optional<Offset> size() const { return size_; }
 
   // `check` is called when a signal interrupts a read. If it throws, reading ends with this
@@ -63,6 +71,8 @@ class Input {
   void require_text(std::string_view begin) const;
   bool fill();
   std::size_t read(char* data, std::size_t size);
+  std::size_t read_file(char* data, std::size_t size);
+  std::size_t unpack(char* data, std::size_t size);
 
   std::string name_;
   std::function<void()> check_interrupt_ = [] {};
@@ -76,7 +86,14 @@ class Input {
   std::optional<Offset> size_;
   Offset read_ = 0;
 
-  // data_[start_, next_) is lines(). data_[next_, end_) has been read, but not returned.
+  // If the file is an archive: packed_[packed_start_, packed_.size()) was read, and not unpacked.
+  Find_Unpacker find_unpacker_;
+  std::unique_ptr<Unpacker> unpacker_;
+  std::string packed_;
+  std::size_t packed_start_ = 0;
+  Offset read_packed_ = 0;
+
+  // data_[start_, next_) is lines(); data_[next_, end_) was read, and not yet returned.
   std::unique_ptr<char[]> data_;
   std::size_t capacity_ = 0;
   std::size_t start_ = 0;

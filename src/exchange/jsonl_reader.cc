@@ -52,6 +52,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     std::string text;
     std::size_t offset = 0;  // if known
     bool has_offset = false;
+    bool is_overflow = false;  // the bytes before the offset are a number that no double can be
   };
 
   const std::vector<std::string>& columns() const { return columns_; }
@@ -136,8 +137,9 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   bool end_array() override { return end_nested(']'); }
   bool parse_error(std::size_t position, const std::string&,
                    const json::exception& error) override {
-    error_ = {"this is not JSON: " + reason_of(error.what()), position > 0 ? position - 1 : 0,
-              true};
+    constexpr int overflow = 406;
+    error_ = {"this is not JSON: " + reason_of(error.what()), position > 0 ? position - 1 : 0, true,
+              error.id == overflow};
     return false;
   }
 
@@ -273,7 +275,7 @@ bool Jsonl_Reader::next() {
     const auto line = input_.next_line();
     if (!line) return false;
     if (is_blank_json(*line)) continue;
-    if (parser_->parse(*line)) return true;
+    if (parser_->parse(*line) || parse_overflow(*line)) return true;
     const Parser::Error error = parser_->error();
     if (is_opening_bracket(*line))
       throw Data_Error(input_.name() + ":" + std::to_string(input_.line()) +
@@ -281,8 +283,34 @@ bool Jsonl_Reader::next() {
                        "-c '.[]' makes such lines of an array, and jq -c . of objects");
     const std::size_t offset =
         error.has_offset ? error.offset : parser_->offset_of(input_.lines(), std::nullopt);
-    throw Data_Error(place_in(input_, std::min(offset, line->size())) + error.text);
+    throw Data_Error(place_in(input_, std::min(offset, line->size())) + error.text +
+                     number_advice(*line, offset));
   }
+}
+
+// Python writes such words. Returns advice if there is one at the offset.
+std::string Jsonl_Reader::number_advice(std::string_view line, std::size_t offset) {
+  const std::size_t before = line.find_last_of(":,[ \t", std::min(offset, line.size()));
+  const std::string_view word = before == line.npos ? line : line.substr(before + 1);
+  for (const std::string_view other : {"NaN", "Infinity", "-Infinity"})
+    if (word.starts_with(other)) return ". A float takes \"nan\", \"inf\" and \"-inf\", in quotes";
+  return "";
+}
+
+// Parses a line again with quotes around each number that is too large for a double: like other
+// numbers with more digits than a float, it is a text.
+bool Jsonl_Reader::parse_overflow(std::string_view line) {
+  std::string quoted(line);
+  while (parser_->error().is_overflow) {
+    const std::size_t last = std::min(parser_->error().offset, quoted.size());
+    constexpr const char* number = "+-.0123456789eE";
+    const std::size_t end = std::min(quoted.find_first_not_of(number, last), quoted.size());
+    const std::size_t before = quoted.find_last_not_of(number, last);
+    quoted.insert(end, 1, '"');
+    quoted.insert(before == quoted.npos ? 0 : before + 1, 1, '"');
+    if (parser_->parse(quoted)) return true;
+  }
+  return false;
 }
 
 void Jsonl_Reader::fail(std::optional<std::size_t> column, const std::string& text) {

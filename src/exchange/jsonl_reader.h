@@ -7,10 +7,10 @@
 
 namespace joedb {
 
-// Reads JSON lines. Each line is an object, whose keys are columns; empty lines are skipped. If an
-// object lacks a key, the cell is absent. Values are null, booleans, numbers, strings, or
-// {"base64": "…"}: the bytes of a blob, or of a string that is not UTF-8. An integer beyond int64
-// is a word.
+// Reads JSON lines: one object per line, whose keys are columns; empty lines are skipped. The cell
+// of a missing key is absent. Values are null, booleans, numbers and strings, or {"base64": "…"},
+// which are the bytes of a blob, or of a string that is not UTF-8. An integer beyond int64 is a
+// word, and a number beyond double a text.
 class Jsonl_Reader : public Row_Source {
  public:
   explicit Jsonl_Reader(Input& input);
@@ -28,6 +28,9 @@ class Jsonl_Reader : public Row_Source {
 
  private:
   class Parser;
+
+  bool parse_overflow(std::string_view line);
+  static std::string number_advice(std::string_view line, std::size_t offset);
 
   Input& input_;
   std::unique_ptr<Parser> parser_;

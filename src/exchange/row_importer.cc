@@ -199,7 +199,9 @@ Record_Id Row_Importer::find_by_id(const Cell& cell, bool& is_new) {
   try {
     record = read_cell<Record_Id>(cell, buffer);
   } catch (const Cell_Error& error) {
-    throw Row_Error(error, {}, place_);
+    Row_Error row_error(error, {}, place_);
+    row_error.is_about_id = true;
+    throw row_error;
   }
   is_new = !writer_.table().is_used(record);
   return record;

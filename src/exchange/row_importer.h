@@ -26,6 +26,7 @@ class Row_Error : public Data_Error {
   const std::optional<std::size_t> column;
   const std::int64_t place;
   const bool is_dangling = false;
+  bool is_about_id = false;  // the cell of the record id has another value
 };
 
 // How to use one cell of a row.

@@ -31,6 +31,9 @@ class Row_Source {
   virtual std::span<const Cell> cells() const = 0;
   // Returns all columns. If has_more_columns(), later rows may have others.
   virtual const std::vector<std::string>& columns() const = 0;
+  // Returns the name of a column in the file, where other columns may have the same; usually that
+  // of columns().
+  virtual const std::string& header(std::size_t column) const { return columns()[column]; }
   virtual bool has_more_columns() const { return false; }
   // Adds a column that later rows may have, if it is unknown. Requires has_more_columns().
   virtual void add_column(const std::string&) {}

@@ -80,6 +80,8 @@ std::string_view Sqlite_Statement::bytes(int column) const {
 Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::move(name)) {
   if (use == Use::read) {
     read(path);
+  } else if (use == Use::read_alone) {
+    read_alone(path);
   } else if (use == Use::replace) {
     open(path, SQLITE_OPEN_READWRITE);
     run("PRAGMA synchronous = FULL");
@@ -90,11 +92,10 @@ Sqlite::Sqlite(const std::string& path, std::string name, Use use) : name_(std::
   }
 }
 
-static std::pair<std::uintmax_t, std::filesystem::file_time_type> version_of(
-    const std::string& path) {
+Sqlite::Version Sqlite::version_of(const std::string& path) {
   std::error_code ignored;
   return {std::filesystem::file_size(path, ignored),
-          std::filesystem::last_write_time(path, ignored)};
+          std::filesystem::last_write_time(path, ignored), sqlite_sidecars(path)};
 }
 
 // Begins a read transaction. Throws Sqlite_Error if the file is not a database.
@@ -116,17 +117,21 @@ void Sqlite::read(const std::string& path) {
     if (const std::vector<std::string> sidecars = sqlite_sidecars(path); !sidecars.empty())
       throw Sqlite_Error(name_ + ": the program that wrote it has not ended well, or is running: " +
                          sidecars.front() +
-                         " belongs to it. SQLite must write to read both: copy them to a "
-                         "directory where you can write");
-    immutable_ = path;
-    version_ = version_of(path);
-    begin_reading(path);
+                         " belongs to it. SQLite must write to read both: open a copy of both with "
+                         "sqlite3, and import that; or --immutable reads " +
+                         name_ + " alone, as it is");
+    read_alone(path);
   }
 }
 
+void Sqlite::read_alone(const std::string& path) {
+  immutable_ = path;
+  version_ = version_of(path);
+  begin_reading(path);
+}
+
 void Sqlite::require_unchanged() const {
-  if (!immutable_.empty() &&
-      (version_of(immutable_) != version_ || !sqlite_sidecars(immutable_).empty()))
+  if (!immutable_.empty() && version_of(immutable_) != version_)
     throw Sqlite_Error(name_ + ": another program has changed it meanwhile: try again");
 }
 
@@ -161,6 +166,18 @@ void Sqlite::open(const std::string& path, int flags) {
   sqlite3_busy_timeout(connection, patience_ms);
 }
 
+// Rows of a table WITHOUT ROWID cannot be read if the collation of its key is not known. Rows are
+// not compared here, so any order will do.
+static void make_collation(void*, sqlite3* connection, int, const char* name) {
+  const auto compare = [](void*, int a_size, const void* a, int b_size, const void* b) {
+    const auto text = [](const void* bytes, int size) {
+      return std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+    };
+    return text(a, a_size).compare(text(b, b_size));
+  };
+  sqlite3_create_collation(connection, name, SQLITE_UTF8, nullptr, compare);
+}
+
 // Follows https://www.sqlite.org/security.html. Views and triggers are not used, and tables are
 // read without indexes. Therefore nothing in the schema is executed.
 void Sqlite::distrust() {
@@ -170,6 +187,7 @@ void Sqlite::distrust() {
        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
         SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML})
     sqlite3_db_config(c, off, 0, nullptr);
+  sqlite3_collation_needed(c, nullptr, make_collation);
   sqlite3_limit(c, SQLITE_LIMIT_SQL_LENGTH, 1'000'000);
   sqlite3_limit(c, SQLITE_LIMIT_ATTACHED, 0);
   run("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;"

@@ -64,13 +64,14 @@ class Sqlite_Statement {
 // A database file of SQLite. Used by one thread.
 class Sqlite {
  public:
-  // `fill`: the file must be empty or absent, and is written once, in one transaction, without
-  // syncs. If that fails, the caller must remove it. `read`: the file is untrusted, and read in one
-  // transaction; nothing in its schema is executed. `replace`: the content of the file is replaced
-  // by a backup (copy_sqlite), while other programs may have it open.
-  enum class Use { fill, read, replace };
-  // `name` is the name of the file for messages. Throws Sqlite_Error, and Io_Error if the file
-  // cannot be opened.
+  // `fill`: an empty or absent file that is written once, in one transaction, without syncs; the
+  // caller removes it if that fails. `read`: an untrusted file, in one read transaction; its schema
+  // cannot run anything. `read_alone`: the same, without the files that SQLite keeps beside it and
+  // without locks. `replace`: a file that other programs may have open, whose content is
+  // replaced by a backup (copy_sqlite).
+  enum class Use { fill, read, read_alone, replace };
+  // `name` is the name of the file for people. Throws Sqlite_Error, and Io_Error if the file cannot
+  // be opened.
   Sqlite(const std::string& path, std::string name, Use use);
 
   const std::string& name() const { return name_; }
@@ -91,13 +92,22 @@ class Sqlite {
     void operator()(sqlite3* connection) const { sqlite3_close(connection); }
   };
   void read(const std::string& path);
+  void read_alone(const std::string& path);
   void begin_reading(const std::string& path);
   void open(const std::string& path, int flags);
   void distrust();
 
   const std::string name_;
-  std::string immutable_;  // path of the file if it is read without locks, else empty
-  std::pair<std::uintmax_t, std::filesystem::file_time_type> version_;  // its size and time
+  std::string immutable_;  // path of the file, if it is read without locks
+  // Its size and time, and the files beside it.
+  struct Version {
+    std::uintmax_t size;
+    std::filesystem::file_time_type time;
+    std::vector<std::string> sidecars;
+    bool operator==(const Version&) const = default;
+  };
+  static Version version_of(const std::string& path);
+  Version version_;
   std::unique_ptr<sqlite3, Close> connection_;
 };
 

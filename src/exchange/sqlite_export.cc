@@ -121,11 +121,13 @@ void Sqlite_Export::write(const std::string& path, const std::string& name) cons
   const Sql_Names names(database);
   Sqlite out(path, name, Sqlite::Use::fill);
   out.run("PRAGMA application_id = " + std::to_string(sqlite_application_id));
-  for (const Table* table : live_tables(database))
-    out.run(sql_definition(names, *table, Sql_Types::exact));
+  const auto is_left_out = [](const Table& table) { return !too_wide_for_sql(table).empty(); };
+  std::vector<const Table*> tables = live_tables(database);
+  std::erase_if(tables, [&](const Table* table) { return is_left_out(*table); });
+  for (const Table* table : tables) out.run(sql_definition(names, *table, Sql_Types::exact));
   constexpr index_t step = 1000;
   index_t rows = 0;
-  for (const Table* table : live_tables(database)) {
+  for (const Table* table : tables) {
     Table_Export table_export(out, names.table(*table), *table, file);
     for_each_run(*table, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) {
@@ -135,7 +137,8 @@ void Sqlite_Export::write(const std::string& path, const std::string& name) cons
     });
   }
   for (const Index_Definition& index : indexes)
-    out.run(definition(names, index), "index " + index.name);
+    if (!is_left_out(database.table(index.table)))
+      out.run(definition(names, index), "index " + index.name);
   out.run("COMMIT");
 }
 

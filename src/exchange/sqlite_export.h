@@ -14,9 +14,9 @@ namespace joedb {
 // and with the record id as INTEGER PRIMARY KEY "__id".
 //
 // The declared types of columns are Sql_Types::exact, so that an import restores the fields. A null
-// reference or blob becomes NULL. A nan becomes NULL too, because SQLite has no nan; -0 becomes 0.
-// A string becomes a BLOB if it is not UTF-8, or if it has zero bytes, at which most functions of
-// SQLite would end it.
+// reference or blob is NULL, and so is nan, for which SQLite has no value; -0 becomes 0. A string
+// that is not UTF-8, or has zero bytes, where most functions of SQLite would end it, becomes a
+// BLOB. Tables that are too_wide_for_sql (text/sql.h) are left out.
 struct Sqlite_Export {
   const Database& database;
   const Abstract_File& file;  // has the bytes of blobs

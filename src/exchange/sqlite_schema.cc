@@ -87,6 +87,9 @@ class Schema_Reader {
     read_indexes(table);
     read_foreign_keys(table);
     if (has_rowid) take_key(table);
+    // SQLite reads at most this many columns at once. The rowid is not needed then.
+    constexpr std::size_t max_columns = 2000;
+    if (table.columns.size() >= max_columns) table.rowid.clear();
     schema_.tables.push_back(std::move(table));
   }
 

@@ -18,7 +18,9 @@ class Cursor : public sqlite3_vtab_cursor {
  public:
   // Begins to read the file. Passes on the exceptions of Shared_File::begin_reading.
   explicit Cursor(Virtual_Table& table)
-      : sqlite3_vtab_cursor(), table_(table), opened_(table.file().begin_reading(*this)) {}
+      : sqlite3_vtab_cursor(),
+        table_(table),
+        opened_(table.file().begin_reading(*this, table.connection())) {}
   ~Cursor() {
     sqlite3_value_free(moment_);
     table_.file().end_reading(*opened_, *this);

@@ -68,8 +68,8 @@ int connect(sqlite3* connection, void* files, int count, const char* const* argu
           throw Exception("expected joedb('FILE', 'TABLE') or joedb('FILE', 'TABLE', 'OPTIONS')");
         auto file = static_cast<Shared_Files*>(files)->open(
             unquoted(arguments[3]), count > 5 ? unquoted(arguments[5]) : "");
-        auto table =
-            std::make_unique<Virtual_Table>(connection, std::move(file), unquoted(arguments[4]));
+        auto table = std::make_unique<Virtual_Table>(connection, std::move(file),
+                                                     unquoted(arguments[4]), arguments[2]);
         table->set_compares_bytes(has_utf_8(connection));
         if (const int code = sqlite3_declare_vtab(connection, table->declaration().c_str());
             code != SQLITE_OK)

@@ -1,10 +1,13 @@
 #include "sql/open.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "joedb/io/posix_file.h"
+#include "kernel/base/plain_text.h"
 #include "sql/statement.h"
 #include "sql/values.h"
 #include "sql/virtual_table.h"
@@ -40,18 +43,20 @@ struct Definition {
   std::string name;
   std::string create;
   std::string drop;
+  Table_Id table;  // null for a view
 };
 
-// Returns the name of the first string field of a table; if there is none, the name of the column
-// with the record id.
+bool is_shown(const Table& table) { return hidden_in_sql(table).empty(); }
+
+// Returns the name of the first text of a table or, without one, of the record id.
 std::string label_of(const Table& table) {
   for (const auto& [name, id, field] : Sql_Names::fields(table))
     if (field.column->type().code == Type_Code::string) return name;
   return "__id";
 }
 
-// Returns the statement that creates a view with all fields of a table. Each reference is replaced
-// by the first text of the record to which it refers.
+// Returns the statement that makes a view of all fields of a table, with the first text of the
+// record in place of each reference. A reference to a table that SQL does not show stays.
 std::string joined_view(const Sql_Names& names, const Table& table, const std::string& schema,
                         const std::string& name) {
   std::string fields = "t.\"__id\" AS \"__id\"", joins;
@@ -59,7 +64,8 @@ std::string joined_view(const Sql_Names& names, const Table& table, const std::s
   for (const auto& [own_name, id, field] : Sql_Names::fields(table)) {
     std::string value = "t." + sql_name(own_name);
     const Table* const referenced = names.database().find_table(field.column->type().referenced);
-    if (field.column->type().code == Type_Code::reference && referenced != nullptr) {
+    if (field.column->type().code == Type_Code::reference && referenced != nullptr &&
+        is_shown(*referenced)) {
       const std::string join = "r" + std::to_string(++number);
       joins += " LEFT JOIN " + schema + sql_name(names.table(*referenced)) + " AS " + join +
                " ON " + join + ".\"__id\" = " + value;
@@ -71,29 +77,25 @@ std::string joined_view(const Sql_Names& names, const Table& table, const std::s
          sql_name(names.table(table)) + " AS t" + joins;
 }
 
-// SQLite's limit on the columns of a table. A virtual table has two hidden columns: __id and
-// __moment.
-constexpr std::size_t max_columns = 2000;
-constexpr std::size_t hidden_columns = 2;
-
-// Omits tables that have too many fields for SQLite.
 std::vector<Definition> definitions(const Database& database, const std::string& file,
                                     const std::string& options, const std::string& schema) {
   std::vector<Definition> result;
-  const auto add = [&](const char* kind, const std::string& name, std::string create) {
+  const auto add = [&](const char* kind, const std::string& name, std::string create,
+                       Table_Id table) {
     result.push_back({name, std::move(create),
-                      std::string("DROP ") + kind + " IF EXISTS " + schema + sql_name(name)});
+                      std::string("DROP ") + kind + " IF EXISTS " + schema + sql_name(name),
+                      table});
   };
   const Sql_Names names(database);
-  std::vector<const Table*> shown;
-  for (const Table* table : live_tables(database))
-    if (field_names(*table).size() + hidden_columns <= max_columns) shown.push_back(table);
+  std::vector<const Table*> shown = live_tables(database);
+  std::erase_if(shown, [](const Table* table) { return !is_shown(*table); });
   for (const Table* table : shown) {
     const std::string& name = names.table(*table);
     add("TABLE", name,
         "CREATE VIRTUAL TABLE " + schema + sql_name(name) + " USING joedb(" + argument_text(file) +
             ", " + argument_text(table->name()) +
-            (options.empty() ? "" : ", " + argument_text(options)) + ")");
+            (options.empty() ? "" : ", " + argument_text(options)) + ")",
+        table->id());
   }
   for (const Table* table : shown) {
     bool has_references = false;
@@ -101,7 +103,7 @@ std::vector<Definition> definitions(const Database& database, const std::string&
       has_references |= field.column->type().code == Type_Code::reference;
     });
     const std::string name = names.table(*table) + "__joined";
-    if (has_references) add("VIEW", name, joined_view(names, *table, schema, name));
+    if (has_references) add("VIEW", name, joined_view(names, *table, schema, name), {});
   }
   return result;
 }
@@ -129,6 +131,15 @@ void require_unused_names(sqlite3* connection, const std::vector<Definition>& wa
   }
 }
 
+// Returns the tables that SQL does not show, with the reason, one line for each.
+std::vector<std::string> hidden_tables(const Database& database, const std::string& file) {
+  std::vector<std::string> result;
+  for (const Table* table : live_tables(database))
+    if (const std::string reason = hidden_in_sql(*table); !reason.empty())
+      result.push_back(plain(file + ": " + reason));
+  return result;
+}
+
 int joedb_open(Shared_Files& files, const std::string& name, const std::string& options,
                const std::string& schema) {
   files.require_unsealed();
@@ -138,11 +149,11 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
   const std::vector<Definition> wanted =
       definitions(database, name, options, sql_name(schema) + ".");
   require_unused_names(connection, wanted, schema);
-  Shared_Files::Opened opened{name, options, file, schema, {}};
+  Shared_Files::Opened opened{name, options, file, schema, {}, hidden_tables(database, name)};
   try {
     for (const Definition& definition : wanted) {
       run(connection, definition.create);
-      opened.objects.push_back({definition.name, definition.drop});
+      opened.objects.push_back({definition.name, definition.drop, definition.table});
     }
     files.opened().push_back(opened);
   } catch (...) {
@@ -152,7 +163,12 @@ int joedb_open(Shared_Files& files, const std::string& name, const std::string& 
       }
     throw;
   }
-  return static_cast<int>(live_tables(database).size());
+  return static_cast<int>(live_tables(database).size() - opened.hidden.size());
+}
+
+// Nobody would look for the reason why a table is not there.
+void say_what_is_hidden(const Shared_Files::Opened& opened) {
+  for (const std::string& line : opened.hidden) std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 // Returns true if joedb_open has created this table or view. Another object may have its name now.
@@ -192,8 +208,10 @@ int joedb_close(Shared_Files& files, const std::string& name) {
   return count;
 }
 
-// Changes tables and fields of a file, and recreates its tables and views.
-int joedb_alter(Shared_Files& files, const std::string& name, const std::string& commands) {
+// Changes tables and fields of a file, and makes its tables and views again. make_commands gets the
+// database as it is when the file is locked.
+int joedb_alter(Shared_Files& files, const std::string& name,
+                const std::function<std::string(const Database&)>& make_commands) {
   files.require_unsealed();
   std::vector<Shared_Files::Opened> opened;
   for (const Shared_Files::Opened& one : files.opened())
@@ -207,7 +225,7 @@ int joedb_alter(Shared_Files& files, const std::string& name, const std::string&
     throw Sql_Error(SQLITE_LOCKED, "joedb_alter in a transaction: COMMIT or ROLLBACK first");
   file.begin_writing(patience_of(files.connection()));
   try {
-    file.writer()->change_schema(commands);
+    file.writer()->change_schema(make_commands(file.writer()->database()));
     file.writer()->commit();
   } catch (...) {
     file.end_writing();
@@ -217,7 +235,41 @@ int joedb_alter(Shared_Files& files, const std::string& name, const std::string&
   joedb_close(files, name);
   for (const Shared_Files::Opened& one : opened)
     joedb_open(files, name, one.options_file, one.schema);
+  const Shared_Files::Opened& made = files.opened().back();
+  if (made.hidden != opened.back().hidden) say_what_is_hidden(made);
   return static_cast<int>(live_tables(file.present().database()).size());
+}
+
+// Returns the table that has this name in a schema; null if there is none that joedb_open has made.
+Table_Id find_table(const Shared_Files::Opened& opened, const std::string& name) {
+  for (const Shared_Files::Opened::Object& object : opened.objects)
+    if (is_same_name(object.name, name)) return object.table;
+  return {};
+}
+
+// Adds a field to a table of a schema. `type` is one of joedb; a reference names a table of the
+// schema. Tables have their names in SQL.
+int joedb_add_column(Shared_Files& files, const std::string& schema, const std::string& table,
+                     const std::string& column, const std::string& type) {
+  const auto& all = files.opened();
+  const auto opened =
+      std::ranges::find_if(all, [&](const auto& one) { return is_same_name(one.schema, schema); });
+  const auto id_of = [&](const std::string& name) {
+    const Table_Id id = opened == all.end() ? Table_Id() : find_table(*opened, name);
+    if (id.is_null()) throw Exception("no such table: " + schema + '.' + name);
+    return id;
+  };
+  const Table_Id id = id_of(table);
+  constexpr std::string_view reference = "references ";
+  const bool is_reference = type.starts_with(reference);
+  const Table_Id referenced = is_reference ? id_of(type.substr(reference.size())) : Table_Id();
+  return joedb_alter(files, std::string(opened->name), [=](const Database& database) {
+    const Table& changed = database.table(id);
+    if (!changed.find_field(column).is_null()) throw Exception("duplicate column name: " + column);
+    require_new_field_name(changed, {}, column);
+    return "add_field " + changed.name() + ' ' + column + ' ' +
+           (is_reference ? std::string(reference) + database.table(referenced).name() : type);
+  });
 }
 
 std::string argument(sqlite3_value* value) {
@@ -239,6 +291,19 @@ void call(sqlite3_context* context, F f) noexcept {
     sqlite3_result_error_code(context, code);
 }
 
+// joedb_hidden(): the lines of say_what_is_hidden() for all files; NULL if there are none.
+void give_hidden(sqlite3_context* context, int, sqlite3_value**) noexcept {
+  try {
+    std::string lines;
+    for (const auto& opened : static_cast<Shared_Files*>(sqlite3_user_data(context))->opened())
+      for (const std::string& line : opened.hidden) (lines += lines.empty() ? "" : "\n") += line;
+    if (!lines.empty())
+      sqlite3_result_text64(context, lines.data(), lines.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
 constexpr int function_flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
 
 }  // namespace
@@ -246,8 +311,11 @@ constexpr int function_flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
 int register_open(sqlite3* connection, Shared_Files& files) {
   const auto open = [](sqlite3_context* context, int count, sqlite3_value** values) {
     call(context, [&](Shared_Files& shared) {
-      return joedb_open(shared, argument(values[0]), count > 1 ? argument(values[1]) : "",
-                        count > 2 ? argument(values[2]) : "temp");
+      const int tables =
+          joedb_open(shared, argument(values[0]), count > 1 ? argument(values[1]) : "",
+                     count > 2 ? argument(values[2]) : "temp");
+      say_what_is_hidden(shared.opened().back());
+      return tables;
     });
   };
   int code = SQLITE_OK;
@@ -273,8 +341,11 @@ int register_open(sqlite3* connection, Shared_Files& files) {
   const auto is_sealed = [](sqlite3_context* context, int, sqlite3_value**) {
     call(context, [](Shared_Files& shared) { return shared.is_sealed() ? 1 : 0; });
   };
-  return sqlite3_create_function_v2(connection, "joedb_is_sealed", 0, function_flags, &files,
+  code = sqlite3_create_function_v2(connection, "joedb_is_sealed", 0, function_flags, &files,
                                     is_sealed, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return code;
+  return sqlite3_create_function_v2(connection, "joedb_hidden", 0, function_flags, &files,
+                                    give_hidden, nullptr, nullptr, nullptr);
 }
 
 bool is_sealed(sqlite3* connection) {
@@ -289,11 +360,21 @@ bool is_sealed(sqlite3* connection) {
 int register_alter(sqlite3* connection, Shared_Files& files) {
   const auto alter = [](sqlite3_context* context, int, sqlite3_value** values) {
     call(context, [&](Shared_Files& shared) {
-      return joedb_alter(shared, argument(values[0]), argument(values[1]));
+      return joedb_alter(shared, argument(values[0]),
+                         [&](const Database&) { return argument(values[1]); });
     });
   };
-  return sqlite3_create_function_v2(connection, "joedb_alter", 2, function_flags, &files, alter,
-                                    nullptr, nullptr, nullptr);
+  const int code = sqlite3_create_function_v2(connection, "joedb_alter", 2, function_flags, &files,
+                                              alter, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return code;
+  const auto add_column = [](sqlite3_context* context, int, sqlite3_value** values) {
+    call(context, [&](Shared_Files& shared) {
+      return joedb_add_column(shared, argument(values[0]), argument(values[1]), argument(values[2]),
+                              argument(values[3]));
+    });
+  };
+  return sqlite3_create_function_v2(connection, "joedb_add_column", 4, function_flags, &files,
+                                    add_column, nullptr, nullptr, nullptr);
 }
 
 }  // namespace joedb

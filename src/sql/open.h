@@ -9,13 +9,14 @@ namespace joedb {
 // or, without one, default_busy_timeout.
 System::Duration patience_of(sqlite3* connection);
 
-// Registers the functions joedb_open(FILE[, OPTIONS[, SCHEMA]]), joedb_close(FILE), joedb_seal()
-// and joedb_is_sealed() on a connection. `files`, which must belong to this connection, must
-// outlive the functions. Returns an SQLite result code.
+// Registers joedb_open(FILE[, OPTIONS[, SCHEMA]]), joedb_close(FILE), joedb_hidden(), joedb_seal()
+// and joedb_is_sealed() on the connection of `files`, which must outlive these functions. Returns
+// an SQLite result code.
 int register_open(sqlite3* connection, Shared_Files& files);
 // Returns true if the functions are registered and joedb_seal() was called.
 bool is_sealed(sqlite3* connection);
-// Registers joedb_alter(FILE, COMMANDS), like register_open().
+// Registers joedb_alter(FILE, COMMANDS) and joedb_add_column(SCHEMA, TABLE, COLUMN, TYPE) in the
+// same way.
 int register_alter(sqlite3* connection, Shared_Files& files);
 
 }  // namespace joedb

@@ -153,7 +153,7 @@ class Row_Change {
       : virtual_table_(table),
         writer_(*table.file().writer()),
         table_(*writer_.database().find_table(table.present_source().table->id())),
-        name_(table_.name()),
+        name_(table.name()),
         conflict_(sqlite3_vtab_on_conflict(table.connection())) {}
 
   void erase(sqlite3_value* id) {
@@ -235,7 +235,8 @@ class Row_Change {
       const Type_Code code = found->column->type().code;
       try {
         values_.push_back(
-            {field, code, to_value(columns[i], code, {name_, found->name}, takes_default)});
+            {field, code,
+             to_value(columns[i], code, {name_, virtual_table_.name(i)}, takes_default)});
       } catch (const Sql_Error& error) {
         if (error.code == SQLITE_MISMATCH) throw;  // SQLite checks types before constraints
         if (!violation) violation.emplace(error);
@@ -390,7 +391,8 @@ class Row_Change {
     for (const auto& index : table_.indexes())
       if (index->definition().name == index_name)
         for (const Field_Id field : index->definition().fields)
-          result += (result.empty() ? "" : ", ") + name_ + '.' + table_.find_field(field)->name;
+          result +=
+              (result.empty() ? "" : ", ") + name_ + '.' + virtual_table_.name_of(field, table_);
     return result;
   }
 

@@ -7,6 +7,7 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
 #include "sql/cursor.h"
+#include "sql/open.h"
 #include "sql/values.h"
 #include "tools/compiler/index_file.h"
 #include "tools/compiler/options.h"
@@ -196,8 +197,11 @@ void Shared_File::refresh() {
     follow();
 }
 
-std::shared_ptr<State> Shared_File::begin_reading(Cursor& cursor) {
-  if (writer_ == nullptr && present_->cursors().empty()) refresh();
+std::shared_ptr<State> Shared_File::begin_reading(Cursor& cursor, sqlite3* connection) {
+  if (writer_ == nullptr && present_->cursors().empty()) {
+    if (!is_live_) file_->set_busy_timeout(patience_of(connection));
+    refresh();
+  }
   present_->cursors().push_back(&cursor);
   ++cursors_;
   return present_;
@@ -317,7 +321,9 @@ std::shared_ptr<Shared_File> Shared_Files::open(const std::string& name,
   } else {
     require_unsealed();
   }
-  auto opened = opener_ ? opener_(name) : std::make_unique<File>(name, Open_Mode::read_existing);
+  auto opened =
+      opener_ ? opener_(name)
+              : std::make_unique<File>(name, Open_Mode::read_existing, patience_of(connection_));
   auto file = std::make_shared<Shared_File>(std::move(opened), options_file);
   if (is_sealed_) file->forbid_writing();
   files_[key] = file;

@@ -90,10 +90,11 @@ class Shared_File {
   // Counts changes of the current state, except changes of records in a transaction.
   std::uint64_t version() const { return version_; }
 
-  // Registers a cursor, and returns the state for it to read, which is the current one. If there
-  // are no other cursors and no transaction, first reads the entries of other writers. Throws
-  // Io_Error or Corruption_Error; then the cursor is not registered.
-  std::shared_ptr<State> begin_reading(Cursor& cursor);
+  // Registers a cursor, and returns the state that it reads, which is the current one. If there are
+  // no other cursors and no transaction, first reads what others have written, and waits for locks
+  // as long as `connection` says (patience_of). Throws Io_Error, Corruption_Error; the cursor is
+  // not registered then.
+  std::shared_ptr<State> begin_reading(Cursor& cursor, sqlite3* connection);
   void end_reading(State& state, Cursor& cursor) noexcept;
 
   // Returns the state at a moment. The moment is a position (an integer), a time such as
@@ -167,10 +168,12 @@ class Shared_Files {
     std::shared_ptr<Shared_File> file;
     struct Object {
       std::string name;
-      std::string drop;  // the statement that drops the object
+      std::string drop;  // statement that drops it
+      Table_Id table;    // null for a view
     };
     std::string schema;
     std::vector<Object> objects;
+    std::vector<std::string> hidden;  // tables that SQL does not show, with the reason
   };
   std::vector<Opened>& opened() { return opened_; }
 

@@ -8,8 +8,8 @@
 namespace joedb {
 
 Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
-                             const std::string& table_name)
-    : sqlite3_vtab(), connection_(connection), file_(std::move(file)), name_(table_name) {
+                             const std::string& table_name, const std::string& sql_name)
+    : sqlite3_vtab(), connection_(connection), file_(std::move(file)), name_(sql_name) {
   const Database& database = file_->present().database();
   const Table* const table = database.find_table(table_name);
   if (table == nullptr) throw Exception(file_->name() + ": no such table: " + table_name);
@@ -19,6 +19,12 @@ Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> f
     columns_.push_back({name, id, code, kind_of(code)});
   }
   column_count_ = static_cast<int>(columns_.size());
+}
+
+const std::string& Virtual_Table::name_of(Field_Id field, const Table& table) const {
+  for (const Field_Column& column : columns_)
+    if (column.field == field) return column.name;
+  return table.find_field(field)->name;
 }
 
 std::string Virtual_Table::declaration() const {

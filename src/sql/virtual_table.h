@@ -22,11 +22,14 @@ namespace joedb {
 // renamed.
 class Virtual_Table : public sqlite3_vtab {
  public:
-  // Throws Exception if the file has no such table, or if SQLite does not allow a name.
+  // `sql_name` is the name of the table in SQL. Throws Exception if the file has no such table, or
+  // if SQLite would refuse a name.
   Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
-                const std::string& table_name);
+                const std::string& table_name, const std::string& sql_name);
 
   sqlite3* connection() const { return connection_; }
+  // The name in SQL.
+  const std::string& name() const { return name_; }
 
   Shared_File& file() { return *file_; }
   // Returns the statement for sqlite3_declare_vtab, which declares the table.
@@ -39,6 +42,11 @@ class Virtual_Table : public sqlite3_vtab {
     return column == Plan::record_id ? Kind::integer : columns_[index_of(column)].kind;
   }
   Field_Id field(int column) const { return columns_[index_of(column)].field; }
+  // Returns the name of a column in SQL.
+  const std::string& name(int column) const { return columns_[index_of(column)].name; }
+  // Returns the name of a field in SQL; that of the file if it was added after this object was
+  // made.
+  const std::string& name_of(Field_Id field, const Table& table) const;
 
   // The columns that a cursor reads in one state. `table` is null if the state has no such table.
   struct Source {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -196,6 +197,19 @@ TEST_F(Sql_Test, ErrorsAreThoseOfTheEngine) {
   sql("PRAGMA busy_timeout = 1");
   EXPECT_THAT(sql("INSERT INTO city VALUES('x', 1)"),
               HasSubstr(path() + " is locked by this process: waited "));
+}
+
+TEST_F(Sql_Test, AReaderWaitsAsLongAsTheConnectionSays) {
+  open();
+  File other(path(), Open_Mode::shared_write);
+  other.exclusive_lock(head_lock.start, head_lock.size);
+  db().write(Create_Table{"new"});
+  db().soft_checkpoint();
+  sql("PRAGMA busy_timeout = 1");
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(sql("SELECT joedb_open('" + path() + "', '" + options() + "')"),
+              HasSubstr(path() + " is locked by this process: waited "));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
 TEST_F(Sql_Test, ClosingTakesTablesAndViewsAway) {

@@ -48,7 +48,8 @@ std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types
   for (const auto& [name, id, field] : Sql_Names::fields(table)) {
     const Type& type = field.column->type();
     sql.append(", ").append(sql_name(name)).append(" ").append(sql_type(type.code, types));
-    if (const Table* const referenced = names.database().find_table(type.referenced))
+    const Table* const referenced = names.database().find_table(type.referenced);
+    if (referenced != nullptr && too_wide_for_sql(*referenced).empty())
       sql += " REFERENCES " + sql_name(names.table(*referenced));
   }
   return sql + ')';
@@ -178,30 +179,75 @@ std::vector<Sql_Names::Named_Field> Sql_Names::fields(const Table& table) {
   return result;
 }
 
-// Returns true if the names differ only in case. Equal names are a different error.
-static bool clashes(std::string_view name, std::string_view other) {
-  return name != other && is_same_name(name, other);
+// `shown` is the name of another table or field in SQL. That both have the same name is an error of
+// another kind.
+static void require_distinguished(const std::string& place, std::string_view other,
+                                  std::string_view shown, std::string_view name) {
+  if (name == other || !is_same_name(name, shown)) return;
+  if (is_same_name(name, other)) fail_clash(place, other, name);
+  throw Exception(place + std::string(name) + " is the name in SQL of " + place +
+                  std::string(other) + ": choose another one");
 }
 
 void require_new_table_name(const Database& database, Table_Id id, std::string_view name) {
   if (is_reserved(lower_case(name))) fail_reserved("", name);
+  const Sql_Names names(database);
   for (const Table* table : live_tables(database))
-    if (table->id() != id && clashes(name, table->name())) fail_clash("", table->name(), name);
+    if (table->id() != id) require_distinguished("", table->name(), names.table(*table), name);
 }
 
 void require_new_field_name(const Table& table, Field_Id id, std::string_view name) {
   if (is_reserved(lower_case(name))) fail_reserved(table.name() + '.', name);
-  for_each_field(table, [&](Field_Id other, const Field& field) {
-    if (other != id && clashes(name, field.name)) fail_clash(table.name() + '.', field.name, name);
-  });
+  for (const auto& [shown, other, field] : Sql_Names::fields(table))
+    if (other != id) require_distinguished(table.name() + '.', field.name, shown, name);
 }
+
+// ---- what is different in SQL -------------------------------------------------------------------
+
+std::vector<Sql_Rename> sql_renames(const Database& database) {
+  std::vector<Sql_Rename> result;
+  const auto add = [&](std::string what, const std::string& name, const std::string& shown) {
+    if (name != shown) result.push_back({std::move(what), shown});
+  };
+  const Sql_Names names(database);
+  for (const Table* table : live_tables(database)) {
+    add("table " + table->name(), table->name(), names.table(*table));
+    for (const auto& [shown, id, field] : Sql_Names::fields(*table))
+      add("field " + table->name() + '.' + field.name, field.name, shown);
+  }
+  return result;
+}
+
+std::string too_wide_for_sql(const Table& table, std::size_t other_columns) {
+  constexpr std::size_t max_columns = 2000;  // of SQLite
+  const std::size_t fields = field_names(table).size();
+  if (fields + other_columns <= max_columns) return "";
+  return "it has " + std::to_string(fields) + " fields, and at most " +
+         std::to_string(max_columns - other_columns) + " are possible";
+}
+
+std::string hidden_in_sql(const Table& table) {
+  constexpr std::size_t hidden_columns = 2;  // __id and __moment
+  const std::string reason = too_wide_for_sql(table, hidden_columns);
+  return reason.empty() ? "" : "SQL does not show table " + table.name() + ": " + reason;
+}
+
+// -------------------------------------------------------------------------------------------------
 
 void write_sql(const Database& database, std::ostream& stream) {
   const Sql_Names names(database);
   Text_Buffer out(stream);
   out.add("BEGIN TRANSACTION;");
   out.end_line();
-  for (const Table* table : live_tables(database)) print_sql(names, *table, out);
+  for (const Table* table : live_tables(database)) {
+    const std::string reason = too_wide_for_sql(*table);
+    if (reason.empty()) {
+      print_sql(names, *table, out);
+    } else {
+      out.add("-- skipped: table ", table->name(), ": ", reason);
+      out.end_line();
+    }
+  }
   out.add("COMMIT;");
   out.end_line();
   out.flush();

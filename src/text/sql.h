@@ -46,8 +46,21 @@ class Sql_Names {
   std::map<Table_Id, std::string> tables_;
 };
 
-// Returns the CREATE TABLE statement of a table, without a semicolon. Its columns are "__id", for
-// the record id, and the fields. A reference to a dropped table is a plain INTEGER.
+// A table or field with another name in SQL.
+struct Sql_Rename {
+  std::string what;  // "table NAME" or "field TABLE.NAME"
+  std::string name;  // in SQL
+};
+std::vector<Sql_Rename> sql_renames(const Database& database);
+
+// Returns the reason why SQLite cannot have a table: it has too many fields. Empty if it can.
+// `other_columns` is the number of columns that are not fields: __id in a file of SQLite.
+std::string too_wide_for_sql(const Table& table, std::size_t other_columns = 1);
+// Returns the same for SQL on joedb files, as a sentence.
+std::string hidden_in_sql(const Table& table);
+
+// Returns the CREATE TABLE of a table, without a semicolon: a column "__id" for the record id, then
+// one for each field. A reference to a table that is dropped, or too wide, is only an INTEGER.
 std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types types);
 
 // Append a number. SQL has no literal for nan, which becomes NULL, as in SQLite, and none for
@@ -73,15 +86,15 @@ std::string sql_name(std::string_view name);
 // Compares names as SQLite does: ignores the case of ASCII letters.
 bool is_same_name(std::string_view a, std::string_view b);
 
-// Throw Exception if a new name of a table, or of a field of this table, is not allowed in SQL, or
-// if SQL considers it equal to another name. `id` is the table or field to be renamed; null if it
-// is to be created.
+// Throw Exception if SQL refuses a name that a table, or a field of this table, is about to get, or
+// does not distinguish it from the name that another one has in SQL. Other names in SQL do not
+// change then. `id` is the table or field that is renamed; null for a new one.
 void require_new_table_name(const Database& database, Table_Id id, std::string_view name);
 void require_new_field_name(const Table& table, Field_Id id, std::string_view name);
 
-// Writes the content of a database as one transaction, which creates the tables, each with a column
-// "__id", and has one INSERT per record. Names are those of Sql_Names. The bytes of blobs are
-// omitted: their columns are NULL.
+// Writes the content of a database: a transaction that creates each table, with a column "__id",
+// and has one INSERT per record. Names are those of Sql_Names. The bytes of blobs are omitted, and
+// their columns are NULL. A table that is too wide is only a comment.
 void write_sql(const Database& database, std::ostream& out);
 
 }  // namespace joedb::inline v1

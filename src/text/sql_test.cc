@@ -61,6 +61,21 @@ TEST(Sql, NumbersNamesThatAreOneNameInSql) {
       "COMMIT;\n");
 }
 
+TEST(Sql, RefusesNewNamesThatWouldChangeTheNumbersOfOthers) {
+  Memory_File file;
+  Writable_Database database(file);
+  run_text("create_table a\ncreate_table A\nadd_field a x int8\nadd_field a X int8\n", database);
+  const Database& content = database.get_database();
+  const Table& a = *content.find_table("a");
+  EXPECT_EQ(error_of([&] { require_new_table_name(content, {}, "a_2"); }),
+            "a_2 is the name in SQL of A: choose another one");
+  EXPECT_EQ(error_of([&] { require_new_field_name(a, {}, "x_2"); }),
+            "a.x_2 is the name in SQL of a.X: choose another one");
+  require_new_field_name(a, {}, "x_3");
+  require_new_field_name(a, a.find_field("X"), "x_2");
+  database.rollback();
+}
+
 TEST(Sql, WritesTextsThatCannotLeaveTheirLiteral) {
   EXPECT_EQ(sql_text("it's h\u00e9"), "'it''s h\u00e9'");
   EXPECT_EQ(sql_text("'"), "''''");

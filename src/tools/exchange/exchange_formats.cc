@@ -1,5 +1,9 @@
 #include "tools/exchange/exchange_formats.h"
 
+#include <algorithm>
+
+#include "kernel/table/live_fields.h"
+#include "text/sql.h"
 #include "tools/frame/command.h"
 #include "tools/frame/parser.h"
 
@@ -31,6 +35,23 @@ int run_import(std::vector<std::string> arguments) {
 int run_export(std::vector<std::string> arguments) {
   return run_subcommand({"joedb export", "Exports tables of a database to other formats.", ""},
                         export_formats, std::move(arguments));
+}
+
+std::vector<std::string> Sql_Notes::lines(const Database& database) {
+  std::vector<std::string> result;
+  for (const Table* table : live_tables(database))
+    if (std::string reason = hidden_in_sql(*table); !reason.empty())
+      result.push_back(std::move(reason));
+  for (const auto& [what, name] : sql_renames(database))
+    result.push_back("in SQL, " + what + " is " + name);
+  return result;
+}
+
+std::vector<std::string> Sql_Notes::news(const Database& after) const {
+  std::vector<std::string> result = lines(after);
+  std::erase_if(result,
+                [&](const std::string& line) { return std::ranges::count(known_, line) > 0; });
+  return result;
 }
 
 char separator_of(const std::string& word) {

@@ -19,7 +19,20 @@ int export_parquet(std::vector<std::string> arguments);
 int export_arrow(std::vector<std::string> arguments);
 int export_feather(std::vector<std::string> arguments);
 
-// Prints the counts of an import. If is_json, prints a JSON object on one line.
+// What SQL shows otherwise in a database that gets new tables and fields.
+class Sql_Notes {
+ public:
+  explicit Sql_Notes(const Database& before) : known_(lines(before)) {}
+  // Returns what is new, one line for each table and field.
+  std::vector<std::string> news(const Database& after) const;
+
+ private:
+  static std::vector<std::string> lines(const Database& database);
+
+  const std::vector<std::string> known_;
+};
+
+// Prints the counts of an import. As JSON: one object on one line.
 void print_counts(const std::string& table, const Import_Counts& counts, bool is_json);
 
 // Parses the value of --separator. Throws Usage_Error if it is invalid.

@@ -6,6 +6,7 @@
 #include "exchange/jsonl_reader.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/plain_text.h"
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
@@ -13,6 +14,7 @@
 #include "tools/frame/memory_limit.h"
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
+#include "tools/frame/source.h"
 #include "tools/frame/stop_signal.h"
 
 namespace joedb {
@@ -78,16 +80,28 @@ void add_import_options(Options& options, Import_Options& import) {
   add_file_modes(options, transaction_grammar);
 }
 
-// Parses words of the form NAME=VALUE.
+// Parses words of the form NAME=VALUE. The name of a column may have = and commas, at which the
+// list was split.
 Named_Settings named(const char* option, const std::vector<std::string>& words,
                      bool may_have_no_value = false) {
   Named_Settings result;
+  const auto fail = [&](const std::string& word) {
+    throw Usage_Error(std::string(option) + " " + word + ": a name, =, and a value expected");
+  };
+  std::string begin;  // of a name that has a comma
   for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
-    if (equals == 0 || (equals == word.npos && !may_have_no_value))
-      throw Usage_Error(std::string(option) + " " + word + ": a name, =, and a value expected");
-    result.emplace_back(word.substr(0, equals), equals == word.npos ? "" : word.substr(equals + 1));
+    const std::string whole = begin + word;
+    const std::size_t equals = whole.rfind('=');
+    if (equals == whole.npos && !may_have_no_value) {
+      begin = whole + ',';
+      continue;
+    }
+    if (equals == 0) fail(whole);
+    result.emplace_back(whole.substr(0, equals),
+                        equals == whole.npos ? "" : whole.substr(equals + 1));
+    begin.clear();
   }
+  if (!begin.empty()) fail(begin.substr(0, begin.size() - 1));
   return result;
 }
 
@@ -100,7 +114,9 @@ void finish_settings(Import_Options& import, const std::string& in) {
   settings.memory = import.memory.bytes();
   if (!settings.table.empty()) return;
   if (in == "-") throw Usage_Error("--table is needed for standard input");
-  settings.table = identifier_of(std::filesystem::path(in).stem().string());
+  std::filesystem::path name = std::filesystem::path(in).filename();
+  if (name.extension() == ".gz" || name.extension() == ".zst") name = name.stem();
+  settings.table = identifier_of(name.stem().string());
 }
 
 // ---- work ---------------------------------------------------------------------------------------
@@ -165,7 +181,7 @@ std::string renaming_notes(const Import_Plan& plan) {
   std::string notes;
   for (const Import_Plan::Column& column : plan.columns)
     if (!column.renamed_from.empty())
-      notes += "renamed: column " + column.renamed_from + " is now " + column.field + '\n';
+      notes += "renamed: column " + plain(column.renamed_from) + " is now " + column.field + '\n';
   return notes;
 }
 
@@ -187,10 +203,12 @@ void import_from(Row_Source& source, const File_Argument& file, const Import_Opt
   Import_Counts counts;
   std::string notes;
   change_file(file, import.transaction, [&](Writable_Database& database) {
+    const Sql_Notes sql(database.get_database());
     const Import_Plan plan = make_plan(source, database.get_database(), import.settings, stop);
     Watch watch(source, stop, "importing");
     counts = import_rows(source, database, plan, [&] { watch(); });
     notes = renaming_notes(plan) + missing_notes(counts, plan, database.get_database());
+    for (const std::string& line : sql.news(database.get_database())) notes += line + '\n';
   });
   if (!import.is_json) std::cout << notes;
   print_counts(import.settings.table, counts, import.is_json);
@@ -206,7 +224,7 @@ int run(Options& options, Import_Options& import, std::vector<std::string> argum
   finish_settings(import, in);
 
   const Stop_Signal stop;
-  Input input(in, static_cast<std::size_t>(import.max_row));
+  Input input(in, static_cast<std::size_t>(import.max_row), new_unpacker_of);
   input.set_interrupt_check([&] { require_no_interrupt(stop); });
   const auto source = make_source(input);
   if (import.settings.has_preview)

@@ -42,6 +42,7 @@ struct Arguments {
   bool is_replacing = false;
   bool has_preview = false;
   bool is_json = false;
+  bool is_immutable = false;
   Memory_Limit memory;
   Sqlite_Import_Options import;
   Transaction_Options transaction;
@@ -58,6 +59,9 @@ void add_options(Options& options, Arguments& all) {
                    "delete the records that match no row");
   options.add_flag("--null-dangling", all.import.ignores_dangling,
                    "make a reference to a missing row null instead of an error");
+  options.add_flag("--immutable", all.is_immutable,
+                   "read IN alone, without the journal or write-ahead log beside it: of a "
+                   "transaction that has not ended well, IN may have a part");
   options.add_flag("--preview", all.has_preview,
                    "show how the tables would be imported, but write nothing");
   options.add("--write-options", all.new_options_file,
@@ -89,8 +93,8 @@ Sqlite_Plan make_plan(const Arguments& arguments, const Sqlite& in) {
   return {in, arguments.tables, [&](std::int64_t bytes) { watch(bytes); }};
 }
 
-void print_notes(const Sqlite_Plan& plan, bool is_json) {
-  for (const std::string& note : plan.notes)
+void print_notes(const std::vector<std::string>& notes, bool is_json) {
+  for (const std::string& note : notes)
     std::cout << (is_json ? '{' + json_members({{"note", note}}) + '}' : note) << '\n';
 }
 
@@ -117,14 +121,18 @@ void write_options_file(const Arguments& arguments, const std::string& text) {
 void import_into(const File_Argument& file, const Arguments& arguments, const Sqlite& in,
                  const Sqlite_Plan& plan) {
   std::vector<Sqlite_Table_Counts> counts;
+  std::vector<std::string> sql_notes;
   change_file(file, arguments.transaction, [&](Writable_Database& database) {
+    const Sql_Notes sql(database.get_database());
     Sqlite_Watch watch("importing " + arguments.in, plan.content_size);
     counts = Sqlite_Import(in, plan, arguments.import).run(database, std::ref(watch));
     in.require_unchanged();
+    sql_notes = sql.news(database.get_database());
     if (!arguments.new_options_file.empty())
       write_options_file(arguments, sqlite_indexes(plan, database.get_database(), arguments.in));
   });
-  print_notes(plan, arguments.is_json);
+  print_notes(plan.notes, arguments.is_json);
+  print_notes(sql_notes, arguments.is_json);
   for (const auto& [table, count] : counts) print_counts(table, count, arguments.is_json);
 }
 
@@ -148,10 +156,11 @@ int import_sqlite(std::vector<std::string> words_of_line) {
     require_other_file(arguments.new_options_file, file.name);
   }
 
-  const Sqlite in(arguments.in, arguments.in, Sqlite::Use::read);
+  const Sqlite in(arguments.in, arguments.in,
+                  arguments.is_immutable ? Sqlite::Use::read_alone : Sqlite::Use::read);
   const Sqlite_Plan plan = make_plan(arguments, in);
   if (arguments.has_preview) {
-    print_notes(plan, false);
+    print_notes(plan.notes, false);
     print_tables(plan);
   } else {
     import_into(file, arguments, in, plan);

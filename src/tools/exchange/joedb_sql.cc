@@ -174,6 +174,14 @@ class Sql_Session {
     }
   }
 
+  // Returns the tables of joedb files that SQL does not show, with the reason, as comments.
+  std::string hidden_tables() const {
+    std::string lines;
+    for_each_row("SELECT '-- ' || replace(joedb_hidden(), char(10), char(10) || '-- ') || char(10)",
+                 [&](const Sqlite_Statement& row) { lines = row.bytes(0); });
+    return lines;
+  }
+
   void forbid_changes() { run("PRAGMA query_only = 1"); }
 
   // Calls sqlite3_prepare_v2 for a statement of the user. If the statement would create or drop an
@@ -193,7 +201,8 @@ class Sql_Session {
   // it. Returns false for any other statement. Throws Exception if it fails.
   bool add_field(std::string_view sql) const {
     static const std::regex pattern(
-        R"RE(\s*ALTER\s+TABLE\s+(?:"?(\w+)"?\.)?"?(\w+)"?\s+ADD\s+(?:COLUMN\s+)?"?(\w+)"?\s*(.*?)\s*)RE",
+        R"RE(\s*ALTER\s+TABLE\s+(?:["`[]?(\w+)["`\]]?\s*\.\s*)?["`[]?(\w+)["`\]]?)RE"
+        R"RE(\s+ADD\s+(?:COLUMN\s+)?["`[]?(\w+)["`\]]?\s*(.*?)\s*)RE",
         std::regex::icase);
     std::match_results<std::string_view::const_iterator> words;
     if (!std::regex_match(sql.begin(), sql.end(), words, pattern)) return false;
@@ -207,9 +216,8 @@ class Sql_Session {
                        sql_text(words[2].str()) + " COLLATE NOCASE",
                    [&](const Sqlite_Statement& row) { table = row.bytes(0); });
       if (table.empty()) continue;
-      run("SELECT joedb_alter(" + sql_text(file) + ", " +
-          sql_text("add_field " + table + " " + words[3].str() + " " + field_type(words[4].str())) +
-          ")");
+      run("SELECT joedb_add_column(" + sql_text(name) + ", " + sql_text(table) + ", " +
+          sql_text(words[3].str()) + ", " + sql_text(field_type(words[4].str())) + ")");
       return true;
     }
     return false;
@@ -413,11 +421,8 @@ class Shell {
     }
   }
 
-  // Runs a script, which has statements and dot commands. Stops at the first error.
-  void run_script(std::istream& in) {
-    std::ostringstream all;
-    all << in.rdbuf();
-    const std::string text = all.str();
+  // Runs a script: statements, and the dot commands of the terminal. Stops at the first error.
+  void run_script(std::string_view text) {
     const std::string_view sql = without_mark(text);
     std::size_t done = 0;
     for (std::size_t line = 0; line < sql.size();) {
@@ -505,9 +510,11 @@ class Shell {
       out << commands_help;
     } else if (command == ".tables") {
       for (const std::string& name : session_.table_names()) out << name << '\n';
+      out << session_.hidden_tables();
     } else if (command == ".schema") {
       for (const std::string& name : session_.table_names())
         if (argument.empty() || argument == name) print_schema(name, out);
+      out << session_.hidden_tables();
     } else if (command == ".timer" && (argument == "on" || argument == "off")) {
       has_timer_ = argument == "on";
     } else if (command == ".mode" && set_format(argument)) {
@@ -572,7 +579,13 @@ class Shell {
   Display display_;
 };
 
-// Returns true if a word begins like a statement, as select(1) does.
+std::string all_of(std::istream& in) {
+  std::ostringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+// Returns true if a word begins like a statement, for example select(1).
 bool begins_statement(std::string_view word) {
   constexpr std::string_view first_words[] = {
       "ALTER",    "ANALYZE",   "ATTACH",  "BEGIN",  "COMMIT", "CREATE",  "DELETE",  "DETACH",
@@ -587,12 +600,13 @@ bool begins_statement(std::string_view word) {
                      [&](std::string_view other) { return is_same_name(first, other); });
 }
 
-// Returns true if a word is a statement: it has white space or begins like a statement, and it is
+// Returns true if the word has white space, or begins like a statement or dot command, and is
 // neither a file nor a URL.
 bool is_statement(const std::string& word) {
   std::error_code ignored;
-  return (word.find_first_of(" \n\t") != word.npos || begins_statement(word)) && !is_url(word) &&
-         !std::filesystem::exists(word, ignored);
+  const bool is_command = word.starts_with('.') && word.find('/') == word.npos;
+  return (word.find_first_of(" \n\t") != word.npos || is_command || begins_statement(word)) &&
+         !is_url(word) && !std::filesystem::exists(word, ignored);
 }
 
 }  // namespace
@@ -633,11 +647,11 @@ int run_sql(std::vector<std::string> arguments) {
   Shell shell(session, wanted);
   try {
     if (!statement.empty())
-      shell.run(statement, std::cout);
+      shell.run_script(statement);
     else if (is_interactive())
       shell.run_terminal();
     else
-      shell.run_script(std::cin);
+      shell.run_script(all_of(std::cin));
   } catch (const Exception&) {
     session.report_missing_files();
     throw;

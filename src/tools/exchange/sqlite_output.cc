@@ -8,17 +8,13 @@
 
 namespace joedb {
 
-// Prints which names are different in SQL.
-static void note_names(const Database& database) {
-  const Sql_Names names(database);
-  const auto note = [](const std::string& what, const std::string& name, const std::string& now) {
-    if (name != now) std::cerr << "renamed: " << what << name << " is now " << now << '\n';
-  };
-  for (const Table* table : live_tables(database)) {
-    note("table ", table->name(), names.table(*table));
-    for (const auto& [now, id, field] : Sql_Names::fields(*table))
-      note("field " + table->name() + '.', field.name, now);
-  }
+// Says which tables are left out, and which names are others in SQL.
+static void note_differences(const Database& database) {
+  for (const Table* table : live_tables(database))
+    if (const std::string reason = too_wide_for_sql(*table); !reason.empty())
+      std::cerr << "skipped: table " << table->name() << ": " << reason << '\n';
+  for (const auto& [what, name] : sql_renames(database))
+    std::cerr << "renamed: " << what << " is now " << name << '\n';
 }
 
 void write_sqlite(const Sqlite_Source& source, const std::string& path, const std::string& name) {
@@ -38,7 +34,7 @@ void write_sqlite(const Sqlite_Source& source, const std::string& path, const st
                 .indexes = std::move(indexes),
                 .progress = [&](index_t row) { progress.update(row); }}
       .write(path, name);
-  note_names(database);
+  note_differences(database);
 }
 
 }  // namespace joedb

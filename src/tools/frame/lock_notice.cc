@@ -18,9 +18,13 @@ namespace joedb {
 // ---- files --------------------------------------------------------------------------------------
 
 static std::chrono::duration<double> busy_seconds(default_busy_timeout);
+static bool is_busy_option_added = false;
+
+bool has_busy_option() { return is_busy_option_added; }
 
 void add_busy_option(Options& options) {
-  options.add("--busy-timeout", busy_seconds,
+  is_busy_option_added = true;
+  options.add("--busy_timeout", busy_seconds,
               "how long to wait for another program that writes the file (default: 5)");
 }
 

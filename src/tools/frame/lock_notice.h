@@ -17,6 +17,8 @@ namespace joedb {
 // its value: by default, 5 seconds; with --classic, no limit. Process-wide, like --classic.
 void add_busy_option(Options& options);
 System::Duration busy_timeout();
+// Returns true if the tool has this option.
+bool has_busy_option();
 
 // Sets up waits for locks of files, for the rest of the process. If a wait takes longer than a
 // second, prints the holder of the lock on standard error. Control-C ends the wait; if there is a

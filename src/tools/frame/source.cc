@@ -7,10 +7,14 @@
 #include "kernel/base/parse_number.h"
 #include "kernel/io/unpacked_file.h"
 #include "kernel/journal/past_file.h"
+#include "tools/frame/lock_notice.h"
 #include "tools/frame/past_name.h"
 #include "tools/frame/progress.h"
 #ifdef JOEDB_HAS_ZSTD
 #include "kernel/io/zstd_unpacker.h"
+#endif
+#ifdef JOEDB_HAS_ZLIB
+#include "kernel/io/gzip_unpacker.h"
 #endif
 #ifdef JOEDB_HAS_BROTLI
 #include "kernel/io/brotli_unpacker.h"
@@ -67,19 +71,21 @@ static Packing packing_of_name(const std::string& name) {
   return path.ends_with(".br") ? Packing::brotli : Packing::none;
 }
 
-// Detects the compression by the content, and then by the name. A file that begins like a database
-// is not compressed, whatever its name is. An empty file is not compressed either.
+static bool is_zstd(std::string_view begin) {
+  if (begin.starts_with("\x28\xb5\x2f\xfd")) return true;
+  // A skippable frame.
+  return begin.size() >= 4 && (begin[0] & '\xf0') == '\x50' && begin.substr(1, 3) == "\x2a\x4d\x18";
+}
+
+// Detects the compression by content, then by name. A file that begins like a database is one,
+// whatever its name. An empty file is treated as uncompressed.
 static Packing packing_of(const Abstract_File& file, const std::string& name) {
   std::array<char, header_size> bytes{};
   const std::size_t n = file.pread(bytes.data(), bytes.size(), 0);
   const std::string_view begin(bytes.data(), n);
   if (n == 0 || begin.substr(std::min<std::size_t>(n, signature_offset)) == signature)
     return Packing::none;
-  if (begin.starts_with("\x28\xb5\x2f\xfd")) return Packing::zstd;
-  // A skippable frame of zstd.
-  if (n >= 4 && (begin[0] & '\xf0') == '\x50' && begin.substr(1, 3) == "\x2a\x4d\x18")
-    return Packing::zstd;
-  return packing_of_name(name);
+  return is_zstd(begin) ? Packing::zstd : packing_of_name(name);
 }
 
 bool is_packed(const std::string& name) {
@@ -118,6 +124,16 @@ static std::unique_ptr<Unpacker> new_unpacker(Packing packing,
                   ": brotli: this program was built without libbrotli (Debian: "
                   "libbrotli-dev)");
 #endif
+}
+
+std::unique_ptr<Unpacker> new_unpacker_of([[maybe_unused]] std::string_view begin) {
+#ifdef JOEDB_HAS_ZLIB
+  if (begin.starts_with("\x1f\x8b")) return new_gzip_unpacker();
+#endif
+#ifdef JOEDB_HAS_ZSTD
+  if (is_zstd(begin)) return new_zstd_unpacker();
+#endif
+  return nullptr;
 }
 
 static std::unique_ptr<Abstract_File> unpack(std::unique_ptr<Abstract_File> packed, Packing packing,
@@ -229,7 +245,7 @@ static std::unique_ptr<Abstract_File> open_present(const std::string& name,
   if (is_remote)
     file = is_web(name) ? open_web(name, options) : open_sftp(name, options);
   else
-    file = std::make_unique<File>(name, Open_Mode::read_existing);
+    file = std::make_unique<File>(name, Open_Mode::read_existing, busy_timeout());
   Packing packing = options.packing;
   if (packing == Packing::found)
     packing = is_classic() && !is_remote ? Packing::none : packing_of(*file, name);

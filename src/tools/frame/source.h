@@ -7,6 +7,7 @@
 
 #include "joedb/io/file.h"
 #include "joedb/io/posix_file.h"
+#include "kernel/io/unpacked_file.h"
 #include "tools/frame/parser.h"
 
 // Opens the input of tools: a file, a compressed file, or a file at a URL or on an SFTP server.
@@ -40,7 +41,11 @@ bool is_packed(const std::string& name);
 // without a library that is needed.
 std::unique_ptr<Abstract_File> open_source(const std::string& name, const Source_Options& options);
 
-// Throws Exception if the file cannot be written because is_url(name) or is_packed(name).
+// Returns the unpacker of an archive of gzip or zstd that begins with these bytes; null for other
+// bytes, or if the program was built without the library.
+std::unique_ptr<Unpacker> new_unpacker_of(std::string_view begin);
+
+// Throws Exception if the name is_url or is_packed: such a file cannot be written.
 void require_writable_name(const std::string& name);
 
 // Returns true if write_packed() can write a file of this name, which must end with .zst.
