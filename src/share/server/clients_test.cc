@@ -280,6 +280,7 @@ TEST_F(Clients_Test, AConflictBehindALatePushOfAKilledProcessSaysWhereTheCopiesP
   } catch (const Conflict& conflict) {
     // Both copies continue with a comment; the first difference is its length.
     EXPECT_EQ(conflict.position, arrived + 1);
+    EXPECT_NE(std::string(conflict.what()).find("from position 41"), std::string::npos);
   }
 }
 
