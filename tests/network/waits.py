@@ -248,6 +248,42 @@ class Waits(servers.Servers):
         self.assertEqual(holder.process.wait(servers.PATIENCE), 0)
         self.insert('Oslo', 'local', '--lock_time', '1', 'city.joedb.sock', city=1)
 
+    # ---- a shared file
+
+    def hold_file(self):
+        """Returns a server of a shared file, the program that has the file, and a client that waits for it."""
+        server = self.serve('--shared', '--busy_timeout', '2', 'city.joedb')
+        holder = self.start('joedb_client', '--shared', 'city.joedb')
+        holder.write('transaction\ninsert_into city 0\n')
+        holder.read_until('OK: insert_into')
+        writer = self.start('joedb_client', 'memory', 'local', 'city.joedb.sock')
+        writer.write('transaction\ninsert_into city 1\nquit\nquit\n')
+        server.wait_for('waits for another program.*joedb_client')
+        return server, holder, writer
+
+    def test_a_client_of_a_server_waits_for_a_program_that_has_the_file_and_readers_do_not(self):
+        _, holder, writer = self.hold_file()
+        reader = self.start('joedb_client', 'memory', 'local', 'city.joedb.sock')
+        end = time.monotonic() + 2.5  # more than the busy timeout
+        while time.monotonic() < end:
+            start = time.monotonic()
+            reader.write('pull\n')
+            reader.read_until('OK: pull')
+            self.assert_quick(start, 0.5)
+        self.assertIn('is locked by another client', self.run_tool(
+            'joedb_client', '--bail', 'memory', 'local', '--lock_time', '0.5', 'city.joedb.sock',
+            text='transaction\n', code=1))
+        self.assertIsNone(writer.process.poll())
+        holder.write('quit\nquit\n')
+        self.assertEqual(writer.process.wait(servers.PATIENCE), 0)
+        self.assertIn('insert_into city 1', self.run_tool('joedb_logdump', 'city.joedb'))
+
+    def test_a_server_that_waits_for_its_file_ends_at_a_signal(self):
+        server, _, _ = self.hold_file()
+        start = time.monotonic()
+        self.assertEqual(server.end(), 0)
+        self.assert_quick(start, 0.5)
+
     # ---- relays
 
     def test_a_relay_waits_for_its_hub(self):

@@ -37,10 +37,11 @@ class Content_Mismatch : public Disconnection {
 
 // Thrown if a push does not start at the end of the other copy: another client has pushed since the
 // last pull, or the lock was lost. No part of the push was appended. The copies diverge at or after
-// `position`.
+// `position`. The text names where the push began, which is where an entry begins.
 class Conflict : public Disconnection {
  public:
-  explicit Conflict(Offset pushed_from);
+  explicit Conflict(Offset pushed_from) : Conflict(pushed_from, pushed_from) {}
+  Conflict(Offset pushed_from, Offset diverges_at);
   const Offset position;
 };
 

@@ -193,7 +193,8 @@ bool Robust_Connection::has_arrived(const Abstract_File& local, Offset from, Off
                    there.resize(connection_->read(there.data(), there.size(), position));
                    const auto parted =
                        std::mismatch(here.begin(), here.end(), there.begin(), there.end()).first;
-                   if (parted != here.end()) throw Conflict(position + (parted - here.begin()));
+                   if (parted != here.end())
+                     throw Conflict(from, position + (parted - here.begin()));
                  });
   log_.log(now < end ? "a part of the push had arrived" : "the push had arrived");
   return now >= end;

@@ -28,10 +28,10 @@ Content_Mismatch::Content_Mismatch(std::string_view file, Offset start_of_bytes,
       start(start_of_bytes),
       end(end_of_bytes) {}
 
-Conflict::Conflict(Offset pushed_from)
+Conflict::Conflict(Offset pushed_from, Offset diverges_at)
     : Disconnection("push error: conflict: the other copy has gone on from position " +
                     std::to_string(pushed_from)),
-      position(pushed_from) {}
+      position(diverges_at) {}
 
 constinit Connection& Connection::dummy = dummy_connection;
 

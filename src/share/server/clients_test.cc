@@ -281,6 +281,7 @@ TEST_F(Clients_Test, AConflictBehindALatePushOfAKilledProcessSaysWhereTheCopiesP
   } catch (const Conflict& conflict) {
     // At the first difference, both copies have a comment. The lengths of the comments differ.
     EXPECT_EQ(conflict.position, arrived + 1);
+    EXPECT_NE(std::string(conflict.what()).find("from position 41"), std::string::npos);
   }
 }
 

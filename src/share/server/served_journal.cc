@@ -14,8 +14,11 @@ static Journal_Options for_server(Journal_Options options) {
 template <class Store>
 Written_Journal_Of<Store>::Written_Journal_Of(Abstract_File& file, Connection& connection,
                                               Content_Check check, bool is_hard,
-                                              const Journal_Options& options)
+                                              const Journal_Options& options,
+                                              System::Duration busy_timeout)
     : Client_Store<Store>(file, connection, for_server(options)),
+      written_file_(file),
+      busy_timeout_(busy_timeout),
       client_(copy_, connection, check),
       is_shared_(file.is_shared()),
       is_connected_(&connection != &Connection::dummy),
@@ -81,12 +84,50 @@ void Written_Journal_Of<Store>::refresh() {
   update();
 }
 
+// Calls f(), in which a wait for the shared file ends after a moment.
+template <class Store>
+template <class F>
+void Written_Journal_Of<Store>::wait_briefly(F f) {
+  constexpr std::chrono::milliseconds moment{100};  // readers of the server wait as long
+  written_file_.set_busy_timeout(moment);
+  try {
+    f();
+  } catch (...) {
+    written_file_.set_busy_timeout(busy_timeout_);
+    throw;
+  }
+  written_file_.set_busy_timeout(busy_timeout_);
+}
+
 template <class Store>
 void Written_Journal_Of<Store>::begin() {
   if (!can_push()) return;
   drop_unfinished();
-  note_replaced([&] { lock_.emplace(client_); });
+  note_replaced([&] {
+    if (!is_shared_) {
+      lock_.emplace(client_);
+    } else if (!is_connected_) {
+      wait_briefly([&] { lock_.emplace(client_); });
+    } else {
+      // The lock of the connection is taken before that of the file, and not while the file is
+      // busy.
+      wait_briefly([&] { copy_.lock_pull(); });
+      copy_.unlock();
+      lock_with_connection();
+    }
+  });
   update();
+}
+
+// A timeout of the connection is final: its time was set by the user.
+template <class Store>
+void Written_Journal_Of<Store>::lock_with_connection() {
+  try {
+    lock_.emplace(client_);
+  } catch (const Lock_Timeout& error) {
+    if (error.path == file().get_name()) throw;
+    throw Disconnection(error.what());
+  }
 }
 
 template <class Store>

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "joedb/io/posix_file.h"
 #include "joedb/replica/clients.h"
 
 namespace joedb::server {
@@ -44,8 +45,10 @@ class Served_Journal {
   // Reads the entries that other processes have appended to the file or to the other copy.
   virtual void refresh() = 0;
 
-  // Between begin() and end(), no other writer can change the file or the other copy. begin()
-  // passes on the exceptions of locking and pulling; after an exception, nothing is locked.
+  // Between begin() and end(), no other writer changes the file and the other copy. begin() throws
+  // the exceptions of locking and pulling; nothing is locked then. After Lock_Timeout, call it
+  // again: another process has the file, and each call waits for it for a moment only, so that
+  // refresh() can be called in between.
   virtual void begin() = 0;
   virtual void end() noexcept = 0;
   // Appends the bytes [checkpoint, source.get_size()) of `source` to the other copy, then to the
@@ -67,9 +70,10 @@ class Served_Journal {
   virtual void finish() {}
 };
 
-// A file that clients write. `file` and `connection` must outlive this object. If `options` have no
-// recovery mode, the bytes after the checkpoint are saved beside the file (Recovery::keep). The
-// constructor passes on the exceptions of opening the file, and of the first pull and push.
+// A file that clients write. `file` and `connection` must outlive this object. Without a recovery
+// mode in `options`, the bytes after the checkpoint are saved beside the file (Recovery::keep). The
+// constructor throws the exceptions of opening the file, and of the first pull and push. Waits for
+// locks of a shared file take up to `busy_timeout`, except in begin().
 //
 // `Store` is Writable_Database or Bare_Journal. Writable_Database checks pushes against its tables,
 // which are in memory or in a snapshot beside the file. Bare_Journal only checks that pushes
@@ -78,7 +82,8 @@ template <class Store>
 class Written_Journal_Of final : private Client_Store<Store>, public Served_Journal {
  public:
   Written_Journal_Of(Abstract_File& file, Connection& connection, Content_Check check, bool is_hard,
-                     const Journal_Options& options);
+                     const Journal_Options& options,
+                     System::Duration busy_timeout = default_busy_timeout);
   ~Written_Journal_Of() override;
 
   bool may_block() const override { return may_block_; }
@@ -109,8 +114,13 @@ class Written_Journal_Of final : private Client_Store<Store>, public Served_Jour
   void drop_unfinished();
   template <class F>
   void note_replaced(F f);
+  template <class F>
+  void wait_briefly(F f);
+  void lock_with_connection();
   void keep_without_backup(const Abstract_File& source, Offset start);
 
+  Abstract_File& written_file_;
+  const System::Duration busy_timeout_;
   Client client_;
   const bool is_shared_;
   const bool is_connected_;

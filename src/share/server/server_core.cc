@@ -587,24 +587,48 @@ void Server_Core::grant() {
   holder_ = id;
   locked_since_ = system_.now();
   is_lock_changing_ = true;
-  run([this] { journal_.begin(); },
-      [this, id](const std::string& error) {
+  lock_for(id, true);
+}
+
+// Another process may have the file for long. Readers are answered between the tries, and the
+// client decides how long it waits.
+void Server_Core::lock_for(Session_Id id, bool is_first_try) {
+  const auto timeout = std::make_shared<std::string>();
+  run(
+      [this, timeout] {
+        try {
+          journal_.begin();
+        } catch (const Lock_Timeout& error) {
+          *timeout = error.what();
+        }
+      },
+      [this, timeout, id, is_first_try](const std::string& error) {
         is_lock_changing_ = false;
-        is_locked_ = error.empty();
-        wake();  // begin() may have read new entries
+        if (timeout->empty()) return granted(id, error);
         Session* const session = find(id);
-        if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
         if (session == nullptr) return release();
-        restart_lock_time();
-        // If no push was ever possible, the lock is granted nevertheless, as joedb 10 does.
-        const bool is_refused = could_push_ && !can_push(*session);
-        if (is_pull(session->code))
-          answer_pull(*session);
-        else
-          start_push(*session);
-        if (is_refused && holder_ == id) release();
-        process(id);
+        if (is_first_try) log(*session, "waits for another program", *timeout);
+        refresh_if_free();
+        is_lock_changing_ = true;
+        lock_for(id, false);
       });
+}
+
+void Server_Core::granted(Session_Id id, const std::string& error) {
+  is_locked_ = error.empty();
+  wake();  // begin() has already read new entries
+  Session* const session = find(id);
+  if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
+  if (session == nullptr) return release();
+  restart_lock_time();
+  // If no push was ever possible, the lock is given all the same, as by joedb 10.
+  const bool is_refused = could_push_ && !can_push(*session);
+  if (is_pull(session->code))
+    answer_pull(*session);
+  else
+    start_push(*session);
+  if (is_refused && holder_ == id) release();
+  process(id);
 }
 
 void Server_Core::release() {

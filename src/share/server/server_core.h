@@ -198,6 +198,8 @@ class Server_Core {
   void unlock(Session& session);
   void ask_for_lock(Session& session);
   void grant();
+  void lock_for(Session_Id id, bool is_first_try);
+  void granted(Session_Id id, const std::string& error);
   void release();
   void take_lock_from(Session& session, std::string_view why);
   void restart_lock_time();

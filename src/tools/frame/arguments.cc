@@ -517,14 +517,15 @@ Server_Options take_server_options(Words& words) {
   return options;
 }
 
-// A tool holds the lock during each transaction, so it does not need the protocol extensions.
+// With protocol extensions, a push that finds the lock taken waits for it; without, the server ends
+// the connection.
 void set_up(Connection_Argument& result, std::unique_ptr<Connector> connector,
             const Server_Options& options) {
   result.has_retry_time = options.retry_time.has_value();
   result.server = std::move(connector);
   Connector::Settings& settings = result.server->settings();
   settings.keep_alive = options.keep_alive;
-  settings.has_extensions = false;
+  settings.has_extensions = !is_classic();
   if (options.retry_time) settings.retry_time = *options.retry_time;
   if (options.answer_time) settings.answer_time = *options.answer_time;
   result.has_lock_time = options.lock_time.has_value();

@@ -169,8 +169,11 @@ static std::string user_message(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
   const auto* const io = dynamic_cast<const Io_Error*>(&error);
   if (io == nullptr) return text;
-  if (dynamic_cast<const Lock_Timeout*>(&error) && has_busy_option())
-    return text + "; --busy_timeout sets another limit";
+  if (const auto* const late = dynamic_cast<const Lock_Timeout*>(&error)) {
+    const bool is_of_server = late->process == 0 && !late->holder.empty();
+    if (is_of_server) return text + "; --lock-time sets another limit";
+    if (has_busy_option()) return text + "; --busy-timeout sets another limit";
+  }
   if (const auto* const locked = dynamic_cast<const File_Locked*>(&error))
     return locked->path + ": " + locked->reason;
   return io->action == "opening" ? text.substr(io->action.size() + 1) : text;

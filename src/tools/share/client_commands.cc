@@ -266,10 +266,12 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
           commands->pull_every(out, wait, sleep);
         }}}};
   if (!client.is_pullonly()) {
-    reading.commands.push_back({"push", "push", without_arguments([&client] {
-                                  const Interrupts_End_Program may_wait;
-                                  client.push_if_ahead();
-                                })});
+    reading.commands.push_back(
+        {"push", "push", without_arguments([&client, server = interpreters.server] {
+           const Lock_Notice notice(server);
+           const Interrupts_End_Program may_wait;
+           client.push_if_ahead();
+         })});
     reading.commands.push_back({"push_every", "push_every [<sleep_seconds>]",
                                 [commands](Line_Reader& in, std::ostream& out) {
                                   const milliseconds sleep = read_seconds(in, 1);

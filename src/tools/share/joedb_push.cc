@@ -30,12 +30,13 @@ struct Find_Entry_End {
 // Copies a journal, up to its checkpoint, to a connection.
 class Pusher {
  public:
-  // If `connection` is null, nothing is pushed. With `ends_hard`, each push is hard, whatever
-  // `options` say.
-  Pusher(Readonly_Journal& journal, Connection* connection, const Client_Options& options,
-         Offset until, bool ends_hard)
+  // If `connection` is null, nothing is pushed. `server` is its server; null if it has none. With
+  // `ends_hard`, each push is hard, whatever the options say.
+  Pusher(Readonly_Journal& journal, Connection* connection, Connector* server,
+         const Client_Options& options, Offset until, bool ends_hard)
       : journal_(journal),
         connection_(connection),
+        server_(server),
         options_(options),
         until_(until),
         ends_hard_(ends_hard) {}
@@ -49,16 +50,24 @@ class Pusher {
 
   bool has_reached_end() const { return journal_.get_checkpoint() >= until_; }
 
-  void compare() {
+  void compare_and_lock() {
     if (connection_ == nullptr) return;
-    const Offset end = std::min(journal_.get_checkpoint(), connection_->get_checkpoint());
-    connection_->compare(journal_.get_file(), journal_start, end, options_.check);
-    lock(*connection_, journal_.get_file(), end);
+    const Offset compared = compare();
+    const Offset old = connection_->get_checkpoint();
+    lock(*connection_, server_, journal_.get_file(), compared);
+    if (connection_->get_checkpoint() != old) compare();
   }
-  // Takes the lock by an empty push, and keeps it, so that nobody else can push while this tool
-  // runs.
-  static void lock(Connection& connection, const Abstract_File& file, Offset end) {
-    connection.push(file, end, Checkpoint_Level::soft, Connection::After_Push::keep_lock);
+  // Takes the lock by an empty push, and keeps it: no one else can push while this tool runs.
+  static void lock(Connection& connection, Connector* server, const Abstract_File& file,
+                   Offset end) {
+    const Lock_Notice notice(server);
+    try {
+      connection.push(file, end, Checkpoint_Level::soft, Connection::After_Push::keep_lock);
+    } catch (const Conflict&) {
+      // Others have pushed since the checkpoint was read, perhaps while this tool waited.
+      connection.unlock();
+      connection.pull({.from = end, .takes_lock = true}, [](const Abstract_File&, Offset) {});
+    }
   }
 
   // The range of bytes that the connection has received.
@@ -74,6 +83,13 @@ class Pusher {
   }
 
  private:
+  // Compares the common part. Returns its end.
+  Offset compare() {
+    const Offset end = std::min(journal_.get_checkpoint(), connection_->get_checkpoint());
+    connection_->compare(journal_.get_file(), journal_start, end, options_.check);
+    return end;
+  }
+
   void push_from_checkpoint() {
     const Offset end = std::min(until_, journal_.get_checkpoint());
     if (end <= connection_->get_checkpoint()) return;
@@ -104,6 +120,7 @@ class Pusher {
 
   Readonly_Journal& journal_;
   Connection* const connection_;
+  Connector* const server_;
   const Client_Options& options_;
   const Offset until_;
   const bool ends_hard_;
@@ -215,13 +232,15 @@ int run_push(std::vector<std::string> arguments) {
   // The journal of a server is only read: nothing is pushed to the server.
   const bool is_server = file_argument.kind == File_Argument::Kind::server;
   if (is_server && client.db != Client_Options::Db::none)
-    Pusher::lock(open.connection(), file, open.connection().get_checkpoint());
+    Pusher::lock(open.connection(), connection_argument.server.get(), file,
+                 open.connection().get_checkpoint());
   Readonly_Journal journal(file, client.recovery);
   const auto follower = make_entry_follower(client.db, file);
-  Pusher pusher(journal, open.is_connected() && !is_server ? &open.connection() : nullptr, client,
-                until, !follow && !is_classic() && open.file_connection() != nullptr);
+  Pusher pusher(journal, open.is_connected() && !is_server ? &open.connection() : nullptr,
+                connection_argument.server.get(), client, until,
+                !follow && !is_classic() && open.file_connection() != nullptr);
   try {
-    pusher.compare();
+    pusher.compare_and_lock();
     follower->advance(journal);
     const Pusher::Pushed pushed = pusher.push();
     open.finish_copy();

@@ -75,7 +75,7 @@ std::unique_ptr<server::Served_Journal> open_journal(const Open_Files& open,
   if (client.recovery != Recovery::none || is_classic()) options.recovery = client.recovery;
   const auto make = [&]<class Journal>(std::type_identity<Journal>) {
     return std::make_unique<Journal>(open.file(), open.connection(), client.check,
-                                     client.hard_checkpoint, options);
+                                     client.hard_checkpoint, options, busy_timeout());
   };
   if (push_check == Push_Check::form)
     return make(std::type_identity<server::Written_Bare_Journal>());

@@ -7,8 +7,9 @@
 
 namespace joedb {
 
-// Maximum delay of the destructor.
+// Limits on the delay of the destructor.
 static constexpr std::chrono::milliseconds max_watch_time{500};
+static constexpr std::chrono::milliseconds max_file_watch_time{150};
 
 Watcher::Watcher(const std::string& path, Logger& log, Notify notify)
     : log_(log), notify_(std::move(notify)), thread_([this, path] { watch_file(path); }) {}
@@ -28,7 +29,7 @@ void Watcher::watch_file(const std::string& path) {
   try {
     File_Watch file(path);
     while (!is_stopping_) {
-      file.wait(max_watch_time);
+      file.wait(max_file_watch_time);
       notify_();
     }
   } catch (const std::exception& error) {
