@@ -27,6 +27,11 @@ print(ada.home.name, person[1].home)
 for p in person.where(home=oslo, age=36):
     print(p.name)
 
+print(city.where(population__ge=600000, name__startswith="O")[0].name)
+print(len(person.where(home=city.where(population__lt=10**6))))
+person.where(name=["Bob", "Eve"], age__lt=40).update(age=40, home=oslo)
+print(city[-1:][0].name, len(city[city.population > 600000]))
+
 try:
     person.insert(name="Cy", age=300)
 except OverflowError as error:
@@ -79,6 +84,11 @@ rows: pyarrow.Table = city.to_arrow()
 print(rows.num_rows, rows.schema.field("population"))
 print(polars.DataFrame(city).filter(polars.col("population") > 600000)["name"].to_list())
 print(city.to_pandas().query("population < 150000"))
+
+frame = city.where(population__lt=200000).to_pandas()
+frame["population"] += 1
+city.upsert(frame, "__id")
+city.insert_many({"Stadt": ["Chur"], "Jahr": [1464]}, rename={"Stadt": "name"}, ignore_unknown=True)
 
 import duckdb
 

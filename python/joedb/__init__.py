@@ -13,6 +13,9 @@
 from __future__ import annotations
 
 import atexit as _atexit
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import _joedb, _methods
 from ._joedb import Database, Record, Records, Table, Transaction, __version__
@@ -70,6 +73,16 @@ __all__ = [
     "__version__",
     "open",
 ]
+
+if _TYPE_CHECKING:
+    from . import export as export
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "export":  # needs pyarrow, which takes some time to import
+        return _importlib.import_module("joedb.export")
+    raise AttributeError(f"module 'joedb' has no attribute {name!r}")
+
 
 _methods.add_to(_joedb)
 # Closes all databases at exit, and rolls back their transactions.

@@ -107,6 +107,8 @@ class Database:
         self, statement: str, parameters: Sequence[Any] | Mapping[str, Any], /
     ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]: ...
     def _position(self, when: _Moment) -> int: ...
+    @property
+    def _in_own_transaction(self) -> bool: ...
 
 class Table:
     """Records with the same fields. Fields are attributes: `db.city.population` is a NumPy array of
@@ -127,6 +129,8 @@ class Table:
     def __getitem__(self, key: int | Record, /) -> Record: ...
     @overload
     def __getitem__(self, key: str, /) -> Any: ...
+    @overload
+    def __getitem__(self, key: Any, /) -> Any: ...
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
     def __iter__(self) -> Iterator[Record]: ...
@@ -145,30 +149,65 @@ class Table:
         ignore_unknown: bool = False,
         ids: bool = False,
         round: bool = False,
+        rename: Mapping[str, str] | None = None,
     ) -> range | list[int]:
         """Many records: of a data frame or another Arrow table, a dict of columns, or an iterable of
         dicts, one for each record. Returns their ids. If it fails outside of a transaction, there
-        is none of them. NaN stays NaN, also in data frames of pandas.
+        is none of them. NaN stays NaN, also in data frames of pandas. Times become seconds since 1970.
 
         null_is_default  what is missing in a column, or None, becomes 0, False or "".
         ignore_unknown   columns that are no fields are left out.
-        ids              a column `__id` has the ids of the records.
-        round            numbers become what a float32 can hold; otherwise others are errors.
+        ids              a column `__id`, or the index of a frame of `to_pandas()`, has the ids of the
+                         records.
+        round            numbers become what a float32 can hold, and times whole seconds; otherwise
+                         others are errors.
+        rename           fields, by the names of the columns that they come from.
         """
+    def upsert(
+        self,
+        rows: Any,
+        key: str | Sequence[str],
+        *,
+        null_is_default: bool = False,
+        ignore_unknown: bool = False,
+        round: bool = False,
+        rename: Mapping[str, str] | None = None,
+    ) -> list[int]:
+        """Updates the records that have the keys of these rows, and inserts the other rows. `key` is a
+        field, several, or "__id"; the other arguments are those of `insert_many`. Only the fields of a
+        row change. Returns the ids of the records. If it fails outside of a transaction, nothing has
+        changed."""
     def delete(self, key: int | Record, /) -> None: ...
     def where(self, **values: Any) -> Records:
-        """The records whose fields have these values, in the order of their ids. A scan."""
+        """The records that satisfy all of these conditions, in the order of their ids.
+
+        city.where(name="Oslo")              equal
+        city.where(name=["Oslo", "Rome"])    one of these: a list, an array, other records
+        city.where(population=range(1, 9))   in this range: for integers
+        city.where(population__ge=10**6)     __lt, __le, __gt, __ge, __ne: less, at most, …
+        city.where(name__startswith="San ")  for texts
+
+        An index of the file is used if there is one; otherwise whole columns are read."""
     def to_arrow(
-        self, fields: Sequence[str] | None = None, *, ids: bool = False, views: bool = False
+        self,
+        fields: Sequence[str] | None = None,
+        *,
+        ids: bool = False,
+        views: bool = False,
+        times: Sequence[str] = (),
     ) -> Any:
-        """The table as a pyarrow.Table. Numbers are not copied.
+        """The records as a pyarrow.Table. Numbers of a whole table are not copied.
 
         fields  only these.
         ids     with a first column `__id`.
         views   texts as string views, which copies 16 bytes for each.
+        times   these fields are times, in seconds since 1970.
         """
-    def to_pandas(self, fields: Sequence[str] | None = None) -> Any:
-        """A data frame of pandas, whose index are the ids of the records."""
+    def to_pandas(
+        self, fields: Sequence[str] | None = None, *, times: Sequence[str] = ()
+    ) -> Any:
+        """A data frame of pandas, whose index are the ids of the records. References are ids (`Int64`,
+        with `NA` for None). `times` are fields in seconds since 1970, which become `datetime64`."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def add_field(self, name: str, type: Any, /) -> None:
         """A new field, with the default value in all records. The type: as in `create_table`."""
@@ -186,8 +225,11 @@ class Table:
         ignore_unknown: bool,
         ids: bool,
         round: bool,
+        rename: Mapping[str, str],
         /,
     ) -> range: ...
+    @property
+    def _database(self) -> Database: ...
     def _insert_rows(
         self,
         rows: Iterable[dict[str, Any]],
@@ -221,7 +263,7 @@ class Record:
         with this id."""
 
 class Records:
-    """Records that `where` has found: a sequence."""
+    """Records that `where` has found, or a slice of a table: a sequence. It is an Arrow stream."""
 
     @property
     def table(self) -> Table: ...
@@ -230,12 +272,32 @@ class Records:
         """A NumPy array."""
     def column(self, name: str, /) -> Any:
         """The values of a field as a NumPy array."""
+    def update(self, **values: Any) -> None:
+        """Sets fields of all these records. A list or an array has a value for each of them. If it
+        fails outside of a transaction, nothing has changed."""
+    def delete(self) -> None:
+        """Deletes these records: all of them, or none outside of a transaction."""
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Record]: ...
+    @overload
     def __getitem__(self, index: int, /) -> Record: ...
-    def to_arrow(self, fields: Sequence[str] | None = None, *, ids: bool = False) -> Any:
-        """A pyarrow.Table; ids: with a first column `__id`."""
-    def to_pandas(self, fields: Sequence[str] | None = None) -> Any: ...
+    @overload
+    def __getitem__(self, index: Any, /) -> Records: ...
+    def to_arrow(
+        self,
+        fields: Sequence[str] | None = None,
+        *,
+        ids: bool = False,
+        views: bool = False,
+        times: Sequence[str] = (),
+    ) -> Any: ...
+    def to_pandas(
+        self, fields: Sequence[str] | None = None, *, times: Sequence[str] = ()
+    ) -> Any: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def _arrow_stream(
+        self, fields: Sequence[str] | None, ids: bool, views: bool
+    ) -> object: ...
 
 class Transaction:
     """What `Database.transaction` returns, for `with`."""

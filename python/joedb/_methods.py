@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _joedb
+from .errors import DataError
 from .history import Transaction
 
 
@@ -157,15 +160,20 @@ def _arrow_column(values: Any) -> Any:
     return values
 
 
-def _arrow_table(columns: Any) -> Any:
-    """Converts a dict of columns, or a pandas data frame, to a pyarrow.Table."""
-    import pyarrow
-
-    if isinstance(columns, dict):
-        return pyarrow.table({name: _arrow_column(values) for name, values in columns.items()})
-    table = pyarrow.table(columns)
-    for i in range(len(columns.columns)):
-        column = _arrow_column(columns.iloc[:, i])
+def _arrow_table(rows: Any, fields: Iterable[str] = ()) -> Any:
+    """Converts a dict of columns, or a pandas data frame, to a pyarrow.Table. A level of the index of
+    a frame becomes a column if it has a name; the index of our own to_pandas() is `__id`."""
+    pyarrow = _needed("pyarrow", "data frames and dicts of columns")
+    if isinstance(rows, dict):
+        return pyarrow.table({name: _arrow_column(values) for name, values in rows.items()})
+    levels = [name for name in rows.index.names if name is not None]
+    if levels == ["id"] and "id" not in fields:
+        rows, levels = rows.rename_axis(index="__id"), ["__id"]
+    if levels:
+        rows = rows.reset_index(level=levels)
+    table = pyarrow.Table.from_pandas(rows, preserve_index=False)
+    for i in range(len(rows.columns)):
+        column = _arrow_column(rows.iloc[:, i])
         if isinstance(column, pyarrow.Array):
             table = table.set_column(i, table.column_names[i], column)
     return table
@@ -183,33 +191,184 @@ def _insert_many(
     ignore_unknown: bool = False,
     ids: bool = False,
     round: bool = False,
+    rename: Mapping[str, str] | None = None,
 ) -> range | list[int]:
     """Many records: of a data frame or another Arrow table, a dict of columns, or an iterable of
     dicts, one for each record. Returns their ids. If it fails outside of a transaction, there
-    is none of them. NaN stays NaN, also in data frames of pandas.
+    is none of them. NaN stays NaN, also in data frames of pandas. Times become seconds since 1970.
 
     null_is_default  what is missing in a column, or None, becomes 0, False or "".
     ignore_unknown   columns that are no fields are left out.
-    ids              a column `__id` has the ids of the records.
-    round            numbers become what a float32 can hold; otherwise others are errors.
+    ids              a column `__id`, or the index of a frame of `to_pandas()`, has the ids of the
+                     records.
+    round            numbers become what a float32 can hold, and times whole seconds; otherwise
+                     others are errors.
+    rename           fields, by the names of the columns that they come from.
     """
+    new_names = dict(rename or {})
     if isinstance(rows, dict) or _is_pandas(rows):
-        rows = _arrow_table(rows)
+        rows = _arrow_table(rows, self.fields)
     if hasattr(rows, "__arrow_c_stream__"):
         given: list[int] | None = None
         if ids:
-            import pyarrow
-
-            rows = pyarrow.table(rows)  # a stream can be read only once; keep the ids
-            if "__id" in rows.column_names:
-                given = rows["__id"].to_pylist()
+            rows = _needed("pyarrow", "ids=True").table(rows)  # read twice: keep the ids
+            for name in rows.column_names:
+                if new_names.get(name, name) == "__id":
+                    given = rows[name].to_pylist()
         new = self._insert_stream(
-            rows.__arrow_c_stream__(), null_is_default, ignore_unknown, ids, round
+            rows.__arrow_c_stream__(), null_is_default, ignore_unknown, ids, round, new_names
         )
         return new if given is None else given
     if not isinstance(rows, Iterable) or isinstance(rows, (str, bytes)):
         raise TypeError(f"{type(rows).__name__} is neither an Arrow table nor an iterable of dicts")
+    if new_names:
+        rows = (_renamed(row, new_names) for row in rows)
     return self._insert_rows(rows, null_is_default, ignore_unknown, ids, round)
+
+
+def _renamed(row: Any, new_names: Mapping[str, str]) -> Any:
+    if not isinstance(row, dict):
+        return row
+    return {new_names.get(name, name): value for name, value in row.items()}
+
+
+def _upsert(
+    self: _joedb.Table,
+    rows: Any,
+    key: str | Sequence[str],
+    *,
+    null_is_default: bool = False,
+    ignore_unknown: bool = False,
+    round: bool = False,
+    rename: Mapping[str, str] | None = None,
+) -> list[int]:
+    """Updates the records that have the keys of these rows, and inserts the other rows. `key` is a
+    field, several, or "__id"; the other arguments are those of `insert_many`. Only the fields of a
+    row change. Returns the ids of the records. If it fails outside of a transaction, nothing has
+    changed."""
+    keys = [key] if isinstance(key, str) else list(key)
+    options = {
+        "null_is_default": null_is_default, "ignore_unknown": ignore_unknown, "round": round,
+        "rename": rename,
+    }  # fmt: skip
+    database = self._database
+    with contextlib.nullcontext() if database._in_own_transaction else database.transaction():
+        with _open(":memory:", "w", ()) as scratch:
+            return _Upsert(self, keys, scratch).run(rows, options)
+
+
+class _Upsert:
+    """Rows with the same fields go to an empty copy of the table first, which converts and checks
+    their values, so that keys can be compared."""
+
+    def __init__(self, table: _joedb.Table, keys: list[str], scratch: _joedb.Database) -> None:
+        self.table, self.keys = table, keys
+        self.has_ids = keys == ["__id"]
+        if not keys:
+            raise ValueError("a key has at least one field")
+        for name in [] if self.has_ids else keys:
+            if name not in table.fields:
+                raise KeyError(f"{table.table_name} has no field {name!r}")
+        self.new = _empty_copy(table, scratch)
+
+    def run(self, rows: Any, options: dict[str, Any]) -> list[int]:
+        if isinstance(rows, dict) or _is_pandas(rows):
+            rows = _arrow_table(rows, self.table.fields)
+        if hasattr(rows, "__arrow_c_stream__"):
+            return self._put(rows, None, options)
+        # Rows with the same fields are put together.
+        groups: dict[tuple[str, ...], list[int]] = {}
+        rows = [_renamed(row, options["rename"] or {}) for row in rows]
+        for i, row in enumerate(rows):
+            if not isinstance(row, dict):
+                raise TypeError(f"a dict is needed for each record, not {type(row).__name__}")
+            groups.setdefault(tuple(sorted(row)), []).append(i)
+        ids = [-1] * len(rows)
+        for names, places in groups.items():
+            some = [{name: _plain(rows[i][name]) for name in names} for i in places]
+            new_ids = self._put(some, names, {**options, "rename": None})
+            for i, record in zip(places, new_ids):
+                ids[i] = record
+        if len(set(ids)) < len(ids):
+            raise DataError(f"{self.table.table_name}: two rows have the same key")
+        return ids
+
+    def _put(
+        self, rows: Any, names: Sequence[str] | None, options: dict[str, Any]
+    ) -> list[int]:
+        new = self.new
+        if names is None:
+            import pyarrow
+
+            rows = pyarrow.table(rows)
+            renamed = options["rename"] or {}
+            names = [renamed.get(name, name) for name in rows.column_names]
+        if missing := [name for name in self.keys if name not in names]:
+            raise DataError(f"{self.table.table_name}: the rows have no {missing[0]}")
+        given = list(new.insert_many(rows, ids=self.has_ids, **options))
+        fields = [name for name in names if name in new.fields]
+        keys = _keys(new[given], self.keys)
+        if len(set(keys)) < len(keys):
+            raise DataError(f"{self.table.table_name}: two rows have the same key")
+        there = self._find(keys)
+        new_ids = [there.get(one, -1) for one in keys]
+        old = [(record, one) for record, one in zip(new_ids, given) if record >= 0]
+        if old and (changed := [name for name in fields if name not in self.keys]):
+            source = new[[one for _, one in old]]
+            values = {name: _values(source, name) for name in changed}
+            self.table[[record for record, _ in old]].update(**values)
+        missing_rows = [one for record, one in zip(new_ids, given) if record < 0]
+        if missing_rows:
+            stream = new[missing_rows]._arrow_stream(fields, self.has_ids, False)
+            added = self.table._insert_stream(stream, False, False, self.has_ids, False, {})
+            inserted = iter(missing_rows if self.has_ids else added)
+            new_ids = [record if record >= 0 else next(inserted) for record in new_ids]
+        new[given].delete()
+        return new_ids
+
+    def _find(self, keys: list[Any]) -> dict[Any, int]:
+        """The ids of the records that have one of these keys."""
+        if self.has_ids:
+            return {one: one for one in keys if one in self.table}
+        first = [one if len(self.keys) == 1 else one[0] for one in keys]
+        if self.table.fields[self.keys[0]].startswith("references"):
+            first = [None if one < 0 else one for one in first]
+        found = self.table.where(**{self.keys[0]: first})
+        wanted = set(keys)
+        result: dict[Any, int] = {}
+        for one, record in zip(_keys(found, self.keys), found.ids.tolist()):
+            if one in wanted and result.setdefault(one, record) != record:
+                raise DataError(f"{self.table.table_name}: two records have the key {one!r}")
+        return result
+
+
+def _empty_copy(table: _joedb.Table, scratch: _joedb.Database) -> _joedb.Table:
+    for name in table._database.tables:
+        scratch.create_table(name)
+    new = scratch[table.table_name]
+    for name, kind in table.fields.items():
+        new.add_field(name, kind)
+    return new
+
+
+def _keys(records: _joedb.Records, names: Sequence[str]) -> list[Any]:
+    """Their values for these fields: tuples, or the value of the only field."""
+    if len(names) == 1:
+        name = names[0]
+        result: list[Any] = (records.ids if name == "__id" else records.column(name)).tolist()
+        return result
+    return list(zip(*(records.column(name).tolist() for name in names)))
+
+
+def _values(records: _joedb.Records, name: str) -> list[Any]:
+    values: list[Any] = records.column(name).tolist()
+    if records.table.fields[name].startswith("references"):
+        return [None if value < 0 else value for value in values]
+    return values
+
+
+def _plain(value: Any) -> Any:
+    return value.id if isinstance(value, _joedb.Record) else value
 
 
 class _Stream:
@@ -222,46 +381,68 @@ class _Stream:
         return self.capsule
 
 
+def _needed(name: str, what: str) -> Any:
+    """Imports a package, or says what needs it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{what} need {name}: pip install {name}", name=name) from error
+
+
+def _schema_with_times(
+    schema: Any, table: _joedb.Table | _joedb.Records, times: Sequence[str]
+) -> Any:
+    import pyarrow
+
+    table = table if isinstance(table, _joedb.Table) else table.table
+    for name in times:
+        if table.fields.get(name) != "int64":
+            raise ValueError(f"{table.table_name} has no field {name} of type int64, as times are")
+        index = schema.get_field_index(name)
+        if index >= 0:
+            time = pyarrow.field(name, pyarrow.timestamp("s", tz="UTC"), nullable=False)
+            schema = schema.set(index, time)
+    return schema
+
+
 def _to_arrow(
-    self: _joedb.Table,
+    self: _joedb.Table | _joedb.Records,
     fields: Sequence[str] | None = None,
     *,
     ids: bool = False,
     views: bool = False,
+    times: Sequence[str] = (),
 ) -> Any:
-    """The table as a pyarrow.Table. Numbers are not copied.
+    """The records as a pyarrow.Table. Numbers of a whole table are not copied.
 
     fields  only these.
     ids     with a first column `__id`.
     views   texts as string views, which copies 16 bytes for each.
+    times   these fields are times, in seconds since 1970.
     """
-    import pyarrow
+    pyarrow = _needed("pyarrow", "Arrow tables")
+    stream = _Stream(self._arrow_stream(fields, ids, views))
+    reader = pyarrow.RecordBatchReader.from_stream(stream)
+    # Batch by batch, so that Ctrl-C is heard.
+    table = pyarrow.Table.from_batches(list(reader), reader.schema)
+    return table.cast(_schema_with_times(table.schema, self, times)) if times else table
 
-    return pyarrow.table(_Stream(self._arrow_stream(fields, ids, views)))
 
-
-def _found_to_arrow(
-    self: _joedb.Records, fields: Sequence[str] | None = None, *, ids: bool = False
+def _to_pandas(
+    self: _joedb.Table | _joedb.Records,
+    fields: Sequence[str] | None = None,
+    *,
+    times: Sequence[str] = (),
 ) -> Any:
-    """A pyarrow.Table; ids: with a first column `__id`."""
-    import numpy
-    import pyarrow
-
-    table = self.table.to_arrow(fields, ids=True)
-    there = table["__id"].to_numpy()
-    rows = numpy.searchsorted(there, self.ids)
-    found = (rows < len(there)).all() and numpy.array_equal(there[rows], self.ids)
-    if not found:
-        gone = numpy.setdiff1d(self.ids, there)[0]
-        raise KeyError(f"{self.table.table_name} has no record {gone}")
-    if not ids:
-        table = table.drop_columns("__id")
-    return table.take(pyarrow.array(rows))
-
-
-def _to_pandas(self: _joedb.Table | _joedb.Records, fields: Sequence[str] | None = None) -> Any:
-    """A data frame of pandas, whose index are the ids of the records."""
-    frame = self.to_arrow(fields, ids=True).to_pandas().set_index("__id")
+    """A data frame of pandas, whose index are the ids of the records. References are ids (`Int64`,
+    with `NA` for None). `times` are fields in seconds since 1970, which become `datetime64`."""
+    pandas = _needed("pandas", "data frames")
+    arrow = self.to_arrow(fields, ids=True, times=times)
+    frame = arrow.to_pandas().set_index("__id")
+    table = self if isinstance(self, _joedb.Table) else self.table
+    for name, kind in table.fields.items():
+        if kind.startswith("references") and name in frame:
+            frame[name] = pandas.Int64Dtype().__from_arrow__(arrow[name])
     frame.index.name = "id"
     return frame
 
@@ -271,7 +452,7 @@ def add_to(module: Any) -> None:
     module.Database.sql = _sql
     module.Database.changes = _changes
     module.Table.insert_many = _insert_many
-    module.Table.to_arrow = _to_arrow
-    module.Table.to_pandas = _to_pandas
-    module.Records.to_arrow = _found_to_arrow
-    module.Records.to_pandas = _to_pandas
+    module.Table.upsert = _upsert
+    for kind in (module.Table, module.Records):
+        kind.to_arrow = _to_arrow
+        kind.to_pandas = _to_pandas

@@ -46,7 +46,7 @@ def write(
         raise ValueError(f"{format!r} is no format: {', '.join(FORMATS)}")
     stream = _methods._Stream(table._arrow_stream(fields, ids, False))
     reader = pyarrow.RecordBatchReader.from_stream(stream)
-    schema = _schema_with_times(reader.schema, table, times)
+    schema = _methods._schema_with_times(reader.schema, table, times)
     count = 0
     with _new_file(path, replace) as file, _writer(file, schema, format) as writer:
         for batch in reader:
@@ -57,17 +57,6 @@ def write(
             writer.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
             count += batch.num_rows
     return count
-
-
-def _schema_with_times(schema: Any, table: _joedb.Table, times: Sequence[str]) -> Any:
-    for name in times:
-        if table.fields.get(name) != "int64":
-            raise ValueError(f"{table.table_name} has no field {name} of type int64, as times are")
-        index = schema.get_field_index(name)
-        if index >= 0:
-            time = pyarrow.field(name, pyarrow.timestamp("s", tz="UTC"), nullable=False)
-            schema = schema.set(index, time)
-    return schema
 
 
 def _writer(file: BinaryIO, schema: Any, format: str) -> Any:

@@ -263,6 +263,11 @@ void add_database(nb::module_& module) {
                      const Shared_Session::Use use(*self.session);
                      return (*self.session)->is_in_transaction();
                    })
+      .def_prop_ro("_in_own_transaction",
+                   [](const Database_Object& self) {
+                     const Shared_Session::Use use(*self.session);
+                     return (*self.session)->is_in_transaction_of_this_thread();
+                   })
       .def_prop_ro(
           "is_past",
           [](const Database_Object& self) {

@@ -1,4 +1,5 @@
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -8,6 +9,7 @@
 
 #include "joedb/arrow/arrow.h"
 #include "objects.h"
+#include "search.h"
 #include "stub_docs.h"
 #include "values.h"
 
@@ -185,15 +187,29 @@ nb::object insert(const Table_Object& self, const nb::kwargs& values) {
   return nb::cast(Record_Object{self.session, self.id, record});
 }
 
-// Inserts a record for each dict. If a dict is invalid, the records before it are rolled back,
-// except in a transaction of the caller, where they remain, as after other errors.
+// Runs signal handlers now and then in a long loop of changes.
+class Signal_Check {
+ public:
+  void operator()() {
+    constexpr int many = 1 << 12;
+    if (++count_ % many == 0) check_signals();
+  }
+
+ private:
+  unsigned count_ = 0;
+};
+
+// Inserts a record for each dict. If one is invalid, the records before it are rolled back, unless
+// the caller is in a transaction: there they stay, as after other errors.
 nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_default,
                        bool ignore_unknown, bool use_ids, bool round) {
   Shared_Session& session = *self.session;
   const Shared_Session::Turn turn(session);
   nb::list ids;
   session.change([&] {
+    Signal_Check check;
     for (const nb::handle row : nb::iter(rows)) {
+      check();
       if (!PyDict_Check(row.ptr()))
         fail(PyExc_TypeError, "a dict is needed for each record, not " + shown(row));
       // Copy the dict, because Python code of a value may change it during the conversion.
@@ -208,49 +224,66 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_d
   return ids;
 }
 
-// Returns all used ids, in ascending order.
-std::vector<index_t> all_ids(const Table& table) {
-  std::vector<index_t> ids;
-  ids.reserve(static_cast<std::size_t>(table.records().used_count()));
-  for (index_t id = 0; id < table.records().size(); ++id)
-    if (table.records().is_used(id)) ids.push_back(id);
-  return ids;
+nb::object make_records(const std::shared_ptr<Shared_Session>& session, Table_Id table,
+                        std::vector<index_t> ids) {
+  return nb::cast(
+      Records_Object{session, table, std::make_shared<std::vector<index_t>>(std::move(ids))});
 }
 
 nb::object where(const Table_Object& self, const nb::kwargs& conditions) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
-  const Inputs conditions_of_engine = to_inputs(session, self.id, conditions);
-  const std::span<const Field_Input> inputs = conditions_of_engine.values();
-  const Table& table = session->table(self.id);
-  for (const Field_Input& input : inputs)
-    if (std::holds_alternative<Blob>(input.value))
-      fail(PyExc_TypeError, "where() compares no blobs");
-  auto ids = std::make_shared<std::vector<index_t>>();
-  without_interpreter([&] {
-    if (inputs.empty()) {
-      *ids = all_ids(table);
-      return;
+  return make_records(self.session, self.id, search(session, self.id, conditions));
+}
+
+// Sets fields of these records. A list or an array has a value for each record.
+void update_records(const Records_Object& self, const nb::kwargs& values) {
+  Shared_Session& session = *self.session;
+  const Shared_Session::Turn turn(session);
+  nb::dict common;
+  std::vector<std::pair<nb::object, nb::list>> columns;
+  for (const auto& [name, value] : values) {
+    if (!is_several(value)) {
+      common[name] = value;
+      continue;
     }
-    bool is_first = true;
-    for (const Field_Input& input : inputs) {
-      std::visit(
-          [&]<class T>(const T& value) {
-            const Column<T>& column = table.column<T>(input.field);
-            const auto fits = [&](index_t id) { return T(column.get(id)) == value; };
-            if (is_first) {
-              const Record_Ids& records = table.records();
-              for (index_t id = 0; id < records.size(); ++id)
-                if (fits(id) && records.is_used(id)) ids->push_back(id);
-            } else {
-              std::erase_if(*ids, [&](index_t id) { return !fits(id); });
-            }
-          },
-          input.value);
-      is_first = false;
+    columns.emplace_back(nb::borrow(name), to_list(value));
+    if (nb::len(columns.back().second) != self.ids->size())
+      fail(PyExc_ValueError, name_text(name) + " has " +
+                                 std::to_string(nb::len(columns.back().second)) + " values for " +
+                                 std::to_string(self.ids->size()) + " records");
+  }
+  const Inputs inputs = to_inputs(session, self.table, common);
+  session.change([&] {
+    const Shared_Session::Call call(session);
+    Signal_Check check;
+    for (std::size_t i = 0; i < self.ids->size(); ++i) {
+      const Record_Id record((*self.ids)[i]);
+      require_used(session->table(self.table), record);
+      if (!inputs.values().empty()) session->update(self.table, record, inputs.values());
+      if (!columns.empty()) {
+        nb::dict own;
+        for (const auto& [name, list] : columns) own[name] = list[i];
+        session->update(self.table, record, to_inputs(session, self.table, own).values());
+      }
+      check();
     }
   });
-  return nb::cast(Records_Object{self.session, self.id, std::move(ids)});
+}
+
+void delete_records(const Records_Object& self) {
+  Shared_Session& session = *self.session;
+  const Shared_Session::Turn turn(session);
+  session.change([&] {
+    const Shared_Session::Call call(session);
+    Signal_Check check;
+    // From the end, so that new records get the ids in ascending order.
+    for (std::size_t i = self.ids->size(); i-- > 0; check()) {
+      const Record_Id record((*self.ids)[i]);
+      require_used(session->table(self.table), record);
+      session->erase(self.table, record);
+    }
+  });
 }
 
 // ---- columns as arrays --------------------------------------------------------------------------
@@ -337,8 +370,33 @@ nb::object get_column(const Table_Object& self, nb::handle name, PyObject* error
   return column_array(self.session, table, *field, nullptr);
 }
 
+std::vector<index_t> at_positions(const std::vector<index_t>& ids,
+                                  const std::vector<std::size_t>& positions) {
+  std::vector<index_t> result;
+  result.reserve(positions.size());
+  for (const std::size_t position : positions) result.push_back(ids[position]);
+  return result;
+}
+
+// `table[key]` for a slice, a mask or several ids.
+nb::object get_records(const Table_Object& self, nb::handle key) {
+  Shared_Session& session = *self.session;
+  const Shared_Session::Use use(session);
+  const std::vector<index_t> all = all_ids(session->table(self.id));
+  std::vector<std::size_t> positions;
+  if (to_positions(key, all.size(), positions))
+    return make_records(self.session, self.id, at_positions(all, positions));
+  std::vector<index_t> ids;
+  for (const nb::handle one : to_list(key)) {
+    ids.push_back(to_id(self, one).value());
+    require_used(session->table(self.id), Record_Id(ids.back()));
+  }
+  return make_records(self.session, self.id, std::move(ids));
+}
+
 nb::object get_item(const Table_Object& self, nb::handle key) {
   if (PyUnicode_Check(key.ptr())) return get_column(self, key, PyExc_KeyError);
+  if (PySlice_Check(key.ptr()) || is_several(key)) return get_records(self, key);
   Shared_Session& session = *self.session;
   const Record_Id id = to_id(self, key);
   const Shared_Session::Use use(session);
@@ -359,13 +417,18 @@ nb::object make_capsule(ArrowArrayStream* stream) {
   return nb::steal(capsule);
 }
 
+// `records`: null for all.
 nb::object arrow_stream(const Table_Object& self,
                         const std::optional<std::vector<std::string>>& fields, bool has_ids,
-                        bool has_views) {
+                        bool has_views, const std::vector<index_t>* records = nullptr) {
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
   const Table& table = session->table(self.id);
   Arrow_Options options;
+  if (records != nullptr) {
+    for (const index_t id : *records) require_used(table, Record_Id(id));
+    options.records = *records;
+  }
   options.with_ids = has_ids;
   if (has_views) options.text = Arrow_Text::utf8_view;
   bool has_blobs = false;
@@ -386,13 +449,14 @@ nb::object arrow_stream(const Table_Object& self,
   if (has_blobs) options.blob_file = session->open_blob_reader();
   auto stream = std::make_unique<ArrowArrayStream>();
   std::memset(stream.get(), 0, sizeof(ArrowArrayStream));
-  export_table(session->pins(), self.id, options, stream.get());
+  without_interpreter([&] { export_table(session->pins(), self.id, options, stream.get()); });
   return make_capsule(stream.release());
 }
 
 // Inserts the rows of an Arrow stream.
 nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null_is_default,
-                         bool ignore_unknown, bool use_ids, bool round) {
+                         bool ignore_unknown, bool use_ids, bool round,
+                         std::map<std::string, std::string> rename) {
   ArrowArrayStream* const stream = stream_of(capsule);
   if (stream->release == nullptr) fail(PyExc_ValueError, "the stream was read already");
   Shared_Session& session = *self.session;
@@ -402,6 +466,7 @@ nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null
   options.ignore_unknown = ignore_unknown;
   options.use_ids = use_ids;
   options.round = round;
+  options.rename = std::move(rename);
   const Arrow_Imported imported =
       without_interpreter([&] { return session->import(self.id, stream, options); });
   const index_t first = imported.rows > 0 ? imported.first.value() : 0;
@@ -549,8 +614,13 @@ void add_tables(nb::module_& module) {
       .def("__len__", [](const Records_Object& self) { return self.ids->size(); })
       .def("__iter__", [](const Records_Object& self) { return Records_Iterator{self}; })
       .def("__getitem__",
-           [](const Records_Object& self, Py_ssize_t i) {
+           [](const Records_Object& self, nb::handle key) -> nb::object {
+             std::vector<std::size_t> positions;
+             if (to_positions(key, self.ids->size(), positions))
+               return make_records(self.session, self.table, at_positions(*self.ids, positions));
              const auto size = static_cast<Py_ssize_t>(self.ids->size());
+             Py_ssize_t i = PyNumber_AsSsize_t(key.ptr(), PyExc_IndexError);
+             if (i == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
              if (i < 0) i += size;
              if (i < 0 || i >= size)
                fail(PyExc_IndexError, "there are " + std::to_string(size) + " records");
@@ -578,6 +648,23 @@ void add_tables(nb::module_& module) {
             return column_array(self.session, table, *field, self.ids.get());
           },
           docs::Records_column)
+      .def("update", &update_records, docs::Records_update)
+      .def("delete", &delete_records, docs::Records_delete)
+      .def(
+          "_arrow_stream",
+          [](const Records_Object& self, const std::optional<std::vector<std::string>>& fields,
+             bool has_ids, bool has_views) {
+            return arrow_stream({self.session, self.table}, fields, has_ids, has_views,
+                                self.ids.get());
+          },
+          "fields"_a.none(), "ids"_a, "views"_a)
+      .def(
+          "__arrow_c_stream__",
+          [](const Records_Object& self, nb::handle) {
+            return arrow_stream({self.session, self.table}, std::nullopt, false, false,
+                                self.ids.get());
+          },
+          "requested_schema"_a = nb::none())
       .def("__repr__", [](const Records_Object& self) {
         const Shared_Session::Use use(*self.session);
         const std::size_t size = self.ids->size();
@@ -642,13 +729,20 @@ void add_tables(nb::module_& module) {
              delete_record(*self.session, self.id, to_id(self, key));
            })
       .def("where", &where, docs::Table_where)
-      .def("_arrow_stream", &arrow_stream, "fields"_a.none(), "ids"_a, "views"_a)
+      .def(
+          "_arrow_stream",
+          [](const Table_Object& self, const std::optional<std::vector<std::string>>& fields,
+             bool has_ids,
+             bool has_views) { return arrow_stream(self, fields, has_ids, has_views); },
+          "fields"_a.none(), "ids"_a, "views"_a)
       .def(
           "__arrow_c_stream__",
           [](const Table_Object& self, nb::handle) {
             return arrow_stream(self, std::nullopt, false, false);
           },
           "requested_schema"_a = nb::none())
+      .def_prop_ro("_database",
+                   [](const Table_Object& self) { return nb::cast(Database_Object{self.session}); })
       .def("_insert_stream", &insert_stream)
       .def("_insert_rows", &insert_rows)
       .def(

@@ -116,10 +116,29 @@ std::optional<std::int64_t> integer(nb::handle object, bool& is_too_large) {
   return value;
 }
 
+// Returns the seconds since 1970 of a datetime, or of a datetime64 of NumPy; nullopt for other
+// objects. As everywhere in Python, a datetime without a time zone is in local time, and a
+// datetime64 in UTC.
+std::optional<std::int64_t> seconds(nb::handle object) {
+  nb::object exact;
+  if (nb::hasattr(object, "timestamp"))
+    exact = object.attr("timestamp")();
+  else if (name_text(nb::getattr(object.type(), "__name__")) == "datetime64")
+    exact = object.attr("astype")("datetime64[us]").attr("astype")("int64") / nb::int_(1'000'000);
+  else
+    return {};
+  const double value = nb::cast<double>(nb::float_(exact));
+  if (std::floor(value) != value)
+    fail(PyExc_ValueError, shown(object) + " has a fraction of a second, or is no time");
+  return static_cast<std::int64_t>(value);
+}
+
 template <class T, class Fail>
 T to_integer(nb::handle object, const Fail& problem) {
   bool is_too_large = false;
-  const auto value = integer(object, is_too_large);
+  auto value = integer(object, is_too_large);
+  if constexpr (std::is_same_v<T, std::int64_t>)
+    if (!value) value = seconds(object);
   if (!value) problem().wrong_type(object);
   using Limits = std::numeric_limits<T>;
   if (is_too_large || *value < Limits::min() || *value > Limits::max())

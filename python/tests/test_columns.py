@@ -194,9 +194,9 @@ def test_a_table_is_made_like_a_data_frame(db):
 
 def test_a_stream_is_read_once(db, cities):
     stream = cities._arrow_stream(None, False, False)
-    cities._insert_stream(stream, False, False, False, False)
+    cities._insert_stream(stream, False, False, False, False, {})
     with pytest.raises(ValueError):
-        cities._insert_stream(stream, False, False, False, False)
+        cities._insert_stream(stream, False, False, False, False, {})
     assert len(cities) == 6
 
 

@@ -173,7 +173,10 @@ struct Arrow_Options {
   // The fields to export, in this order. If nullopt, all fields are exported, in the order of their
   // ids.
   std::optional<std::vector<Field_Id>> fields = {};
-  // If true, the first column is `__id`, which holds the ids of the records.
+  // The ids of the records to export, in this order; by default all records, in the order of their
+  // ids.
+  std::optional<std::vector<index_t>> records = {};
+  // True: the first column is `__id`, the ids of the records.
   bool with_ids = false;
   Arrow_Text text = Arrow_Text::large_utf8;
   Arrow_Invalid_Text invalid_text = Arrow_Invalid_Text::error;
@@ -190,9 +193,9 @@ struct Arrow_Options {
   index_t min_run = 2048;
 };
 
-// Makes a stream of the records of a table, in the order of their ids. The stream has the values at
-// the time of the call, even if it is read much later. Each item is a struct with a child for each
-// field. For a table without records, the stream has no items.
+// Makes a stream of records of a table. It holds their values at the time of the call, however late
+// it is read. Each item is a struct with a child for each field; a
+// table without records yields no items.
 //
 //     int8, int16, int32, int64    c, s, i, l      the memory of the column: not copied
 //     float32, float64             f, g            the same
@@ -210,11 +213,11 @@ struct Arrow_Options {
 // happens to the database, if its owner calls Arrow_Pins::before_change. Any thread can use them;
 // only one thread at a time may use the stream.
 //
-// Throws Data_Error if there is no such table or field, or if max_rows is less than 1, and
-// std::bad_alloc; `out` is unchanged then. get_next fails with EINVAL for a text that is not UTF-8
-// or is too long for a view (2 GiB or more), with EIO for a blob that cannot be read, and with
-// ENOMEM if memory is exhausted. The text of the error names the field and, if known, the record.
-// After an error, get_next tries the same batch again.
+// Throws Data_Error if there is no such table, field or record, or if max_rows is below 1, and
+// std::bad_alloc; then `out` is unchanged. The stream fails with EINVAL for a text that is not
+// UTF-8 or is too long for a view (2 GiB or more), with EIO for a blob that cannot be read, and
+// with ENOMEM. The text of the error names the field and, if known, the record. After an error,
+// get_next tries the same batch again.
 void export_table(Arrow_Pins& pins, Table_Id table, const Arrow_Options& options,
                   ArrowArrayStream* out);
 
@@ -229,12 +232,15 @@ struct Arrow_Import_Options {
   // If true, the column `__id` holds the ids of the new records. If false, this column is skipped,
   // and the new records get ids after the last id.
   bool use_ids = false;
-  // If true, numbers are rounded to a value that a float32 or float64 field can hold. If false, a
-  // number that the field cannot hold exactly is an error; NaN is always allowed. In both cases, a
-  // finite number that is out of the range of float32 is an error in a float32 field.
+  // True: numbers are rounded to a value that a float32 or float64 field can hold. False: a number
+  // that the field cannot hold exactly, or a time with a fraction of a second, is an error; NaN is
+  // always allowed. A finite number beyond
+  // the range of float32 is always an error there.
   bool round = false;
-  // If true, structs of position and size are written to blob fields unchanged; this is only
-  // correct for a stream that was exported from the same file. If false, such structs are an error.
+  // New names of columns, by their old ones: fields, or `__id`.
+  std::map<std::string, std::string> rename = {};
+  // True: structs of position and size are written to blob fields unchanged, for a stream exported
+  // from this file. False: they are an error.
   bool blob_positions = false;
 };
 
@@ -250,8 +256,10 @@ struct Arrow_Imported {
 // the same name; a field without a column gets default values.
 //
 //     integers, float32, float64    all integers, half, float and double; bool: if no value is lost
+//     int64                         also times and dates: the seconds since 1970, in UTC
 //     boolean                       bool; integers that are 0 or 1
-//     references                    integers that are not negative; -1 and null for a null one
+//     references                    integers that are not negative; -1 and null for a null one;
+//                                   floats that are whole numbers, and NaN for a null one
 //     string                        u, U, vu; z, Z, vz
 //     blob                          the same, whose bytes go to the journal; see blob_positions
 //
@@ -274,15 +282,14 @@ struct Arrow_Imported {
 Arrow_Imported import_stream(Writable_Database& database, Table_Id table, ArrowArrayStream* in,
                              const Arrow_Import_Options& options = {});
 
-// Creates a table with a field for each column of a schema of structs, except `__id`. The metadata
-// `joedb.type`, if present, determines the type of a field. Otherwise, integers become the smallest
-// integer type that can hold all their values (but uint64 becomes int64), half-floats become
-// float32, and bytes become blobs. Does not release the schema.
+// Creates a table with a field for each column of a schema of structs, except `__id`. Integers
+// become the smallest integer type that holds all their values (but uint64 becomes int64),
+// half-floats float32, times and dates int64, and bytes blobs, unless `joedb.type` in the metadata
+// says otherwise. Does not release the schema.
 //
-// Throws Data_Error for a type that has no corresponding field type, such as times, decimals and
-// lists (the text names the column), and for names that are not identifiers or occur twice. Also
-// throws the exceptions of Writable_Database::write. Nothing has been written then, unless the
-// exception is an Io_Error.
+// Throws Data_Error for a type without a field type (decimals, lists, durations: the text names the
+// column), for names that are not identifiers or occur twice, and the errors of
+// Writable_Database::write for a table. Then nothing was written, unless the error is an Io_Error.
 Table_Id create_table_for(Writable_Database& database, const std::string& name,
                           const ArrowSchema& schema);
 

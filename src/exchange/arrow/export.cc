@@ -574,6 +574,19 @@ class Table_Stream {
   std::string error_;
 };
 
+// Throws Data_Error if a record does not exist.
+std::vector<Run> runs_of(const Table& table, std::span<const index_t> ids) {
+  std::vector<Run> runs;
+  for (const index_t id : ids) {
+    table.require_used(Record_Id(id));
+    if (!runs.empty() && runs.back().first + runs.back().size == id)
+      ++runs.back().size;
+    else
+      runs.push_back({id, 1});
+  }
+  return runs;
+}
+
 std::vector<Field_Id> all_fields(const Table& table) {
   std::vector<Field_Id> result;
   for_each_field(table, [&](Field_Id id, const Field&) { result.push_back(id); });
@@ -599,7 +612,12 @@ void export_table(Arrow_Pins& pins, Table_Id table, const Arrow_Options& options
     exported.fields.push_back({field->name, field->column->type().code, pins.pin(table, id)});
     exported.type.children.push_back(arrow_type(database, *field, options));
   }
-  for_each_run(t, [&](index_t first, index_t size) { exported.runs.push_back({first, size}); });
+  if (options.records) {
+    exported.runs = runs_of(t, *options.records);
+    exported.options.records.reset();
+  } else {
+    for_each_run(t, [&](index_t first, index_t size) { exported.runs.push_back({first, size}); });
+  }
   auto stream = std::make_unique<Table_Stream>(std::move(exported));
   out->get_schema = Table_Stream::get_schema;
   out->get_next = Table_Stream::get_next;

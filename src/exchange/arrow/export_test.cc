@@ -168,6 +168,18 @@ TEST_F(Arrow_Export_Test, HasOnlyUsedRecordsAndTheirIds) {
   EXPECT_EQ(items({.min_run = 20}).items().size(), 4u);  // ids 2-49, 53-98, 100, 102-198
 }
 
+TEST_F(Arrow_Export_Test, HasTheGivenRecordsInTheirOrder) {
+  fill(200);
+  const auto all = rows_of(table(), true);
+  for (const index_t min_run : {1, 20}) {
+    const Arrow_Items some =
+        items({.records = {{7, 3, 4, 5, 199}}, .with_ids = true, .min_run = min_run});
+    EXPECT_EQ(some.rows(), (std::vector{all[7], all[3], all[4], all[5], all[199]}));
+  }
+  EXPECT_EQ(items({.records = {std::vector<index_t>()}}).items().size(), 0u);
+  EXPECT_NE(error_of([&] { items({.records = {{200}}}); }), "");
+}
+
 TEST_F(Arrow_Export_Test, ATextThatIsNotUtf8IsAnErrorOrReplaced) {
   fill(20);
   const std::string bad = "\xff and more than twelve \xc3\xa9 bytes \xe2\x82";

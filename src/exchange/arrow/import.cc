@@ -143,7 +143,7 @@ void require_compatible(const Target& target, const Arrow_Import_Options& option
   bool fits = kind == Arrow_Kind::null;
   if (is_number(target.type)) fits = fits || is_integer || is_floating;
   if (target.type == Type_Code::boolean) fits = fits || is_integer;
-  if (target.type == Type_Code::reference) fits = fits || is_arrow_integer(kind);
+  if (target.type == Type_Code::reference) fits = fits || is_arrow_integer(kind) || is_floating;
   if (target.type == Type_Code::string) fits = fits || is_arrow_text(kind);
   if (target.type == Type_Code::blob) {
     if (kind == Arrow_Kind::blob_place && !options.blob_positions)
@@ -152,6 +152,7 @@ void require_compatible(const Target& target, const Arrow_Import_Options& option
                        "come from, and not their bytes");
     fits = fits || is_arrow_text(kind) || kind == Arrow_Kind::blob_place;
   }
+  if (target.source->time_units != 0) fits = target.type == Type_Code::int64;
   if (!fits)
     throw Data_Error("column " + target.name + ": its values do not fit a field of type " +
                      std::string(type_name(target.type)));
@@ -172,7 +173,8 @@ class Converter {
   template <class T>
   const T* find_in_place() const {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-      if (rows_.has_dictionary() || rows_.may_have_nulls() || target_.source->kind != kind_of<T>())
+      if (rows_.has_dictionary() || rows_.may_have_nulls() ||
+          target_.source->kind != kind_of<T>() || target_.source->time_units != 0)
         return nullptr;
       const char* const data = rows_.values().template data<T>();
       return reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0
@@ -212,6 +214,8 @@ class Converter {
                  [&]<class S>(std::int64_t row, S value) { return reference(row, value); });
     } else {
       numbers<T>(range, f, [&]<class S>(std::int64_t row, S value) {
+        if constexpr (std::is_same_v<T, std::int64_t> && std::is_integral_v<S>)
+          if (target_.source->time_units != 0) return seconds(row, std::int64_t(value));
         T result{};
         if (!convert_number(value, result, options_.round)) fail(row, text_of(value));
         return result;
@@ -312,9 +316,24 @@ class Converter {
     }
     return result;
   }
+  // Seconds since 1970 of a time; with `round`, the second that it is in.
+  std::int64_t seconds(std::int64_t row, std::int64_t value) const {
+    const std::int64_t units = target_.source->time_units;
+    if (units < 0) return -units * value;  // from 32 bits
+    const std::int64_t rest = (value % units + units) % units;
+    if (rest != 0 && !options_.round)
+      throw Data_Error(place(row) + ": a time with a fraction of a second, which a field of type " +
+                       std::string(type_name(target_.type)) + " cannot hold, if it is not rounded");
+    return value / units - (value % units < 0 ? 1 : 0);
+  }
+  // Where a data frame has no nulls for integers, references are floats, and NaN is null.
   template <class S>
   Record_Id reference(std::int64_t row, S value) const {
-    if constexpr (std::is_integral_v<S>) {
+    if constexpr (std::is_floating_point_v<S>) {
+      std::int64_t id = 0;
+      if (std::isnan(value)) return {};
+      if (convert_number(value, id, false)) return reference(row, id);
+    } else if constexpr (std::is_integral_v<S>) {
       if (std::in_range<std::int64_t>(value)) {
         const auto id = static_cast<std::int64_t>(value);
         if (id >= -1 && id < static_cast<std::int64_t>(max_compact)) return Record_Id(id);
@@ -429,7 +448,9 @@ class Importer {
     columns_ = static_cast<std::size_t>(schema.n_children);
     for (std::size_t i = 0; i < columns_; ++i) {
       const ArrowSchema& column = *schema.children[i];
-      const std::string name = arrow_name(column);
+      std::string name = arrow_name(column);
+      if (const auto renamed = options_.rename.find(name); renamed != options_.rename.end())
+        name = renamed->second;
       if (name == "__id") {
         if (options_.use_ids) set_ids_target(column, i);
         continue;
@@ -698,6 +719,7 @@ class Importer {
 // ---- tables for a schema ------------------------------------------------------------------------
 
 Type_Code usual_type(const Arrow_Column_Type& column) {
+  if (column.time_units != 0) return Type_Code::int64;
   switch (column.kind) {
     case Arrow_Kind::boolean:
       return Type_Code::boolean;

@@ -257,8 +257,40 @@ TEST_F(Arrow_Import_Test, TypesThatFitNoValueAreErrors) {
             "column tiny: its values do not fit a field of type int8");
   EXPECT_EQ(failure({{{"l", "text"}, numbers<std::int64_t>({1})}}),
             "column text: its values do not fit a field of type string");
-  EXPECT_EQ(failure({{{"tdD", "large"}, numbers<std::int32_t>({1})}}),
-            "column large: no field has the Arrow type \"tdD\"");
+  EXPECT_EQ(failure({{{"tDs", "large"}, numbers<std::int64_t>({1})}}),
+            "column large: no field has the Arrow type \"tDs\"");
+  EXPECT_EQ(failure({{{"tss:", "tiny"}, numbers<std::int64_t>({1})}}),
+            "column tiny: its values do not fit a field of type int8");
+}
+
+TEST_F(Arrow_Import_Test, TimesBecomeSeconds) {
+  const auto imported = [&](const char* format, ArrowArray values, bool round = false) {
+    const Arrow_Imported result = import({{{format, "large"}, values}}, {.round = round});
+    return value<std::int64_t>(3, result.first.value());
+  };
+  EXPECT_EQ(imported("tss:", numbers<std::int64_t>({-5})), -5);
+  EXPECT_EQ(imported("tsm:UTC", numbers<std::int64_t>({-5000})), -5);
+  EXPECT_EQ(imported("tsu:", numbers<std::int64_t>({7'000'000})), 7);
+  EXPECT_EQ(imported("tsn:Europe/Paris", numbers<std::int64_t>({7'000'000'000})), 7);
+  EXPECT_EQ(imported("tdD", numbers<std::int32_t>({2})), 172800);
+  EXPECT_EQ(imported("tdm", numbers<std::int64_t>({86'400'000})), 86400);
+  EXPECT_EQ(failure({{{"tsm:", "large"}, numbers<std::int64_t>({-5001})}}),
+            "column large, row 0: a time with a fraction of a second, which a field of type int64 "
+            "cannot hold, if it is not rounded");
+  EXPECT_EQ(imported("tsm:", numbers<std::int64_t>({-5001}), true), -6);
+}
+
+TEST_F(Arrow_Import_Test, FloatsCanBeReferences) {
+  import({{ {"g", "to"}, numbers<double>({1, std::nan("")}) }});
+  EXPECT_EQ(value<Record_Id>(7, 0), Record_Id(1));
+  EXPECT_TRUE(value<Record_Id>(7, 1).is_null());
+  EXPECT_EQ(failure({{{"g", "to"}, numbers<double>({1.5})}}),
+            "column to, row 0: 1.5 does not fit a field of type references");
+}
+
+TEST_F(Arrow_Import_Test, ColumnsCanBeRenamed) {
+  import({{ {"c", "Alter"}, numbers<std::int8_t>({4}) }}, {.rename = { { "Alter", "tiny" } }});
+  EXPECT_EQ(value<std::int8_t>(2, 0), 4);
 }
 
 TEST_F(Arrow_Import_Test, NullIsAnErrorOrTheDefault) {
@@ -794,7 +826,7 @@ TEST_F(Arrow_Import_Test, ASchemaThatFitsNoTableIsAnErrorAndNothingIsWritten) {
     schema.release(&schema);
     return text;
   };
-  EXPECT_EQ(fails("u", {"tsu:", "a"}), "column a: no field has the Arrow type \"tsu:\"");
+  EXPECT_EQ(fails("u", {"tDu", "a"}), "column a: no field has the Arrow type \"tDu\"");
   EXPECT_EQ(fails("u", {"n", "a"}), "column a: all its values are null, which have no type");
   EXPECT_EQ(fails("u", {"c", "a"}), "column a: it comes twice");
   EXPECT_EQ(fails("u", {"c", "a b"}).substr(0, 14), "column \"a b\": ");

@@ -53,6 +53,24 @@ static bool is_blob_place(const ArrowSchema& schema) {
          is_int64(*schema.children[0], "position") && is_int64(*schema.children[1], "size");
 }
 
+// Times with a time zone are in UTC, too; others are taken to be in UTC.
+static bool find_time(std::string_view format, Arrow_Column_Type& type) {
+  static constexpr struct {
+    std::string_view format;
+    Arrow_Kind kind;
+    std::int64_t units;
+  } kinds[] = {{"tss:", Arrow_Kind::int64, 1},         {"tsm:", Arrow_Kind::int64, 1000},
+               {"tsu:", Arrow_Kind::int64, 1'000'000}, {"tsn:", Arrow_Kind::int64, 1'000'000'000},
+               {"tdD", Arrow_Kind::int32, -86400},     {"tdm", Arrow_Kind::int64, 1000}};
+  for (const auto& k : kinds)
+    if (format.starts_with(k.format)) {
+      type.kind = k.kind;
+      type.time_units = k.units;
+      return true;
+    }
+  return false;
+}
+
 static bool find_kind(const ArrowSchema& schema, Arrow_Column_Type& type) {
   static constexpr struct {
     std::string_view format;
@@ -83,6 +101,7 @@ static bool find_kind(const ArrowSchema& schema, Arrow_Column_Type& type) {
       type.is_bytes = k.is_bytes;
       return true;
     }
+  if (find_time(schema.format, type)) return true;
   if (std::string_view(schema.format) != "+s" || !is_blob_place(schema)) return false;
   type.kind = Arrow_Kind::blob_place;
   return true;
@@ -94,7 +113,8 @@ Arrow_Column_Type::Arrow_Column_Type(const ArrowSchema& schema)
   if (!find_kind(schema, *this))
     throw Data_Error("column " + name + ": no field has the Arrow type \"" + schema.format + '"');
   if (schema.dictionary == nullptr) return;
-  if (!is_arrow_integer(kind)) throw Data_Error("column " + name + ": a dictionary needs integers");
+  if (!is_arrow_integer(kind) || time_units != 0)
+    throw Data_Error("column " + name + ": a dictionary needs integers");
   index = kind;
   has_dictionary = true;
   if (schema.dictionary->release == nullptr || schema.dictionary->format == nullptr ||

@@ -38,8 +38,11 @@ enum class Arrow_Kind {
 // The type of a column.
 struct Arrow_Column_Type {
   std::string name;
-  Arrow_Kind kind = Arrow_Kind::null;  // kind of the values, also if there is a dictionary
-  bool is_bytes = false;               // texts may have any bytes
+  Arrow_Kind kind = Arrow_Kind::null;  // kind of the values, also with a dictionary
+  bool is_bytes = false;               // texts of any bytes
+  // For times since 1970, which are integers in other units: units in a second, or, if negative,
+  // seconds in a unit. 0: not a time.
+  std::int64_t time_units = 0;
   bool has_dictionary = false;
   Arrow_Kind index = Arrow_Kind::int32;  // kind of the indexes into the dictionary
   std::string joedb_type;                // value of `joedb.type` in the metadata; may be empty

@@ -1,0 +1,382 @@
+#include "search.h"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+#include "joedb/table/index.h"
+#include "objects.h"
+#include "values.h"
+
+namespace joedb::python {
+
+namespace {
+
+enum class Test { equal, unequal, less, not_greater, greater, not_less, begins, one_of };
+
+struct Condition {
+  Field_Id field;
+  Type_Code type;
+  Test test;
+  Inputs inputs;  // one value, except for one_of
+
+  template <class T>
+  const T& value(std::size_t i = 0) const {
+    return std::get<T>(inputs.values()[i].value);
+  }
+  Key_Part key(std::size_t i = 0) const {
+    return std::visit([](const auto& v) { return key_part(v); }, inputs.values()[i].value);
+  }
+};
+
+// ---- arguments ----------------------------------------------------------------------------------
+
+struct Argument {
+  std::string field;
+  Test test = Test::equal;
+};
+
+// Names of fields have no "__".
+Argument parse_name(nb::handle name) {
+  static constexpr std::pair<std::string_view, Test> tests[] = {
+      {"lt", Test::less},     {"le", Test::not_greater}, {"gt", Test::greater},
+      {"ge", Test::not_less}, {"ne", Test::unequal},     {"startswith", Test::begins}};
+  const std::string text = name_text(name);
+  const std::size_t mark = text.find("__");
+  if (mark == std::string::npos || mark == 0) return {text};
+  const std::string_view suffix = std::string_view(text).substr(mark + 2);
+  for (const auto& [end, test] : tests)
+    if (end == suffix) return {text.substr(0, mark), test};
+  fail(PyExc_TypeError,
+       text + ": a condition ends with __lt, __le, __gt, __ge, __ne or __startswith");
+}
+
+// Throws TypeError if values of this type are not compared like this.
+void require_comparable(const std::string& name, Type_Code type, Test test) {
+  if (type == Type_Code::blob) fail(PyExc_TypeError, "where() compares no blobs");
+  const bool is_order = test == Test::less || test == Test::not_greater || test == Test::greater ||
+                        test == Test::not_less;
+  if (is_order && type == Type_Code::reference)
+    fail(PyExc_TypeError, name + ": references have no order");
+  if (test == Test::begins && type != Type_Code::string)
+    fail(PyExc_TypeError, name + ": only texts can be compared with __startswith");
+}
+
+// For `field=range(18, 30)`, which may be long.
+void add_range(Shared_Session& session, const Table& table, const Field_Info& field,
+               nb::handle range, std::vector<Condition>& out) {
+  for (const auto& [test, bound] :
+       {std::pair(Test::not_less, "start"), std::pair(Test::less, "stop")}) {
+    Condition condition{field.id, field.type.code, test, {}};
+    condition.inputs.add(to_input(session, table, field, range.attr(bound)));
+    out.push_back(std::move(condition));
+  }
+}
+
+bool is_plain_range(nb::handle value, Type_Code type) {
+  return Py_TYPE(value.ptr()) == &PyRange_Type && type >= Type_Code::int8 &&
+         type <= Type_Code::int64 && nb::cast<std::int64_t>(value.attr("step")) == 1;
+}
+
+std::vector<Condition> to_conditions(Shared_Session& session, Table_Id table_id,
+                                     nb::handle arguments) {
+  std::vector<Condition> result;
+  for (const auto& [name, value] : nb::borrow<nb::dict>(arguments)) {
+    const Argument argument = parse_name(name);
+    const nb::str field_name(argument.field.c_str(), argument.field.size());
+    const auto find = [&]() -> Field_Info {  // again after each value: its code may change fields
+      const Table& t = session->table(table_id);
+      const Field_Info* const field = session.table_info(t).find(field_name.ptr());
+      if (field == nullptr) throw_no_field(session, t, field_name, PyExc_TypeError);
+      return *field;
+    };
+    const Field_Info field = find();
+    require_comparable(argument.field, field.type.code, argument.test);
+    if (argument.test == Test::equal && is_plain_range(value, field.type.code)) {
+      add_range(session, session->table(table_id), field, value, result);
+      continue;
+    }
+    Condition condition{field.id, field.type.code, argument.test, {}};
+    if (argument.test == Test::equal && is_several(value)) {
+      condition.test = Test::one_of;
+      for (const nb::handle one : to_list(value))
+        condition.inputs.add(to_input(session, session->table(table_id), find(), one));
+    } else {
+      condition.inputs.add(to_input(session, session->table(table_id), find(), value));
+    }
+    result.push_back(std::move(condition));
+  }
+  return result;
+}
+
+// ---- scans --------------------------------------------------------------------------------------
+
+template <class T>
+auto hashable(const T& value) {
+  if constexpr (std::is_same_v<T, Record_Id>)
+    return value.value();
+  else
+    return value;
+}
+
+// Calls f with a function that tests the record of an id.
+template <class F>
+void with_test(const Table& table, const Condition& condition, F f) {
+  visit_type(condition.type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!std::is_same_v<T, Blob>) {
+      const Column<T>& column = table.column<T>(condition.field);
+      if (condition.test == Test::one_of) {
+        std::unordered_set<decltype(hashable(T()))> values;
+        for (std::size_t i = 0; i < condition.inputs.values().size(); ++i)
+          values.insert(hashable(condition.value<T>(i)));
+        return f([&](index_t id) { return values.contains(hashable(T(column.get(id)))); });
+      }
+      const T value = condition.value<T>();
+      switch (condition.test) {
+        case Test::unequal:
+          return f([&](index_t id) { return T(column.get(id)) != value; });
+        case Test::less:
+          return f([&](index_t id) { return T(column.get(id)) < value; });
+        case Test::not_greater:
+          return f([&](index_t id) { return T(column.get(id)) <= value; });
+        case Test::greater:
+          return f([&](index_t id) { return T(column.get(id)) > value; });
+        case Test::not_less:
+          return f([&](index_t id) { return T(column.get(id)) >= value; });
+        case Test::begins:
+          if constexpr (std::is_same_v<T, std::string_view>)
+            return f([&](index_t id) { return T(column.get(id)).starts_with(value); });
+          break;
+        default:
+          return f([&](index_t id) { return T(column.get(id)) == value; });
+      }
+    }
+  });
+}
+
+std::vector<index_t> scan(const Table& table, const Condition& condition) {
+  constexpr index_t part = index_t{1} << 18;
+  const Record_Ids& records = table.records();
+  std::vector<index_t> ids;
+  table.find_field(condition.field)->column->expect_scan();
+  with_test(table, condition, [&](const auto& fits) {
+    for (index_t begin = 0; begin < records.size(); begin += part) {
+      const index_t end = std::min(begin + part, records.size());
+      for (index_t id = begin; id < end; ++id)
+        if (fits(id) && records.is_used(id)) ids.push_back(id);
+      check_signals();
+    }
+  });
+  return ids;
+}
+
+void keep_fitting(const Table& table, const Condition& condition, std::vector<index_t>& ids) {
+  with_test(table, condition,
+            [&](const auto& fits) { std::erase_if(ids, [&](index_t id) { return !fits(id); }); });
+}
+
+// ---- indexes ------------------------------------------------------------------------------------
+
+// A search in an index: the values of its first fields, and perhaps of the next one.
+struct Plan {
+  const Index* index = nullptr;
+  std::vector<const Condition*> equal;
+  const Condition* one_of = nullptr;
+  const Condition* low = nullptr;
+  const Condition* high = nullptr;
+  std::size_t score() const {
+    return 2 * equal.size() + (one_of != nullptr || low != nullptr || high != nullptr ? 1 : 0);
+  }
+};
+
+Plan plan_with(const Index& index, const std::vector<Condition>& conditions) {
+  Plan plan{&index, {}, nullptr, nullptr, nullptr};
+  for (const Field_Id field : index.definition().fields) {
+    const Condition* equal = nullptr;
+    for (const Condition& condition : conditions)
+      if (condition.field == field && condition.test == Test::equal) equal = &condition;
+    if (equal != nullptr) {
+      plan.equal.push_back(equal);
+      continue;
+    }
+    for (const Condition& condition : conditions) {
+      if (condition.field != field) continue;
+      const Test test = condition.test;
+      if (test == Test::one_of) plan.one_of = &condition;
+      if (test == Test::greater || test == Test::not_less || test == Test::begins)
+        plan.low = &condition;
+      if (test == Test::less || test == Test::not_greater) plan.high = &condition;
+    }
+    break;
+  }
+  return plan;
+}
+
+// Records without values are not in an index: an index of fewer records is not used.
+Plan find_plan(const Database& database, const Table& table,
+               const std::vector<Condition>& conditions) {
+  Plan best;
+  for (const Index* const index : database.indexes()) {
+    if (index->definition().table != table.id() || !index->is_complete() || index->is_deferred() ||
+        index->size() != static_cast<std::size_t>(table.records().used_count()))
+      continue;
+    Plan plan = plan_with(*index, conditions);
+    if (plan.score() > best.score()) best = std::move(plan);
+  }
+  return best;
+}
+
+// The first text after all texts that begin with `text`; empty if there is none.
+std::string after_prefix(std::string_view text) {
+  std::string result(text);
+  while (!result.empty() && result.back() == '\xff') result.pop_back();
+  if (!result.empty()) ++result.back();
+  return result;
+}
+
+// Adds the records in a range of an index. Returns false if there are more than `most`.
+bool add_range(const Plan& plan, std::vector<Key_Part> key, const Condition* low,
+               const Condition* high, std::size_t most, std::vector<index_t>& ids) {
+  const Index& index = *plan.index;
+  const std::size_t width = key.size();
+  const auto with = [&](Key_Part part) {
+    key.resize(width);
+    key.push_back(part);
+    return Key(key);
+  };
+  const auto whole = [&] {
+    key.resize(width);
+    return Key(key);
+  };
+  const Index::Cursor end = index.end();
+  Index::Cursor cursor = low != nullptr ? index.lower_bound(with(low->key()))
+                         : width == 0   ? index.begin()
+                                        : index.lower_bound(whole());
+  Index::Cursor last;
+  if (const std::string next = low != nullptr && low->test == Test::begins
+                                   ? after_prefix(low->value<std::string_view>())
+                                   : "";
+      !next.empty())
+    last = index.lower_bound(with(key_part(std::string_view(next))));
+  else if (high != nullptr)
+    last = index.upper_bound(with(high->key()));
+  else
+    last = width == 0 ? end : index.upper_bound(whole());
+  // If the bounds contradict each other, the end of the index comes before the last record.
+  for (; !(cursor == last) && !(cursor == end); cursor.next()) {
+    if (ids.size() >= most) return false;
+    ids.push_back(cursor.record().value());
+  }
+  return true;
+}
+
+// Returns the records that an index finds, which need not satisfy all conditions; nullopt if a scan
+// is faster.
+std::optional<std::vector<index_t>> find_by_index(const Database& database, const Table& table,
+                                                  const std::vector<Condition>& conditions) {
+  const Plan plan = find_plan(database, table, conditions);
+  if (plan.index == nullptr) return {};
+  const auto most = static_cast<std::size_t>(table.records().used_count() / 16 + 16);
+  std::vector<Key_Part> key;
+  for (const Condition* const condition : plan.equal) key.push_back(condition->key());
+  std::vector<index_t> ids;
+  if (plan.one_of == nullptr) {
+    if (!add_range(plan, key, plan.low, plan.high, most, ids)) return {};
+  } else {
+    const std::size_t count = plan.one_of->inputs.values().size();
+    if (count > most) return {};
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<Key_Part> one = key;
+      one.push_back(plan.one_of->key(i));
+      if (!add_range(plan, std::move(one), nullptr, nullptr, most, ids)) return {};
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+std::vector<index_t> all_ids(const Table& table) {
+  const Record_Ids& records = table.records();
+  std::vector<index_t> ids;
+  ids.reserve(static_cast<std::size_t>(records.used_count()));
+  for (index_t id = 0; id < records.size(); ++id)
+    if (records.is_used(id)) ids.push_back(id);
+  return ids;
+}
+
+std::vector<index_t> search(Shared_Session& session, Table_Id table_id, nb::handle arguments) {
+  const std::vector<Condition> conditions = to_conditions(session, table_id, arguments);
+  const Shared_Session::Call call(session);
+  const Table& table = session->table(table_id);
+  return without_interpreter([&] {
+    if (conditions.empty()) return all_ids(table);
+    if (auto ids = find_by_index(session->database(), table, conditions)) {
+      for (const Condition& condition : conditions) keep_fitting(table, condition, *ids);
+      return std::move(*ids);
+    }
+    std::vector<index_t> ids = scan(table, conditions.front());
+    for (std::size_t i = 1; i < conditions.size(); ++i) keep_fitting(table, conditions[i], ids);
+    return ids;
+  });
+}
+
+// ---- keys ---------------------------------------------------------------------------------------
+
+bool is_several(nb::handle value) {
+  PyObject* const p = value.ptr();
+  const Record_Object* record = nullptr;
+  if (PyUnicode_Check(p) || PyBytes_Check(p) || PyByteArray_Check(p) || value.is_none())
+    return false;
+  if (PyList_Check(p) || PyTuple_Check(p)) return true;
+  if (nb::try_cast(value, record) && record != nullptr) return false;
+  // An array of NumPy without a dimension is one value.
+  if (nb::hasattr(value, "ndim")) return nb::cast<int>(value.attr("ndim")) > 0;
+  return nb::hasattr(value.type(), "__iter__");
+}
+
+nb::list to_list(nb::handle values) {
+  const nb::object list = nb::hasattr(values, "tolist") ? nb::object(values.attr("tolist")())
+                                                        : nb::steal(PySequence_List(values.ptr()));
+  if (!list.is_valid()) throw nb::python_error();
+  return nb::cast<nb::list>(list);
+}
+
+// True for arrays of booleans, and lists that begin with one.
+static bool is_mask(nb::handle key) {
+  if (nb::hasattr(key, "dtype")) {
+    const std::string type = nb::cast<std::string>(nb::str(nb::object(key.attr("dtype"))));
+    return type.starts_with("bool") || type == "Boolean";
+  }
+  return (PyList_Check(key.ptr()) || PyTuple_Check(key.ptr())) && nb::len(key) > 0 &&
+         PyBool_Check(nb::object(key[0]).ptr());
+}
+
+bool to_positions(nb::handle key, std::size_t size, std::vector<std::size_t>& positions) {
+  positions.clear();
+  if (PySlice_Check(key.ptr())) {
+    Py_ssize_t begin = 0, end = 0, step = 0;
+    if (PySlice_Unpack(key.ptr(), &begin, &end, &step) != 0) throw nb::python_error();
+    const Py_ssize_t count =
+        PySlice_AdjustIndices(static_cast<Py_ssize_t>(size), &begin, &end, step);
+    for (Py_ssize_t i = 0; i < count; ++i)
+      positions.push_back(static_cast<std::size_t>(begin + i * step));
+    return true;
+  }
+  if (!is_several(key) || !is_mask(key)) return false;
+  if (nb::len(key) != size)
+    fail(PyExc_ValueError, "a mask of " + std::to_string(nb::len(key)) + " values for " +
+                               std::to_string(size) + " records");
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::list found(numpy.attr("flatnonzero")(numpy.attr("asarray")(key)).attr("tolist")());
+  for (const nb::handle position : found) positions.push_back(nb::cast<std::size_t>(position));
+  return true;
+}
+
+}  // namespace joedb::python

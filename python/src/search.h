@@ -1,0 +1,34 @@
+#ifndef PYTHON_SEARCH_H
+#define PYTHON_SEARCH_H
+
+#include <vector>
+
+#include "session.h"
+
+// Searches: the arguments of Table.where, and keys that select records.
+
+namespace joedb::python {
+
+// Returns the ids in use, in ascending order.
+std::vector<index_t> all_ids(const Table& table);
+
+// Returns the ids of the records that satisfy all conditions, in ascending order. `conditions` is a
+// dict of keyword arguments: the name of a field, or "FIELD__lt" and so on, and a value or, for
+// equality, several. Uses an index if there is one that helps. Throws TypeError, ValueError or
+// OverflowError. Requires a Use.
+std::vector<index_t> search(Shared_Session& session, Table_Id table, nb::handle conditions);
+
+// Converts what is between the brackets of `records[key]` to positions in a list of `size` records:
+// a slice, or a mask, which has a bool for each record. Returns false if `key` is neither. Throws
+// ValueError and IndexError.
+bool to_positions(nb::handle key, std::size_t size, std::vector<std::size_t>& positions);
+
+// True for a list, tuple, array and so on: several values, and not one.
+bool is_several(nb::handle value);
+// Returns these values as a list of Python objects; those of NumPy, pandas and others as Python's
+// own. Precondition: is_several(values).
+nb::list to_list(nb::handle values);
+
+}  // namespace joedb::python
+
+#endif
