@@ -10,22 +10,10 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'support'))
+from lsp import framed, messages, session  # noqa: E402 (from the folder support)
+
 JOEDBC = os.path.join(os.path.abspath(sys.argv[1]), 'joedbc')
-
-
-def framed(text):
-    data = text if isinstance(text, bytes) else text.encode()
-    return b'Content-Length: %d\r\n\r\n%s' % (len(data), data)
-
-
-def messages(output):
-    result = []
-    while output:
-        header, _, output = output.partition(b'\r\n\r\n')
-        length = int(header.removeprefix(b'Content-Length: '))
-        result.append(json.loads(output[:length]))
-        output = output[length:]
-    return result
 
 
 class Server(unittest.TestCase):
@@ -51,10 +39,7 @@ class Server(unittest.TestCase):
 
     def talk(self, *requests):
         """The replies to these, without that of initialize and shutdown."""
-        opening = {'id': 1, 'method': 'initialize', 'params': {}}
-        closing = {'id': 'end', 'method': 'shutdown'}, {'method': 'exit'}
-        code, replies, _ = self.raw(b''.join(framed(json.dumps({'jsonrpc': '2.0', **request}))
-                                             for request in (opening, *requests, *closing)))
+        code, replies, _ = self.raw(session(*requests))
         self.assertEqual(0, code)
         self.assertIn('completionProvider', replies[0]['result']['capabilities'])
         self.assertEqual({'jsonrpc': '2.0', 'id': 'end', 'result': None}, replies[-1])

@@ -24,8 +24,7 @@ std::string read_text(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void run_schema(Writable_Database& database, const std::string& file) {
-  const std::string text = read_text(file);
+void run_schema(Writable_Database& database, const std::string& file, const std::string& text) {
   std::ostringstream out;
   Command_Loop loop({.is_echoing = false, .is_bailing = true}, [] { return ""; });
   add_journal_commands(loop, database, {});
@@ -78,9 +77,11 @@ Compiled_Schema read_schema(const std::string& base, const Model* main = nullptr
 
   Memory_File file;
   Writable_Database database(file);
-  run_schema(database, base + ".joedbi");
+  const std::string schema = read_text(base + ".joedbi");
+  run_schema(database, base + ".joedbi", schema);
   const std::string source = std::filesystem::path(base + ".joedbi").filename().string();
   Model model = make_model(database.get_database(), options, source, main);
+  add_comments(model, schema);
   return {std::move(options), std::move(model)};
 }
 

@@ -9,6 +9,7 @@
 
 #include "joedb/base/version.h"
 #include "joedb/format/codec.h"
+#include "kernel/base/split.h"
 #include "kernel/schema/value_text.h"
 #include "tools/compiler/cpp_templates.h"
 #include "tools/compiler/names.h"
@@ -165,8 +166,22 @@ bool is_single_value(const Model& model, const Model_Table& table, const Model_F
          });
 }
 
+// Returns the schema's comment as lines of documentation. A backslash at the end of a line would
+// continue it.
+std::string documentation(std::string_view comment, std::string_view indent) {
+  std::string text;
+  if (comment.empty()) return text;
+  for (const std::string_view line : split(comment, "\n")) {
+    text.append(indent).append(line.empty() ? "///" : "/// ").append(line);
+    text += line.ends_with('\\') ? " .\n" : "\n";
+  }
+  return text;
+}
+
 std::string readers(const Model& model, const Model_Table& table) {
-  std::string text = fill(table_readers, {{"table", table.name}, {"fields", field_list(table)}});
+  std::string text = fill(table_readers, {{"table", table.name},
+                                          {"fields", field_list(table)},
+                                          {"comment", documentation(table.comment, "  ")}});
   std::string table_lines(table.has_single_row ? single_row_readers : many_rows_readers);
   table_lines += table_history;
   if (!table.has_single_row) table_lines += many_rows_history;
@@ -174,9 +189,11 @@ std::string readers(const Model& model, const Model_Table& table) {
   return text + for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
            std::string lines(getter);
            if (is_single_value(model, table, field)) lines += single_row_getter;
-           return fill(
-               lines,
-               {{"table", table.name}, {"field", field.name}, {"type", cpp_type(field).getter}});
+           return fill(lines, {{"table", table.name},
+                               {"field", field.name},
+                               {"type", cpp_type(field).getter},
+                               {"schema_type", schema_type(field)},
+                               {"comment", documentation(field.comment, "  ")}});
          });
 }
 
@@ -237,14 +254,15 @@ std::string values_of(const Model_Table& table, const Initial_Literals& initial)
   std::string members, cases;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Model_Field& field = table.fields[i];
-    members += "  " + cpp_type(field).field + " " + names[i] + " = " +
-               default_value(table, field, initial) + ";\n";
+    members += documentation(field.comment, "  ") + "  " + cpp_type(field).field + " " + names[i] +
+               " = " + default_value(table, field, initial) + ";\n";
     cases += fill(row_case, {{"number", std::to_string(field.id.value())},
                              {"name", names[i]},
                              {"value", value_in_values(field)}});
   }
   return fill(std::string(values_struct).append(row_struct),
               {{"table", table.name},
+               {"comment", documentation(table.comment, "")},
                {"members", members},
                {"number", std::to_string(table.id.value())},
                {"cases", cases}});
@@ -258,8 +276,8 @@ std::string creators(const Model_Table& table, const Initial_Literals& initial) 
     const Model_Field& field = table.fields[i];
     std::string value = initial.find(table, field);
     if (field.type != Type_Code::string) value = default_value(table, field, initial);
-    members += "    " + cpp_type(field).setter + " " + names[i] + " = " +
-               (value.empty() ? "{}" : value) + ";\n";
+    members += documentation(field.comment, "    ") + "    " + cpp_type(field).setter + " " +
+               names[i] + " = " + (value.empty() ? "{}" : value) + ";\n";
     parameters.push_back(cpp_type(field).setter + " " + names[i]);
     arguments.push_back("values." + names[i]);
     assignments +=
@@ -286,9 +304,11 @@ std::string writers(const Model& model, const Model_Table& table, const Initial_
            std::string lines(setter);
            if (is_single_value(model, table, field)) lines += single_row_setter;
            if (!table.has_single_row) lines += vector_setter;
-           return fill(
-               lines,
-               {{"table", table.name}, {"field", field.name}, {"type", cpp_type(field).setter}});
+           return fill(lines, {{"table", table.name},
+                               {"field", field.name},
+                               {"type", cpp_type(field).setter},
+                               {"schema_type", schema_type(field)},
+                               {"comment", documentation(field.comment, "  ")}});
          });
 }
 
@@ -296,6 +316,7 @@ std::string writers(const Model& model, const Model_Table& table, const Initial_
 
 std::string types_of(const Model_Index& index) {
   return fill(index_types, {{"index", index.name},
+                            {"comment", documentation(index.comment, "")},
                             {"table", index.table->name},
                             {"fields", for_each(index.fields, [](const Model_Field* field) {
                                return ", joedb::Typed_Field<" + cpp_type(*field).field + ", " +
@@ -320,6 +341,9 @@ std::string readers_of(const Model_Index& index) {
                               {"is_unique", index.is_unique ? "unique " : ""},
                               {"table", index.table->name},
                               {"fields", join(fields, ", ")},
+                              {"comment", documentation(index.comment, "  ")},
+                              {"found", index.is_unique ? "The record with this key, or null."
+                                                        : "The records with this key, by id."},
                               {"result", result},
                               {"parameters", parameter_list(parameters, indent)},
                               {"find", index.is_unique ? "first" : "range"},

@@ -8,31 +8,37 @@
 namespace joedb::compiler::templates {
 
 inline constexpr std::string_view id_class =
-    R"(class id_of_{{table}} : public joedb::Typed_Id<id_of_{{table}}> {
+    R"(/// A record of {{table}}, by its number; null by default.
+class id_of_{{table}} : public joedb::Typed_Id<id_of_{{table}}> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_{{table}}_table() returns: the records, for loops.
 using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
 
 )";
 
 inline constexpr std::string_view shared_id =
-    R"(using id_of_{{table}} = ::{{main}}::id_of_{{table}};
+    R"(/// A record of {{table}} of the main schema.
+using id_of_{{table}} = ::{{main}}::id_of_{{table}};
 )";
 
 inline constexpr std::string_view shared_container =
-    R"(using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
+    R"(/// What get_{{table}}_table() returns: the records, for loops.
+using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
 
 )";
 
 inline constexpr std::string_view values_struct =
-    R"(struct values_of_{{table}} {
+    R"({{comment}}/// A value for each field of {{table}}. Owns its strings.
+struct values_of_{{table}} {
 {{members}}};
 
 )";
 
 inline constexpr std::string_view row_struct =
-    R"(struct row_of_{{table}} {
+    R"(/// Used by joedb: the table {{table}}, for templates.
+struct row_of_{{table}} {
   using Id = id_of_{{table}};
   using Values = values_of_{{table}};
   static constexpr joedb::Table_Id table{{{number}}};
@@ -55,7 +61,9 @@ inline constexpr std::string_view row_case =
 )";
 
 inline constexpr std::string_view index_types =
-    R"(using index_of_{{index}} = joedb::Typed_Index<id_of_{{table}}{{fields}}>;
+    R"({{comment}}/// What get_index_of_{{index}}() returns: pairs of key and id, by key.
+using index_of_{{index}} = joedb::Typed_Index<id_of_{{table}}{{fields}}>;
+/// What find_{{index}}() returns: ids, for loops.
 using range_of_{{index}} = index_of_{{index}}::Range;
 
 )";
@@ -67,17 +75,24 @@ inline constexpr std::string_view index_definition =
 inline constexpr std::string_view table_readers =
     R"(
   // {{table}}{{fields}}
+
+{{comment}}  /// All records of {{table}}, in insertion order.
   container_of_{{table}} get_{{table}}_table() const {
     return {{table}}_table_.records_in_order();
   }
+  /// No record of {{table}}: null.
   static id_of_{{table}} null_{{table}}() { return id_of_{{table}}(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_{{table}} id) const { return {{table}}_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_{{table}} next(id_of_{{table}} id) const { return {{table}}_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_{{table}} previous(id_of_{{table}} id) const { return {{table}}_table_.previous(id); }
 )";
 
 inline constexpr std::string_view many_rows_readers =
-    R"(  template <class Compare>
+    R"(  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
+  template <class Compare>
   std::vector<id_of_{{table}}> sorted_{{table}}(Compare is_before) const {
     return sorted({{table}}_table_, is_before);
   }
@@ -85,14 +100,16 @@ inline constexpr std::string_view many_rows_readers =
 
 // The history of a table (joedb/history/typed_history.h).
 inline constexpr std::string_view table_history =
-    R"(  joedb::Typed_Versions<row_of_{{table}}> history(id_of_{{table}} id) const {
+    R"(  /// All versions of the record, the oldest one first.
+  joedb::Typed_Versions<row_of_{{table}}> history(id_of_{{table}} id) const {
     return Typed_History::versions<row_of_{{table}}>(id.get_record_id());
   }
+  /// The changes of {{table}} in a transaction of changes().
   static joedb::Typed_Changes<row_of_{{table}}> changes_of_{{table}}(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_{{table}}>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_{{table}}_updated(Function f) const {
     return Typed_History::on_updated<row_of_{{table}}>(std::move(f));
@@ -100,16 +117,17 @@ inline constexpr std::string_view table_history =
 )";
 
 inline constexpr std::string_view many_rows_history =
-    R"(  // f(id, values)
+    R"(  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_{{table}}_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_{{table}}>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_{{table}}_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_{{table}}>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_{{table}}> live_{{table}}(Predicate predicate) const {
     return Typed_History::live<row_of_{{table}}>(std::move(predicate));
@@ -117,32 +135,40 @@ inline constexpr std::string_view many_rows_history =
 )";
 
 inline constexpr std::string_view single_row_readers =
-    R"(  static id_of_{{table}} the_{{table}}() { return id_of_{{table}}(0); }
+    R"(  /// The only record of {{table}}.
+  static id_of_{{table}} the_{{table}}() { return id_of_{{table}}(0); }
 )";
 
 inline constexpr std::string_view getter =
-    R"(  {{type}} get_{{field}}(id_of_{{table}} id) const {
+    R"({{comment}}  /// {{table}}.{{field}}: {{schema_type}}
+  {{type}} get_{{field}}(id_of_{{table}} id) const {
     {{table}}_table_.require_used(id.get_record_id());
     return {{table}}_table_.{{field}}_.get(id.get_id());
   }
 )";
 
 inline constexpr std::string_view single_row_getter =
-    R"(  {{type}} get_{{field}}() const { return get_{{field}}(the_{{table}}()); }
+    R"({{comment}}  /// {{table}}.{{field}} of the only record: {{schema_type}}
+  {{type}} get_{{field}}() const { return get_{{field}}(the_{{table}}()); }
 )";
 
 inline constexpr std::string_view index_readers =
     R"(
   // {{index}}: {{is_unique}}index of {{table}} by {{fields}}
+
+{{comment}}  /// {{found}}
   {{result}} find_{{index}}({{parameters}}) const {
     return {{index}}_index_.{{find}}({{{names}}});
   }
+  /// All records with a key, by {{fields}}.
   const index_of_{{index}}& get_index_of_{{index}}() const { return {{index}}_index_; }
+  /// The next record by {{fields}}; null after the last one.
   id_of_{{table}} next_{{index}}(id_of_{{table}} id) const { return {{index}}_index_.next(id); }
+  /// The previous record by {{fields}}; null before the first one.
   id_of_{{table}} previous_{{index}}(id_of_{{table}} id) const {
     return {{index}}_index_.previous(id);
   }
-  // From one key to another one, both included.
+  /// The records from one key to another one, both included, kept up to date after each commit.
   joedb::Live_Query<id_of_{{table}}> live_{{index}}(
       const index_of_{{index}}::Wanted& from, const index_of_{{index}}::Wanted& to) const {
     return Typed_History::live_range<row_of_{{table}}>(
@@ -163,11 +189,13 @@ inline constexpr std::string_view table_member =
 )";
 
 inline constexpr std::string_view new_row =
-    R"(  id_of_{{table}} new_{{table}}() { return Typed_Writer::add_row({{table}}_table_); }
+    R"(  /// A new record of {{table}} with default values: 0, "", false, null.
+  id_of_{{table}} new_{{table}}() { return Typed_Writer::add_row({{table}}_table_); }
 )";
 
 inline constexpr std::string_view new_with_values =
-    R"(  id_of_{{table}} new_{{table}}({{parameters}}) {
+    R"(  /// A new record of {{table}} with a value for each field.
+  id_of_{{table}} new_{{table}}({{parameters}}) {
     return Typed_Writer::add_row({{table}}_table_{{assignments}});
   }
 )";
@@ -184,10 +212,11 @@ inline constexpr std::string_view new_with_struct =
 {{members}}  };
 
  public:
-  // new_{{table}}({.field = value}), or new_{{table}}(values).
+  /// new_{{table}}({.field = value}): a new record; a field without a value gets its initial value.
   {{template}}id_of_{{table}} new_{{table}}(const arguments_of_{{table}}& values) {
     return new_{{table}}({{arguments}});
   }
+  /// A new record of {{table}} with these values.
   template <std::derived_from<values_of_{{table}}> Values>
   id_of_{{table}} new_{{table}}(const Values& values) {
     return new_{{table}}({{arguments}});
@@ -198,31 +227,39 @@ inline constexpr std::string_view assignment = R"(,
                    Typed_Writer::assign({{table}}_table_.{{field}}_, {{parameter}}))";
 
 inline constexpr std::string_view many_rows_writers =
-    R"(  void insert_{{table}}(id_of_{{table}} id) {
+    R"(  /// A new record with a chosen id, which must be free.
+  void insert_{{table}}(id_of_{{table}} id) {
     Typed_Writer::add_row_at({{table}}_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_{{table}} new_vector_of_{{table}}(std::size_t size) {
     return Typed_Writer::add_vector({{table}}_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_{{table}}(id_of_{{table}} id) { Typed_Writer::erase({{table}}_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_{{table}}(id_of_{{table}} id, std::size_t size) {
     Typed_Writer::erase_vector({{table}}_table_, id, size);
   }
+  /// Deletes all records of {{table}}.
   void clear_{{table}}_table() { Typed_Writer::erase_all({{table}}_table_); }
 )";
 
 inline constexpr std::string_view setter =
-    R"(  void set_{{field}}(id_of_{{table}} id, {{type}} value) {
+    R"({{comment}}  /// Sets {{table}}.{{field}}: {{schema_type}}
+  void set_{{field}}(id_of_{{table}} id, {{type}} value) {
     Typed_Writer::update({{table}}_table_, {{table}}_table_.{{field}}_, id.get_record_id(), value);
   }
 )";
 
 inline constexpr std::string_view single_row_setter =
-    R"(  void set_{{field}}({{type}} value) { set_{{field}}(the_{{table}}(), value); }
+    R"({{comment}}  /// Sets {{table}}.{{field}} of the only record: {{schema_type}}
+  void set_{{field}}({{type}} value) { set_{{field}}(the_{{table}}(), value); }
 )";
 
 inline constexpr std::string_view vector_setter =
-    R"(  template <class Function>
+    R"(  /// function(joedb::Span) changes {{table}}.{{field}} of `size` records in place.
+  template <class Function>
   void update_vector_of_{{field}}(id_of_{{table}} id, std::size_t size, Function function) {
     Typed_Writer::update_vector({{table}}_table_, {{table}}_table_.{{field}}_,
                                 id.get_record_id(), size, function);
@@ -258,16 +295,17 @@ static_assert(joedb::generated_code_version == {{code_version}},
 {{id_declarations}}
 {{id_classes}}{{index_types}}class Readonly_Database;
 
-// What can be read. The functions throw joedb::Exception for a record that is not in use.
-// joedb/history/typed_history.h has the rules of observers, live queries and histories.
+/// What can be read. The functions throw joedb::Exception for a record that is not in use.
+/// joedb/history/typed_history.h has the rules of observers, live queries and histories.
 class Database : public joedb::Typed_History {
  public:
   Database() = default;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-{{database_using}}  [[gnu::noinline]] static joedb::Program_Schema program_schema() {
+{{database_using}}  /// Used by joedb: what joedbc knows of the schema.
+  [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         {{schema}},
         {{schema_size}}};
@@ -277,7 +315,7 @@ class Database : public joedb::Typed_History {
     return {"{{name}}", entries, initial_values, {{{single_rows}}}, {{{index_definitions}}}, {{times}}, {{no_marks}}};
   }
 
-  // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
+  /// A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
   Readonly_Database at(joedb::Moment moment) const;
 {{readers}}{{index_readers}}
  protected:
@@ -288,11 +326,11 @@ class Database : public joedb::Typed_History {
 {{binds}}  }
 };
 
-// A database in a file that is read once.
+/// A database in a file that is read once.
 class Readonly_Database : public joedb::Typed_Reader<Database> {
  public:
   using Typed_Reader::Typed_Reader;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Readonly_Database(const Readonly_Database&) = delete;
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
@@ -301,44 +339,48 @@ inline Readonly_Database Database::at(joedb::Moment moment) const {
   return Readonly_Database(Typed_Database::file(), moment);
 }
 
-// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
+/// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
+  /// Opens the file, and upgrades its schema. The file must outlive this object.
   explicit Writable_Database(joedb::Abstract_File& file,
                              const joedb::Journal_Options& options = {})
       : Typed_Writer(file, options) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Writable_Database(const Writable_Database&) = delete;
   Writable_Database& operator=(const Writable_Database&) = delete;
 {{writable_using}}{{customs}}
-  // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  /// Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
   [[nodiscard]] joedb::Plan undo_transaction(
       joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo_transaction(store, {position, conflicts, false});
     });
   }
-  // An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
-  // transaction is complete, and has no checkpoint yet.
+  /// An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
+  /// transaction is complete, and has no checkpoint yet.
   [[nodiscard]] joedb::Plan undo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo(store, {author, conflicts, false});
     });
   }
+  /// Takes the last undo() back.
   [[nodiscard]] joedb::Plan redo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::redo(store, {author, conflicts, false});
     });
   }
+  /// True if there is something to undo.
   bool can_undo(const std::string& author = {}) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::can_undo(store, {author, {}, false});
     });
   }
+  /// True if there is something to redo.
   bool can_redo(const std::string& author = {}) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::can_redo(store, {author, {}, false});
@@ -358,60 +400,61 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 {{custom_calls}}  }
 };
 
-// A database in a file of the system.
+/// A database in a file of the system.
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
  public:
   using Typed_File_Writer::Typed_File_Writer;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   File_Database(const File_Database&) = delete;
   File_Database& operator=(const File_Database&) = delete;
 };
 
-// A database in memory.
+/// A database in memory.
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
   Memory_Database() = default;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Memory_Database(const Memory_Database&) = delete;
   Memory_Database& operator=(const Memory_Database&) = delete;
 {{memory_using}}};
 
-// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
+/// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
 class Client : public joedb::Typed_Client<Writable_Database> {
  public:
   using Typed_Client::Typed_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 };
 
+/// A transaction of a client that you end explicitly.
 class Client_Lock : public joedb::Typed_Client_Lock<Client> {
  public:
   using Typed_Client_Lock::Typed_Client_Lock;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 };
 
-// A Client for a file of the system.
+/// A Client for a file of the system.
 class File_Client : public joedb::Typed_File_Client<Client> {
  public:
   using Typed_File_Client::Typed_File_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   File_Client(const File_Client&) = delete;
   File_Client& operator=(const File_Client&) = delete;
 };
 
-// Follows a file that others write.
+/// Follows a file that others write.
 class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
  public:
   using Typed_Readonly_Client::Typed_Readonly_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Readonly_Client(const Readonly_Client&) = delete;
   Readonly_Client& operator=(const Readonly_Client&) = delete;
 };
 
-// All ids and containers, for templates.
+/// All ids and containers, for templates.
 struct Types {
 {{types}}};
 
@@ -422,7 +465,7 @@ struct Types {
 
 inline constexpr std::string_view custom_declaration =
     R"(
-  // Written by you; called once for each file, when its schema gets `custom {{custom}}`.
+  /// Written by you; called once for each file, when its schema gets `custom {{custom}}`.
   static void {{custom}}(Writable_Database& db);
 )";
 
@@ -456,6 +499,7 @@ namespace {{namespace}} {
 
 inline constexpr std::string_view print_function =
     R"(
+/// Prints records of {{table}} in columns.
 inline void print_{{table}}_table(std::ostream& out, const Database& db, std::size_t max_width = 0,
                                   joedb::index_t start = 0, joedb::index_t length = 0) {
   joedb::write_table(out, db.Typed_Database::get_untyped().table(joedb::Table_Id({{number}})),
@@ -473,7 +517,7 @@ inline constexpr std::string_view interpreted_header =
 
 namespace {{namespace}} {
 
-// A database in a text file of joedbi commands.
+/// A database in a text file of joedbi commands.
 class Interpreted_File_Database : private joedb::File_Holder<joedb::Interpreted_File>,
                                   public Writable_Database {
  public:
@@ -485,7 +529,7 @@ class Interpreted_File_Database : private joedb::File_Holder<joedb::Interpreted_
   using File_Holder<joedb::Interpreted_File>::file;
 };
 
-// One that is read once.
+/// A database in a text file that is read once.
 class Readonly_Interpreted_File_Database : public Readonly_Database {
  public:
   explicit Readonly_Interpreted_File_Database(const std::string& file_name)

@@ -1,8 +1,12 @@
 #include "tools/compiler/model.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "joedb/format/codec.h"
+#include "kernel/base/byte_order_mark.h"
+#include "kernel/base/split.h"
 #include "tools/compiler/names.h"
 
 namespace joedb::compiler {
@@ -131,7 +135,9 @@ class Model_Maker {
     for (const Index_Definition& index : indexes) {
       const auto table = std::find_if(model_.tables.begin(), model_.tables.end(),
                                       [&](const Model_Table& t) { return t.id == index.table; });
-      Model_Index added{index.name, index.is_unique, &*table, {}};
+      const auto option = std::find_if(options_.indexes.begin(), options_.indexes.end(),
+                                       [&](const Index_Option& o) { return o.name == index.name; });
+      Model_Index added{index.name, index.is_unique, &*table, {}, option->comment};
       for (const Field_Id id : index.fields)
         added.fields.push_back(&*std::find_if(table->fields.begin(), table->fields.end(),
                                               [&](const Model_Field& f) { return f.id == id; }));
@@ -163,6 +169,35 @@ Model make_model(const Database& schema, const Options& options, std::string sou
   Model_Maker maker(schema, options, std::move(source));
   if (main != nullptr) maker.use_ids_of(*main);
   return maker.make();
+}
+
+// Follows the names of tables and fields through the commands.
+void add_comments(Model& model, std::string_view schema_text) {
+  std::map<std::string, std::string> of_tables;
+  std::map<std::pair<std::string, std::string>, std::string> of_fields;
+  Comment_Above above;
+  for (const std::string_view line : split(without_mark(schema_text), "\n")) {
+    const auto words = split_words(line);
+    std::string comment = above.take(line, words);
+    const auto word = [&](std::size_t i) {
+      return i < words.size() ? std::string(words[i]) : std::string();
+    };
+    if (word(0) == "create_table") {
+      of_tables[word(1)] = std::move(comment);
+    } else if (word(0) == "add_field") {
+      of_fields[{word(1), word(2)}] = std::move(comment);
+    } else if (word(0) == "rename_table") {
+      of_tables[word(2)] = std::exchange(of_tables[word(1)], "");
+      for (auto& [field, text] : of_fields)
+        if (field.first == word(1)) of_fields[{word(2), field.second}] = std::exchange(text, "");
+    } else if (word(0) == "rename_field") {
+      of_fields[{word(1), word(3)}] = std::exchange(of_fields[{word(1), word(2)}], "");
+    }
+  }
+  for (Model_Table& table : model.tables) {
+    table.comment = of_tables[table.name];
+    for (Model_Field& field : table.fields) field.comment = of_fields[{table.name, field.name}];
+  }
 }
 
 }  // namespace joedb::compiler

@@ -2,6 +2,7 @@
 #define JOEDB_SRC_TOOLS_COMPILER_MODEL_H
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "joedb/table/database.h"
@@ -15,7 +16,8 @@ struct Model_Field {
   Field_Id id;
   std::string name;
   Type_Code type;
-  std::string referenced_table;  // empty unless the type is a reference
+  std::string referenced_table;  // name; empty unless the type is a reference
+  std::string comment = {};      // of the schema, in lines without an end of line; may be empty
 };
 
 struct Model_Table {
@@ -24,6 +26,7 @@ struct Model_Table {
   std::vector<Model_Field> fields;
   bool has_single_row = false;
   bool has_id_of_main = false;  // the main schema has a table with this name
+  std::string comment = {};
 };
 
 struct Model_Index {
@@ -31,6 +34,7 @@ struct Model_Index {
   bool is_unique;
   const Model_Table* table;
   std::vector<const Model_Field*> fields;
+  std::string comment = {};
 };
 
 struct Model {
@@ -51,6 +55,10 @@ struct Model {
 // same name; otherwise null.
 Model make_model(const Database& schema, const Options& options, std::string source,
                  const Model* main = nullptr);
+
+// Gives tables and fields the comments of the schema: the lines that begin with # directly above
+// the command that makes them.
+void add_comments(Model& model, std::string_view schema_text);
 
 }  // namespace joedb::compiler
 

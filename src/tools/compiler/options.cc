@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "joedb/schema/type.h"
 #include "kernel/base/byte_order_mark.h"
@@ -43,7 +44,20 @@ int column_of(std::string_view line, std::string_view part) {
          }));
 }
 
-// Returns the parts of a::b::c; empty if a part is not a name.
+std::string Comment_Above::take(std::string_view line, const std::vector<std::string_view>& words) {
+  std::string comment = std::exchange(comment_, "");
+  if (words.empty()) return "";
+  if (!words[0].starts_with('#')) return comment;
+  line.remove_prefix(std::min(line.find_first_not_of('#', line.find('#')), line.size()));
+  if (line.starts_with(' ')) line.remove_prefix(1);
+  line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+  comment_ = comment.empty() ? std::string(line) : comment + "\n" + std::string(line);
+  std::replace_if(
+      comment_.begin(), comment_.end(), [](unsigned char c) { return c < ' ' && c != '\n'; }, ' ');
+  return "";
+}
+
+// Returns the parts of a::b::c; none if one of them is not a name.
 static std::vector<std::string> split_name_space(std::string_view text) {
   std::vector<std::string> parts;
   for (const std::string_view part : split(text, "::")) {
@@ -75,11 +89,13 @@ Options parse_options(std::string_view text, const std::string& file,
   options.file = file;
   text = without_mark(text);
   std::vector<Diagnostic> errors;
+  Comment_Above above;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     const auto words = split_words(line);
     text.remove_prefix(std::min(end + 1, text.size()));
+    std::string comment = above.take(line, words);
     if (words.empty() || words[0].starts_with('#')) continue;
     const std::string command(words[0]);
     // Adds an error about the word at `place`; about the first word if the line is too short.
@@ -105,8 +121,8 @@ Options parse_options(std::string_view text, const std::string& file,
       else
         options.indexes.push_back({number, column_of(line, words[1]), column_of(line, words[2]),
                                    columns_of_fields(line, words[3]), std::string(words[1]),
-                                   std::string(words[2]), fields,
-                                   command == "create_unique_index"});
+                                   std::string(words[2]), fields, command == "create_unique_index",
+                                   std::move(comment)});
     } else if (command == "set_single_row") {
       if (words.size() != 3 || (words[2] != "true" && words[2] != "false"))
         error("set_single_row: expected TABLE true", words.size() > 3 ? 3 : 2);

@@ -27,7 +27,18 @@ class Schema_Errors : public Exception {
   const std::vector<Diagnostic> diagnostics;
 };
 
-// The option create_index NAME TABLE FIELD,…
+// The comment of a command in a schema or options file: the lines that begin with # directly above
+// it, without #.
+class Comment_Above {
+ public:
+  // Takes the next line, which has these words. Returns the comment of its command.
+  std::string take(std::string_view line, const std::vector<std::string_view>& words);
+
+ private:
+  std::string comment_;
+};
+
+// create_index NAME TABLE FIELD,…
 struct Index_Option {
   int line = 0;
   int name_column = 0;
@@ -37,6 +48,7 @@ struct Index_Option {
   std::string table;
   std::vector<std::string> fields;
   bool is_unique = false;
+  std::string comment = {};
 };
 
 // The option set_single_row TABLE true

@@ -44,34 +44,47 @@ class id_of_city;
 class id_of_item;
 class id_of_nothing;
 
+/// A record of country, by its number; null by default.
 class id_of_country : public joedb::Typed_Id<id_of_country> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_country_table() returns: the records, for loops.
 using container_of_country = joedb::Container<id_of_country>;
 
+/// A record of city, by its number; null by default.
 class id_of_city : public joedb::Typed_Id<id_of_city> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_city_table() returns: the records, for loops.
 using container_of_city = joedb::Container<id_of_city>;
 
+/// A record of item, by its number; null by default.
 class id_of_item : public joedb::Typed_Id<id_of_item> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_item_table() returns: the records, for loops.
 using container_of_item = joedb::Container<id_of_item>;
 
+/// A record of nothing, by its number; null by default.
 class id_of_nothing : public joedb::Typed_Id<id_of_nothing> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_nothing_table() returns: the records, for loops.
 using container_of_nothing = joedb::Container<id_of_nothing>;
 
+/// A state.
+///
+/// Paths may end a line: C:\ .
+/// A value for each field of country. Owns its strings.
 struct values_of_country {
   std::string name = {};
 };
 
+/// Used by joedb: the table country, for templates.
 struct row_of_country {
   using Id = id_of_country;
   using Values = values_of_country;
@@ -89,13 +102,17 @@ struct row_of_country {
   }
 };
 
+/// A town, or village.
+/// A value for each field of city. Owns its strings.
 struct values_of_city {
   std::string name = {};
   std::int8_t code = {};
+  /// Null: it belongs to nobody.
   id_of_country country = {};
   std::int32_t population = {};
 };
 
+/// Used by joedb: the table city, for templates.
 struct row_of_city {
   using Id = id_of_city;
   using Values = values_of_city;
@@ -122,6 +139,7 @@ struct row_of_city {
   }
 };
 
+/// A value for each field of item. Owns its strings.
 struct values_of_item {
   std::string text = {};
   std::int8_t i8 = {};
@@ -135,6 +153,7 @@ struct values_of_item {
   joedb::Blob picture = {};
 };
 
+/// Used by joedb: the table item, for templates.
 struct row_of_item {
   using Id = id_of_item;
   using Values = values_of_item;
@@ -179,9 +198,11 @@ struct row_of_item {
   }
 };
 
+/// A value for each field of nothing. Owns its strings.
 struct values_of_nothing {
 };
 
+/// Used by joedb: the table nothing, for templates.
 struct row_of_nothing {
   using Id = id_of_nothing;
   using Values = values_of_nothing;
@@ -198,15 +219,16 @@ struct row_of_nothing {
 
 class Readonly_Database;
 
-// What can be read. The functions throw joedb::Exception for a record that is not in use.
-// joedb/history/typed_history.h has the rules of observers, live queries and histories.
+/// What can be read. The functions throw joedb::Exception for a record that is not in use.
+/// joedb/history/typed_history.h has the rules of observers, live queries and histories.
 class Database : public joedb::Typed_History {
  public:
   Database() = default;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
+  /// Used by joedb: what joedbc knows of the schema.
   [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         "\001\007country"
@@ -240,220 +262,280 @@ class Database : public joedb::Typed_History {
     return {"everything", entries, initial_values, {}, {}, false, false};
   }
 
-  // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
+  /// A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
   Readonly_Database at(joedb::Moment moment) const;
 
   // country: name string
+
+  /// A state.
+  ///
+  /// Paths may end a line: C:\ .
+  /// All records of country, in insertion order.
   container_of_country get_country_table() const {
     return country_table_.records_in_order();
   }
+  /// No record of country: null.
   static id_of_country null_country() { return id_of_country(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_country id) const { return country_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_country next(id_of_country id) const { return country_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_country previous(id_of_country id) const { return country_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_country> sorted_country(Compare is_before) const {
     return sorted(country_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_country> history(id_of_country id) const {
     return Typed_History::versions<row_of_country>(id.get_record_id());
   }
+  /// The changes of country in a transaction of changes().
   static joedb::Typed_Changes<row_of_country> changes_of_country(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_country>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_country_updated(Function f) const {
     return Typed_History::on_updated<row_of_country>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_country_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_country>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_country_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_country>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_country> live_country(Predicate predicate) const {
     return Typed_History::live<row_of_country>(std::move(predicate));
   }
+  /// country.name: string
   joedb::String get_name(id_of_country id) const {
     country_table_.require_used(id.get_record_id());
     return country_table_.name_.get(id.get_id());
   }
 
   // city: name string, code int8, country references country, population int32
+
+  /// A town, or village.
+  /// All records of city, in insertion order.
   container_of_city get_city_table() const {
     return city_table_.records_in_order();
   }
+  /// No record of city: null.
   static id_of_city null_city() { return id_of_city(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_city id) const { return city_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_city next(id_of_city id) const { return city_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_city previous(id_of_city id) const { return city_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_city> sorted_city(Compare is_before) const {
     return sorted(city_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_city> history(id_of_city id) const {
     return Typed_History::versions<row_of_city>(id.get_record_id());
   }
+  /// The changes of city in a transaction of changes().
   static joedb::Typed_Changes<row_of_city> changes_of_city(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_city>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_city_updated(Function f) const {
     return Typed_History::on_updated<row_of_city>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_city_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_city>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_city_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_city>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_city> live_city(Predicate predicate) const {
     return Typed_History::live<row_of_city>(std::move(predicate));
   }
+  /// city.name: string
   joedb::String get_name(id_of_city id) const {
     city_table_.require_used(id.get_record_id());
     return city_table_.name_.get(id.get_id());
   }
+  /// city.code: int8
   std::int8_t get_code(id_of_city id) const {
     city_table_.require_used(id.get_record_id());
     return city_table_.code_.get(id.get_id());
   }
+  /// Null: it belongs to nobody.
+  /// city.country: references country
   id_of_country get_country(id_of_city id) const {
     city_table_.require_used(id.get_record_id());
     return city_table_.country_.get(id.get_id());
   }
+  /// city.population: int32
   std::int32_t get_population(id_of_city id) const {
     city_table_.require_used(id.get_record_id());
     return city_table_.population_.get(id.get_id());
   }
 
   // item: text string, i8 int8, i16 int16, i32 int32, i64 int64, f32 float32, f64 float64, flag boolean, city references city, picture blob
+
+  /// All records of item, in insertion order.
   container_of_item get_item_table() const {
     return item_table_.records_in_order();
   }
+  /// No record of item: null.
   static id_of_item null_item() { return id_of_item(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_item id) const { return item_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_item next(id_of_item id) const { return item_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_item previous(id_of_item id) const { return item_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_item> sorted_item(Compare is_before) const {
     return sorted(item_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_item> history(id_of_item id) const {
     return Typed_History::versions<row_of_item>(id.get_record_id());
   }
+  /// The changes of item in a transaction of changes().
   static joedb::Typed_Changes<row_of_item> changes_of_item(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_item>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_item_updated(Function f) const {
     return Typed_History::on_updated<row_of_item>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_item_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_item>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_item_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_item>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_item> live_item(Predicate predicate) const {
     return Typed_History::live<row_of_item>(std::move(predicate));
   }
+  /// item.text: string
   joedb::String get_text(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.text_.get(id.get_id());
   }
+  /// item.i8: int8
   std::int8_t get_i8(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.i8_.get(id.get_id());
   }
+  /// item.i16: int16
   std::int16_t get_i16(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.i16_.get(id.get_id());
   }
+  /// item.i32: int32
   std::int32_t get_i32(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.i32_.get(id.get_id());
   }
+  /// item.i64: int64
   std::int64_t get_i64(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.i64_.get(id.get_id());
   }
+  /// item.f32: float32
   float get_f32(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.f32_.get(id.get_id());
   }
+  /// item.f64: float64
   double get_f64(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.f64_.get(id.get_id());
   }
+  /// item.flag: boolean
   bool get_flag(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.flag_.get(id.get_id());
   }
+  /// item.city: references city
   id_of_city get_city(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.city_.get(id.get_id());
   }
+  /// item.picture: blob
   joedb::Blob get_picture(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.picture_.get(id.get_id());
   }
 
   // nothing
+
+  /// All records of nothing, in insertion order.
   container_of_nothing get_nothing_table() const {
     return nothing_table_.records_in_order();
   }
+  /// No record of nothing: null.
   static id_of_nothing null_nothing() { return id_of_nothing(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_nothing id) const { return nothing_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_nothing next(id_of_nothing id) const { return nothing_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_nothing previous(id_of_nothing id) const { return nothing_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_nothing> sorted_nothing(Compare is_before) const {
     return sorted(nothing_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_nothing> history(id_of_nothing id) const {
     return Typed_History::versions<row_of_nothing>(id.get_record_id());
   }
+  /// The changes of nothing in a transaction of changes().
   static joedb::Typed_Changes<row_of_nothing> changes_of_nothing(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_nothing>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_nothing_updated(Function f) const {
     return Typed_History::on_updated<row_of_nothing>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_nothing_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_nothing>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_nothing_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_nothing>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_nothing> live_nothing(Predicate predicate) const {
     return Typed_History::live<row_of_nothing>(std::move(predicate));
@@ -502,11 +584,11 @@ class Database : public joedb::Typed_History {
   }
 };
 
-// A database in a file that is read once.
+/// A database in a file that is read once.
 class Readonly_Database : public joedb::Typed_Reader<Database> {
  public:
   using Typed_Reader::Typed_Reader;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Readonly_Database(const Readonly_Database&) = delete;
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
@@ -515,44 +597,48 @@ inline Readonly_Database Database::at(joedb::Moment moment) const {
   return Readonly_Database(Typed_Database::file(), moment);
 }
 
-// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
+/// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
+  /// Opens the file, and upgrades its schema. The file must outlive this object.
   explicit Writable_Database(joedb::Abstract_File& file,
                              const joedb::Journal_Options& options = {})
       : Typed_Writer(file, options) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Writable_Database(const Writable_Database&) = delete;
   Writable_Database& operator=(const Writable_Database&) = delete;
 
-  // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  /// Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
   [[nodiscard]] joedb::Plan undo_transaction(
       joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo_transaction(store, {position, conflicts, false});
     });
   }
-  // An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
-  // transaction is complete, and has no checkpoint yet.
+  /// An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
+  /// transaction is complete, and has no checkpoint yet.
   [[nodiscard]] joedb::Plan undo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo(store, {author, conflicts, false});
     });
   }
+  /// Takes the last undo() back.
   [[nodiscard]] joedb::Plan redo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::redo(store, {author, conflicts, false});
     });
   }
+  /// True if there is something to undo.
   bool can_undo(const std::string& author = {}) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::can_undo(store, {author, {}, false});
     });
   }
+  /// True if there is something to redo.
   bool can_redo(const std::string& author = {}) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::can_redo(store, {author, {}, false});
@@ -560,7 +646,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // country
+  /// A new record of country with default values: 0, "", false, null.
   id_of_country new_country() { return Typed_Writer::add_row(country_table_); }
+  /// A new record of country with a value for each field.
   id_of_country new_country(std::string_view name) {
     return Typed_Writer::add_row(country_table_,
                    Typed_Writer::assign(country_table_.name_, name));
@@ -571,29 +659,37 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new_country({.field = value}), or new_country(values).
+  /// new_country({.field = value}): a new record; a field without a value gets its initial value.
   template <class = void>
   id_of_country new_country(const arguments_of_country& values) {
     return new_country(values.name);
   }
+  /// A new record of country with these values.
   template <std::derived_from<values_of_country> Values>
   id_of_country new_country(const Values& values) {
     return new_country(values.name);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_country(id_of_country id) {
     Typed_Writer::add_row_at(country_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_country new_vector_of_country(std::size_t size) {
     return Typed_Writer::add_vector(country_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_country(id_of_country id) { Typed_Writer::erase(country_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_country(id_of_country id, std::size_t size) {
     Typed_Writer::erase_vector(country_table_, id, size);
   }
+  /// Deletes all records of country.
   void clear_country_table() { Typed_Writer::erase_all(country_table_); }
+  /// Sets country.name: string
   void set_name(id_of_country id, std::string_view value) {
     Typed_Writer::update(country_table_, country_table_.name_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes country.name of `size` records in place.
   template <class Function>
   void update_vector_of_name(id_of_country id, std::size_t size, Function function) {
     Typed_Writer::update_vector(country_table_, country_table_.name_,
@@ -601,7 +697,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // city
+  /// A new record of city with default values: 0, "", false, null.
   id_of_city new_city() { return Typed_Writer::add_row(city_table_); }
+  /// A new record of city with a value for each field.
   id_of_city new_city(std::string_view name,
                       joedb::No_Narrowing<std::int8_t> code,
                       id_of_country country,
@@ -616,57 +714,73 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   struct arguments_of_city {
     std::string_view name = {};
     joedb::No_Narrowing<std::int8_t> code = {};
+    /// Null: it belongs to nobody.
     id_of_country country = {};
     joedb::No_Narrowing<std::int32_t> population = {};
   };
 
  public:
-  // new_city({.field = value}), or new_city(values).
+  /// new_city({.field = value}): a new record; a field without a value gets its initial value.
   id_of_city new_city(const arguments_of_city& values) {
     return new_city(values.name, values.code, values.country, values.population);
   }
+  /// A new record of city with these values.
   template <std::derived_from<values_of_city> Values>
   id_of_city new_city(const Values& values) {
     return new_city(values.name, values.code, values.country, values.population);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_city(id_of_city id) {
     Typed_Writer::add_row_at(city_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_city new_vector_of_city(std::size_t size) {
     return Typed_Writer::add_vector(city_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_city(id_of_city id) { Typed_Writer::erase(city_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_city(id_of_city id, std::size_t size) {
     Typed_Writer::erase_vector(city_table_, id, size);
   }
+  /// Deletes all records of city.
   void clear_city_table() { Typed_Writer::erase_all(city_table_); }
+  /// Sets city.name: string
   void set_name(id_of_city id, std::string_view value) {
     Typed_Writer::update(city_table_, city_table_.name_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes city.name of `size` records in place.
   template <class Function>
   void update_vector_of_name(id_of_city id, std::size_t size, Function function) {
     Typed_Writer::update_vector(city_table_, city_table_.name_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets city.code: int8
   void set_code(id_of_city id, joedb::No_Narrowing<std::int8_t> value) {
     Typed_Writer::update(city_table_, city_table_.code_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes city.code of `size` records in place.
   template <class Function>
   void update_vector_of_code(id_of_city id, std::size_t size, Function function) {
     Typed_Writer::update_vector(city_table_, city_table_.code_,
                                 id.get_record_id(), size, function);
   }
+  /// Null: it belongs to nobody.
+  /// Sets city.country: references country
   void set_country(id_of_city id, id_of_country value) {
     Typed_Writer::update(city_table_, city_table_.country_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes city.country of `size` records in place.
   template <class Function>
   void update_vector_of_country(id_of_city id, std::size_t size, Function function) {
     Typed_Writer::update_vector(city_table_, city_table_.country_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets city.population: int32
   void set_population(id_of_city id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(city_table_, city_table_.population_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes city.population of `size` records in place.
   template <class Function>
   void update_vector_of_population(id_of_city id, std::size_t size, Function function) {
     Typed_Writer::update_vector(city_table_, city_table_.population_,
@@ -674,7 +788,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // item
+  /// A new record of item with default values: 0, "", false, null.
   id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
+  /// A new record of item with a value for each field.
   id_of_item new_item(std::string_view text,
                       joedb::No_Narrowing<std::int8_t> i8,
                       joedb::No_Narrowing<std::int16_t> i16,
@@ -712,7 +828,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new_item({.field = value}), or new_item(values).
+  /// new_item({.field = value}): a new record; a field without a value gets its initial value.
   id_of_item new_item(const arguments_of_item& values) {
     return new_item(values.text,
                     values.i8,
@@ -725,6 +841,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                     values.city,
                     values.picture);
   }
+  /// A new record of item with these values.
   template <std::derived_from<values_of_item> Values>
   id_of_item new_item(const Values& values) {
     return new_item(values.text,
@@ -738,92 +855,117 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                     values.city,
                     values.picture);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_item(id_of_item id) {
     Typed_Writer::add_row_at(item_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_item new_vector_of_item(std::size_t size) {
     return Typed_Writer::add_vector(item_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_item(id_of_item id) { Typed_Writer::erase(item_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_item(id_of_item id, std::size_t size) {
     Typed_Writer::erase_vector(item_table_, id, size);
   }
+  /// Deletes all records of item.
   void clear_item_table() { Typed_Writer::erase_all(item_table_); }
+  /// Sets item.text: string
   void set_text(id_of_item id, std::string_view value) {
     Typed_Writer::update(item_table_, item_table_.text_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.text of `size` records in place.
   template <class Function>
   void update_vector_of_text(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.text_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.i8: int8
   void set_i8(id_of_item id, joedb::No_Narrowing<std::int8_t> value) {
     Typed_Writer::update(item_table_, item_table_.i8_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.i8 of `size` records in place.
   template <class Function>
   void update_vector_of_i8(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.i8_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.i16: int16
   void set_i16(id_of_item id, joedb::No_Narrowing<std::int16_t> value) {
     Typed_Writer::update(item_table_, item_table_.i16_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.i16 of `size` records in place.
   template <class Function>
   void update_vector_of_i16(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.i16_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.i32: int32
   void set_i32(id_of_item id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(item_table_, item_table_.i32_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.i32 of `size` records in place.
   template <class Function>
   void update_vector_of_i32(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.i32_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.i64: int64
   void set_i64(id_of_item id, joedb::No_Narrowing<std::int64_t> value) {
     Typed_Writer::update(item_table_, item_table_.i64_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.i64 of `size` records in place.
   template <class Function>
   void update_vector_of_i64(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.i64_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.f32: float32
   void set_f32(id_of_item id, joedb::No_Narrowing<float> value) {
     Typed_Writer::update(item_table_, item_table_.f32_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.f32 of `size` records in place.
   template <class Function>
   void update_vector_of_f32(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.f32_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.f64: float64
   void set_f64(id_of_item id, joedb::No_Narrowing<double> value) {
     Typed_Writer::update(item_table_, item_table_.f64_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.f64 of `size` records in place.
   template <class Function>
   void update_vector_of_f64(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.f64_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.flag: boolean
   void set_flag(id_of_item id, joedb::No_Narrowing<bool> value) {
     Typed_Writer::update(item_table_, item_table_.flag_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.flag of `size` records in place.
   template <class Function>
   void update_vector_of_flag(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.flag_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.city: references city
   void set_city(id_of_item id, id_of_city value) {
     Typed_Writer::update(item_table_, item_table_.city_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.city of `size` records in place.
   template <class Function>
   void update_vector_of_city(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.city_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets item.picture: blob
   void set_picture(id_of_item id, joedb::Blob value) {
     Typed_Writer::update(item_table_, item_table_.picture_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.picture of `size` records in place.
   template <class Function>
   void update_vector_of_picture(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.picture_,
@@ -831,17 +973,23 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // nothing
+  /// A new record of nothing with default values: 0, "", false, null.
   id_of_nothing new_nothing() { return Typed_Writer::add_row(nothing_table_); }
+  /// A new record with a chosen id, which must be free.
   void insert_nothing(id_of_nothing id) {
     Typed_Writer::add_row_at(nothing_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_nothing new_vector_of_nothing(std::size_t size) {
     return Typed_Writer::add_vector(nothing_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_nothing(id_of_nothing id) { Typed_Writer::erase(nothing_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_nothing(id_of_nothing id, std::size_t size) {
     Typed_Writer::erase_vector(nothing_table_, id, size);
   }
+  /// Deletes all records of nothing.
   void clear_nothing_table() { Typed_Writer::erase_all(nothing_table_); }
 
  protected:
@@ -857,60 +1005,61 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 };
 
-// A database in a file of the system.
+/// A database in a file of the system.
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
  public:
   using Typed_File_Writer::Typed_File_Writer;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   File_Database(const File_Database&) = delete;
   File_Database& operator=(const File_Database&) = delete;
 };
 
-// A database in memory.
+/// A database in memory.
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
   Memory_Database() = default;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Memory_Database(const Memory_Database&) = delete;
   Memory_Database& operator=(const Memory_Database&) = delete;
 };
 
-// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
+/// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
 class Client : public joedb::Typed_Client<Writable_Database> {
  public:
   using Typed_Client::Typed_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 };
 
+/// A transaction of a client that you end explicitly.
 class Client_Lock : public joedb::Typed_Client_Lock<Client> {
  public:
   using Typed_Client_Lock::Typed_Client_Lock;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 };
 
-// A Client for a file of the system.
+/// A Client for a file of the system.
 class File_Client : public joedb::Typed_File_Client<Client> {
  public:
   using Typed_File_Client::Typed_File_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   File_Client(const File_Client&) = delete;
   File_Client& operator=(const File_Client&) = delete;
 };
 
-// Follows a file that others write.
+/// Follows a file that others write.
 class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
  public:
   using Typed_Readonly_Client::Typed_Readonly_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Readonly_Client(const Readonly_Client&) = delete;
   Readonly_Client& operator=(const Readonly_Client&) = delete;
 };
 
-// All ids and containers, for templates.
+/// All ids and containers, for templates.
 struct Types {
   using id_of_country = ::test::everything::id_of_country;
   using container_of_country = ::test::everything::container_of_country;

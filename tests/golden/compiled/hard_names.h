@@ -100,78 +100,104 @@ class id_of_conf;
 class id_of_macro;
 class id_of_SEEK_SET;
 
+/// A record of class, by its number; null by default.
 class id_of_class : public joedb::Typed_Id<id_of_class> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_class_table() returns: the records, for loops.
 using container_of_class = joedb::Container<id_of_class>;
 
+/// A record of class_table, by its number; null by default.
 class id_of_class_table : public joedb::Typed_Id<id_of_class_table> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_class_table_table() returns: the records, for loops.
 using container_of_class_table = joedb::Container<id_of_class_table>;
 
+/// A record of engine, by its number; null by default.
 class id_of_engine : public joedb::Typed_Id<id_of_engine> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_engine_table() returns: the records, for loops.
 using container_of_engine = joedb::Container<id_of_engine>;
 
+/// A record of Database, by its number; null by default.
 class id_of_Database : public joedb::Typed_Id<id_of_Database> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_Database_table() returns: the records, for loops.
 using container_of_Database = joedb::Container<id_of_Database>;
 
+/// A record of std, by its number; null by default.
 class id_of_std : public joedb::Typed_Id<id_of_std> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_std_table() returns: the records, for loops.
 using container_of_std = joedb::Container<id_of_std>;
 
+/// A record of joedb, by its number; null by default.
 class id_of_joedb : public joedb::Typed_Id<id_of_joedb> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_joedb_table() returns: the records, for loops.
 using container_of_joedb = joedb::Container<id_of_joedb>;
 
+/// A record of _, by its number; null by default.
 class id_of__ : public joedb::Typed_Id<id_of__> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get___table() returns: the records, for loops.
 using container_of__ = joedb::Container<id_of__>;
 
+/// A record of vector, by its number; null by default.
 class id_of_vector : public joedb::Typed_Id<id_of_vector> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_vector_table() returns: the records, for loops.
 using container_of_vector = joedb::Container<id_of_vector>;
 
+/// A record of at, by its number; null by default.
 class id_of_at : public joedb::Typed_Id<id_of_at> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_at_table() returns: the records, for loops.
 using container_of_at = joedb::Container<id_of_at>;
 
+/// A record of conf, by its number; null by default.
 class id_of_conf : public joedb::Typed_Id<id_of_conf> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_conf_table() returns: the records, for loops.
 using container_of_conf = joedb::Container<id_of_conf>;
 
+/// A record of macro, by its number; null by default.
 class id_of_macro : public joedb::Typed_Id<id_of_macro> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_macro_table() returns: the records, for loops.
 using container_of_macro = joedb::Container<id_of_macro>;
 
+/// A record of SEEK_SET, by its number; null by default.
 class id_of_SEEK_SET : public joedb::Typed_Id<id_of_SEEK_SET> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_SEEK_SET_table() returns: the records, for loops.
 using container_of_SEEK_SET = joedb::Container<id_of_SEEK_SET>;
 
+/// Names that are keywords of C++, or that generated code uses itself.
+/// A value for each field of class. Owns its strings.
 struct values_of_class {
   std::string default_ = {};
   std::string default__ = {};
@@ -193,6 +219,7 @@ struct values_of_class {
   std::int32_t function = {};
 };
 
+/// Used by joedb: the table class, for templates.
 struct row_of_class {
   using Id = id_of_class;
   using Values = values_of_class;
@@ -261,9 +288,11 @@ struct row_of_class {
   }
 };
 
+/// A value for each field of class_table. Owns its strings.
 struct values_of_class_table {
 };
 
+/// Used by joedb: the table class_table, for templates.
 struct row_of_class_table {
   using Id = id_of_class_table;
   using Values = values_of_class_table;
@@ -278,9 +307,11 @@ struct row_of_class_table {
   }
 };
 
+/// A value for each field of engine. Owns its strings.
 struct values_of_engine {
 };
 
+/// Used by joedb: the table engine, for templates.
 struct row_of_engine {
   using Id = id_of_engine;
   using Values = values_of_engine;
@@ -295,10 +326,12 @@ struct row_of_engine {
   }
 };
 
+/// A value for each field of Database. Owns its strings.
 struct values_of_Database {
   id_of_Database Database_ = {};
 };
 
+/// Used by joedb: the table Database, for templates.
 struct row_of_Database {
   using Id = id_of_Database;
   using Values = values_of_Database;
@@ -316,9 +349,11 @@ struct row_of_Database {
   }
 };
 
+/// A value for each field of std. Owns its strings.
 struct values_of_std {
 };
 
+/// Used by joedb: the table std, for templates.
 struct row_of_std {
   using Id = id_of_std;
   using Values = values_of_std;
@@ -333,10 +368,12 @@ struct row_of_std {
   }
 };
 
+/// A value for each field of joedb. Owns its strings.
 struct values_of_joedb {
   std::int8_t std_ = {};
 };
 
+/// Used by joedb: the table joedb, for templates.
 struct row_of_joedb {
   using Id = id_of_joedb;
   using Values = values_of_joedb;
@@ -354,10 +391,12 @@ struct row_of_joedb {
   }
 };
 
+/// A value for each field of _. Owns its strings.
 struct values_of__ {
   std::int8_t _ = {};
 };
 
+/// Used by joedb: the table _, for templates.
 struct row_of__ {
   using Id = id_of__;
   using Values = values_of__;
@@ -375,9 +414,11 @@ struct row_of__ {
   }
 };
 
+/// A value for each field of vector. Owns its strings.
 struct values_of_vector {
 };
 
+/// Used by joedb: the table vector, for templates.
 struct row_of_vector {
   using Id = id_of_vector;
   using Values = values_of_vector;
@@ -392,9 +433,11 @@ struct row_of_vector {
   }
 };
 
+/// A value for each field of at. Owns its strings.
 struct values_of_at {
 };
 
+/// Used by joedb: the table at, for templates.
 struct row_of_at {
   using Id = id_of_at;
   using Values = values_of_at;
@@ -409,6 +452,7 @@ struct row_of_at {
   }
 };
 
+/// A value for each field of conf. Owns its strings.
 struct values_of_conf {
   std::string conf_table = {};
   std::int32_t index_of_by_class = {};
@@ -417,6 +461,7 @@ struct values_of_conf {
   std::string journal = {};
 };
 
+/// Used by joedb: the table conf, for templates.
 struct row_of_conf {
   using Id = id_of_conf;
   using Values = values_of_conf;
@@ -446,6 +491,7 @@ struct row_of_conf {
   }
 };
 
+/// A value for each field of macro. Owns its strings.
 struct values_of_macro {
   std::int32_t NULL = {};
   std::string EOF = {};
@@ -460,6 +506,7 @@ struct values_of_macro {
   std::int32_t defined = {};
 };
 
+/// Used by joedb: the table macro, for templates.
 struct row_of_macro {
   using Id = id_of_macro;
   using Values = values_of_macro;
@@ -507,10 +554,12 @@ struct row_of_macro {
   }
 };
 
+/// A value for each field of SEEK_SET. Owns its strings.
 struct values_of_SEEK_SET {
   id_of_SEEK_SET BUFSIZ = {};
 };
 
+/// Used by joedb: the table SEEK_SET, for templates.
 struct row_of_SEEK_SET {
   using Id = id_of_SEEK_SET;
   using Values = values_of_SEEK_SET;
@@ -528,27 +577,34 @@ struct row_of_SEEK_SET {
   }
 };
 
+/// What get_index_of_by_class() returns: pairs of key and id, by key.
 using index_of_by_class = joedb::Typed_Index<id_of_class, joedb::Typed_Field<id_of_class, 12>, joedb::Typed_Field<std::string, 1>, joedb::Typed_Field<std::int32_t, 15>>;
+/// What find_by_class() returns: ids, for loops.
 using range_of_by_class = index_of_by_class::Range;
 
+/// What get_index_of__() returns: pairs of key and id, by key.
 using index_of__ = joedb::Typed_Index<id_of__, joedb::Typed_Field<std::int8_t, 1>>;
+/// What find__() returns: ids, for loops.
 using range_of__ = index_of__::Range;
 
+/// What get_index_of_M_PI() returns: pairs of key and id, by key.
 using index_of_M_PI = joedb::Typed_Index<id_of_macro, joedb::Typed_Field<std::int32_t, 1>, joedb::Typed_Field<std::string, 2>, joedb::Typed_Field<double, 4>, joedb::Typed_Field<std::int32_t, 10>>;
+/// What find_M_PI() returns: ids, for loops.
 using range_of_M_PI = index_of_M_PI::Range;
 
 class Readonly_Database;
 
-// What can be read. The functions throw joedb::Exception for a record that is not in use.
-// joedb/history/typed_history.h has the rules of observers, live queries and histories.
+/// What can be read. The functions throw joedb::Exception for a record that is not in use.
+/// joedb/history/typed_history.h has the rules of observers, live queries and histories.
 class Database : public joedb::Typed_History {
  public:
   Database() = default;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
   using Typed_Database::get_untyped;
+  /// Used by joedb: what joedbc knows of the schema.
   [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         "\001\005class"
@@ -617,625 +673,789 @@ class Database : public joedb::Typed_History {
              {"M_PI", joedb::Table_Id(11), {joedb::Field_Id(1), joedb::Field_Id(2), joedb::Field_Id(4), joedb::Field_Id(10)}, false, "hard_names"}}, false, false};
   }
 
-  // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
+  /// A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
   Readonly_Database at(joedb::Moment moment) const;
 
   // class: default string, default_ string, int int32, id int32, value int32, add_row int32, assign int32, schema int32, journal blob, data string, untyped boolean, id_of_class references class, class_table_ int32, engine_ int32, store_ int32, table int32, size int32, function int32
+
+  /// Names that are keywords of C++, or that generated code uses itself.
+  /// All records of class, in insertion order.
   container_of_class get_class_table() const {
     return class_table_.records_in_order();
   }
+  /// No record of class: null.
   static id_of_class null_class() { return id_of_class(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_class id) const { return class_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_class next(id_of_class id) const { return class_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_class previous(id_of_class id) const { return class_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_class> sorted_class(Compare is_before) const {
     return sorted(class_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_class> history(id_of_class id) const {
     return Typed_History::versions<row_of_class>(id.get_record_id());
   }
+  /// The changes of class in a transaction of changes().
   static joedb::Typed_Changes<row_of_class> changes_of_class(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_class>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_class_updated(Function f) const {
     return Typed_History::on_updated<row_of_class>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_class_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_class>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_class_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_class>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_class> live_class(Predicate predicate) const {
     return Typed_History::live<row_of_class>(std::move(predicate));
   }
+  /// class.default: string
   joedb::String get_default(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.default_.get(id.get_id());
   }
+  /// class.default_: string
   joedb::String get_default_(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.default__.get(id.get_id());
   }
+  /// class.int: int32
   std::int32_t get_int(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.int_.get(id.get_id());
   }
+  /// class.id: int32
   std::int32_t get_id(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.id_.get(id.get_id());
   }
+  /// class.value: int32
   std::int32_t get_value(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.value_.get(id.get_id());
   }
+  /// class.add_row: int32
   std::int32_t get_add_row(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.add_row_.get(id.get_id());
   }
+  /// class.assign: int32
   std::int32_t get_assign(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.assign_.get(id.get_id());
   }
+  /// class.schema: int32
   std::int32_t get_schema(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.schema_.get(id.get_id());
   }
+  /// class.journal: blob
   joedb::Blob get_journal(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.journal_.get(id.get_id());
   }
+  /// class.data: string
   joedb::String get_data(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.data_.get(id.get_id());
   }
+  /// class.untyped: boolean
   bool get_untyped(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.untyped_.get(id.get_id());
   }
+  /// class.id_of_class: references class
   id_of_class get_id_of_class(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.id_of_class_.get(id.get_id());
   }
+  /// class.class_table_: int32
   std::int32_t get_class_table_(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.class_table__.get(id.get_id());
   }
+  /// class.engine_: int32
   std::int32_t get_engine_(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.engine__.get(id.get_id());
   }
+  /// class.store_: int32
   std::int32_t get_store_(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.store__.get(id.get_id());
   }
+  /// class.table: int32
   std::int32_t get_table(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.table_.get(id.get_id());
   }
+  /// class.size: int32
   std::int32_t get_size(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.size_.get(id.get_id());
   }
+  /// class.function: int32
   std::int32_t get_function(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
     return class_table_.function_.get(id.get_id());
   }
 
   // class_table
+
+  /// All records of class_table, in insertion order.
   container_of_class_table get_class_table_table() const {
     return class_table_table_.records_in_order();
   }
+  /// No record of class_table: null.
   static id_of_class_table null_class_table() { return id_of_class_table(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_class_table id) const { return class_table_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_class_table next(id_of_class_table id) const { return class_table_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_class_table previous(id_of_class_table id) const { return class_table_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_class_table> sorted_class_table(Compare is_before) const {
     return sorted(class_table_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_class_table> history(id_of_class_table id) const {
     return Typed_History::versions<row_of_class_table>(id.get_record_id());
   }
+  /// The changes of class_table in a transaction of changes().
   static joedb::Typed_Changes<row_of_class_table> changes_of_class_table(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_class_table>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_class_table_updated(Function f) const {
     return Typed_History::on_updated<row_of_class_table>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_class_table_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_class_table>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_class_table_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_class_table>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_class_table> live_class_table(Predicate predicate) const {
     return Typed_History::live<row_of_class_table>(std::move(predicate));
   }
 
   // engine
+
+  /// All records of engine, in insertion order.
   container_of_engine get_engine_table() const {
     return engine_table_.records_in_order();
   }
+  /// No record of engine: null.
   static id_of_engine null_engine() { return id_of_engine(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_engine id) const { return engine_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_engine next(id_of_engine id) const { return engine_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_engine previous(id_of_engine id) const { return engine_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_engine> sorted_engine(Compare is_before) const {
     return sorted(engine_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_engine> history(id_of_engine id) const {
     return Typed_History::versions<row_of_engine>(id.get_record_id());
   }
+  /// The changes of engine in a transaction of changes().
   static joedb::Typed_Changes<row_of_engine> changes_of_engine(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_engine>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_engine_updated(Function f) const {
     return Typed_History::on_updated<row_of_engine>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_engine_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_engine>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_engine_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_engine>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_engine> live_engine(Predicate predicate) const {
     return Typed_History::live<row_of_engine>(std::move(predicate));
   }
 
   // Database: Database references Database
+
+  /// All records of Database, in insertion order.
   container_of_Database get_Database_table() const {
     return Database_table_.records_in_order();
   }
+  /// No record of Database: null.
   static id_of_Database null_Database() { return id_of_Database(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_Database id) const { return Database_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_Database next(id_of_Database id) const { return Database_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_Database previous(id_of_Database id) const { return Database_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_Database> sorted_Database(Compare is_before) const {
     return sorted(Database_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_Database> history(id_of_Database id) const {
     return Typed_History::versions<row_of_Database>(id.get_record_id());
   }
+  /// The changes of Database in a transaction of changes().
   static joedb::Typed_Changes<row_of_Database> changes_of_Database(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_Database>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_Database_updated(Function f) const {
     return Typed_History::on_updated<row_of_Database>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_Database_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_Database>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_Database_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_Database>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_Database> live_Database(Predicate predicate) const {
     return Typed_History::live<row_of_Database>(std::move(predicate));
   }
+  /// Database.Database: references Database
   id_of_Database get_Database(id_of_Database id) const {
     Database_table_.require_used(id.get_record_id());
     return Database_table_.Database_.get(id.get_id());
   }
 
   // std
+
+  /// All records of std, in insertion order.
   container_of_std get_std_table() const {
     return std_table_.records_in_order();
   }
+  /// No record of std: null.
   static id_of_std null_std() { return id_of_std(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_std id) const { return std_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_std next(id_of_std id) const { return std_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_std previous(id_of_std id) const { return std_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_std> sorted_std(Compare is_before) const {
     return sorted(std_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_std> history(id_of_std id) const {
     return Typed_History::versions<row_of_std>(id.get_record_id());
   }
+  /// The changes of std in a transaction of changes().
   static joedb::Typed_Changes<row_of_std> changes_of_std(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_std>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_std_updated(Function f) const {
     return Typed_History::on_updated<row_of_std>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_std_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_std>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_std_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_std>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_std> live_std(Predicate predicate) const {
     return Typed_History::live<row_of_std>(std::move(predicate));
   }
 
   // joedb: std int8
+
+  /// All records of joedb, in insertion order.
   container_of_joedb get_joedb_table() const {
     return joedb_table_.records_in_order();
   }
+  /// No record of joedb: null.
   static id_of_joedb null_joedb() { return id_of_joedb(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_joedb id) const { return joedb_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_joedb next(id_of_joedb id) const { return joedb_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_joedb previous(id_of_joedb id) const { return joedb_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_joedb> sorted_joedb(Compare is_before) const {
     return sorted(joedb_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_joedb> history(id_of_joedb id) const {
     return Typed_History::versions<row_of_joedb>(id.get_record_id());
   }
+  /// The changes of joedb in a transaction of changes().
   static joedb::Typed_Changes<row_of_joedb> changes_of_joedb(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_joedb>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_joedb_updated(Function f) const {
     return Typed_History::on_updated<row_of_joedb>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_joedb_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_joedb>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_joedb_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_joedb>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_joedb> live_joedb(Predicate predicate) const {
     return Typed_History::live<row_of_joedb>(std::move(predicate));
   }
+  /// joedb.std: int8
   std::int8_t get_std(id_of_joedb id) const {
     joedb_table_.require_used(id.get_record_id());
     return joedb_table_.std_.get(id.get_id());
   }
 
   // _: _ int8
+
+  /// All records of _, in insertion order.
   container_of__ get___table() const {
     return __table_.records_in_order();
   }
+  /// No record of _: null.
   static id_of__ null__() { return id_of__(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of__ id) const { return __table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of__ next(id_of__ id) const { return __table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of__ previous(id_of__ id) const { return __table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of__> sorted__(Compare is_before) const {
     return sorted(__table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of__> history(id_of__ id) const {
     return Typed_History::versions<row_of__>(id.get_record_id());
   }
+  /// The changes of _ in a transaction of changes().
   static joedb::Typed_Changes<row_of__> changes_of__(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of__>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on___updated(Function f) const {
     return Typed_History::on_updated<row_of__>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on___inserted(Function f) const {
     return Typed_History::on_inserted<row_of__>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on___deleted(Function f) const {
     return Typed_History::on_deleted<row_of__>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of__> live__(Predicate predicate) const {
     return Typed_History::live<row_of__>(std::move(predicate));
   }
+  /// _._: int8
   std::int8_t get__(id_of__ id) const {
     __table_.require_used(id.get_record_id());
     return __table_.__.get(id.get_id());
   }
 
   // vector
+
+  /// All records of vector, in insertion order.
   container_of_vector get_vector_table() const {
     return vector_table_.records_in_order();
   }
+  /// No record of vector: null.
   static id_of_vector null_vector() { return id_of_vector(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_vector id) const { return vector_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_vector next(id_of_vector id) const { return vector_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_vector previous(id_of_vector id) const { return vector_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_vector> sorted_vector(Compare is_before) const {
     return sorted(vector_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_vector> history(id_of_vector id) const {
     return Typed_History::versions<row_of_vector>(id.get_record_id());
   }
+  /// The changes of vector in a transaction of changes().
   static joedb::Typed_Changes<row_of_vector> changes_of_vector(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_vector>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_vector_updated(Function f) const {
     return Typed_History::on_updated<row_of_vector>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_vector_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_vector>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_vector_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_vector>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_vector> live_vector(Predicate predicate) const {
     return Typed_History::live<row_of_vector>(std::move(predicate));
   }
 
   // at
+
+  /// All records of at, in insertion order.
   container_of_at get_at_table() const {
     return at_table_.records_in_order();
   }
+  /// No record of at: null.
   static id_of_at null_at() { return id_of_at(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_at id) const { return at_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_at next(id_of_at id) const { return at_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_at previous(id_of_at id) const { return at_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_at> sorted_at(Compare is_before) const {
     return sorted(at_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_at> history(id_of_at id) const {
     return Typed_History::versions<row_of_at>(id.get_record_id());
   }
+  /// The changes of at in a transaction of changes().
   static joedb::Typed_Changes<row_of_at> changes_of_at(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_at>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_at_updated(Function f) const {
     return Typed_History::on_updated<row_of_at>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_at_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_at>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_at_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_at>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_at> live_at(Predicate predicate) const {
     return Typed_History::live<row_of_at>(std::move(predicate));
   }
 
   // conf: conf_table string, index_of_by_class int32, untyped_ int32, data blob, journal string
+
+  /// All records of conf, in insertion order.
   container_of_conf get_conf_table() const {
     return conf_table_.records_in_order();
   }
+  /// No record of conf: null.
   static id_of_conf null_conf() { return id_of_conf(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_conf id) const { return conf_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_conf next(id_of_conf id) const { return conf_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_conf previous(id_of_conf id) const { return conf_table_.previous(id); }
+  /// The only record of conf.
   static id_of_conf the_conf() { return id_of_conf(0); }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_conf> history(id_of_conf id) const {
     return Typed_History::versions<row_of_conf>(id.get_record_id());
   }
+  /// The changes of conf in a transaction of changes().
   static joedb::Typed_Changes<row_of_conf> changes_of_conf(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_conf>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_conf_updated(Function f) const {
     return Typed_History::on_updated<row_of_conf>(std::move(f));
   }
+  /// conf.conf_table: string
   joedb::String get_conf_table(id_of_conf id) const {
     conf_table_.require_used(id.get_record_id());
     return conf_table_.conf_table_.get(id.get_id());
   }
+  /// conf.index_of_by_class: int32
   std::int32_t get_index_of_by_class(id_of_conf id) const {
     conf_table_.require_used(id.get_record_id());
     return conf_table_.index_of_by_class_.get(id.get_id());
   }
+  /// conf.untyped_: int32
   std::int32_t get_untyped_(id_of_conf id) const {
     conf_table_.require_used(id.get_record_id());
     return conf_table_.untyped__.get(id.get_id());
   }
+  /// conf.untyped_ of the only record: int32
   std::int32_t get_untyped_() const { return get_untyped_(the_conf()); }
+  /// conf.data: blob
   joedb::Blob get_data(id_of_conf id) const {
     conf_table_.require_used(id.get_record_id());
     return conf_table_.data_.get(id.get_id());
   }
+  /// conf.journal: string
   joedb::String get_journal(id_of_conf id) const {
     conf_table_.require_used(id.get_record_id());
     return conf_table_.journal_.get(id.get_id());
   }
 
   // macro: NULL int32, EOF string, INT_MAX int64, I float64, st_atime int64, stdin boolean, errno int32, linux int32, assert int32, major int32, defined int32
+
+  /// All records of macro, in insertion order.
   container_of_macro get_macro_table() const {
     return macro_table_.records_in_order();
   }
+  /// No record of macro: null.
   static id_of_macro null_macro() { return id_of_macro(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_macro id) const { return macro_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_macro next(id_of_macro id) const { return macro_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_macro previous(id_of_macro id) const { return macro_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_macro> sorted_macro(Compare is_before) const {
     return sorted(macro_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_macro> history(id_of_macro id) const {
     return Typed_History::versions<row_of_macro>(id.get_record_id());
   }
+  /// The changes of macro in a transaction of changes().
   static joedb::Typed_Changes<row_of_macro> changes_of_macro(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_macro>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_macro_updated(Function f) const {
     return Typed_History::on_updated<row_of_macro>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_macro_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_macro>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_macro_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_macro>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_macro> live_macro(Predicate predicate) const {
     return Typed_History::live<row_of_macro>(std::move(predicate));
   }
+  /// macro.NULL: int32
   std::int32_t get_NULL(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.NULL_.get(id.get_id());
   }
+  /// macro.EOF: string
   joedb::String get_EOF(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.EOF_.get(id.get_id());
   }
+  /// macro.INT_MAX: int64
   std::int64_t get_INT_MAX(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.INT_MAX_.get(id.get_id());
   }
+  /// macro.I: float64
   double get_I(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.I_.get(id.get_id());
   }
+  /// macro.st_atime: int64
   std::int64_t get_st_atime(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.st_atime_.get(id.get_id());
   }
+  /// macro.stdin: boolean
   bool get_stdin(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.stdin_.get(id.get_id());
   }
+  /// macro.errno: int32
   std::int32_t get_errno(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.errno_.get(id.get_id());
   }
+  /// macro.linux: int32
   std::int32_t get_linux(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.linux_.get(id.get_id());
   }
+  /// macro.assert: int32
   std::int32_t get_assert(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.assert_.get(id.get_id());
   }
+  /// macro.major: int32
   std::int32_t get_major(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.major_.get(id.get_id());
   }
+  /// macro.defined: int32
   std::int32_t get_defined(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
     return macro_table_.defined_.get(id.get_id());
   }
 
   // SEEK_SET: BUFSIZ references SEEK_SET
+
+  /// All records of SEEK_SET, in insertion order.
   container_of_SEEK_SET get_SEEK_SET_table() const {
     return SEEK_SET_table_.records_in_order();
   }
+  /// No record of SEEK_SET: null.
   static id_of_SEEK_SET null_SEEK_SET() { return id_of_SEEK_SET(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_SEEK_SET id) const { return SEEK_SET_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_SEEK_SET next(id_of_SEEK_SET id) const { return SEEK_SET_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_SEEK_SET previous(id_of_SEEK_SET id) const { return SEEK_SET_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_SEEK_SET> sorted_SEEK_SET(Compare is_before) const {
     return sorted(SEEK_SET_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_SEEK_SET> history(id_of_SEEK_SET id) const {
     return Typed_History::versions<row_of_SEEK_SET>(id.get_record_id());
   }
+  /// The changes of SEEK_SET in a transaction of changes().
   static joedb::Typed_Changes<row_of_SEEK_SET> changes_of_SEEK_SET(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_SEEK_SET>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_SEEK_SET_updated(Function f) const {
     return Typed_History::on_updated<row_of_SEEK_SET>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_SEEK_SET_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_SEEK_SET>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_SEEK_SET_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_SEEK_SET>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_SEEK_SET> live_SEEK_SET(Predicate predicate) const {
     return Typed_History::live<row_of_SEEK_SET>(std::move(predicate));
   }
+  /// SEEK_SET.BUFSIZ: references SEEK_SET
   id_of_SEEK_SET get_BUFSIZ(id_of_SEEK_SET id) const {
     SEEK_SET_table_.require_used(id.get_record_id());
     return SEEK_SET_table_.BUFSIZ_.get(id.get_id());
   }
 
   // by_class: index of class by id_of_class, default, store_
+
+  /// The records with this key, by id.
   range_of_by_class find_by_class(id_of_class the_id_of_class,
                                   std::string_view default_,
                                   joedb::No_Narrowing<std::int32_t> store__) const {
     return by_class_index_.range({the_id_of_class, default_, store__});
   }
+  /// All records with a key, by id_of_class, default, store_.
   const index_of_by_class& get_index_of_by_class() const { return by_class_index_; }
+  /// The next record by id_of_class, default, store_; null after the last one.
   id_of_class next_by_class(id_of_class id) const { return by_class_index_.next(id); }
+  /// The previous record by id_of_class, default, store_; null before the first one.
   id_of_class previous_by_class(id_of_class id) const {
     return by_class_index_.previous(id);
   }
-  // From one key to another one, both included.
+  /// The records from one key to another one, both included, kept up to date after each commit.
   joedb::Live_Query<id_of_class> live_by_class(
       const index_of_by_class::Wanted& from, const index_of_by_class::Wanted& to) const {
     return Typed_History::live_range<row_of_class>(
@@ -1245,15 +1465,20 @@ class Database : public joedb::Typed_History {
   }
 
   // _: unique index of _ by _
+
+  /// The record with this key, or null.
   id_of__ find__(joedb::No_Narrowing<std::int8_t> _) const {
     return __index_.first({_});
   }
+  /// All records with a key, by _.
   const index_of__& get_index_of__() const { return __index_; }
+  /// The next record by _; null after the last one.
   id_of__ next__(id_of__ id) const { return __index_.next(id); }
+  /// The previous record by _; null before the first one.
   id_of__ previous__(id_of__ id) const {
     return __index_.previous(id);
   }
-  // From one key to another one, both included.
+  /// The records from one key to another one, both included, kept up to date after each commit.
   joedb::Live_Query<id_of__> live__(
       const index_of__::Wanted& from, const index_of__::Wanted& to) const {
     return Typed_History::live_range<row_of__>(
@@ -1263,18 +1488,23 @@ class Database : public joedb::Typed_History {
   }
 
   // M_PI: index of macro by NULL, EOF, I, major
+
+  /// The records with this key, by id.
   range_of_M_PI find_M_PI(joedb::No_Narrowing<std::int32_t> NULL,
                           std::string_view EOF,
                           joedb::No_Narrowing<double> I,
                           joedb::No_Narrowing<std::int32_t> major) const {
     return M_PI_index_.range({NULL, EOF, I, major});
   }
+  /// All records with a key, by NULL, EOF, I, major.
   const index_of_M_PI& get_index_of_M_PI() const { return M_PI_index_; }
+  /// The next record by NULL, EOF, I, major; null after the last one.
   id_of_macro next_M_PI(id_of_macro id) const { return M_PI_index_.next(id); }
+  /// The previous record by NULL, EOF, I, major; null before the first one.
   id_of_macro previous_M_PI(id_of_macro id) const {
     return M_PI_index_.previous(id);
   }
-  // From one key to another one, both included.
+  /// The records from one key to another one, both included, kept up to date after each commit.
   joedb::Live_Query<id_of_macro> live_M_PI(
       const index_of_M_PI::Wanted& from, const index_of_M_PI::Wanted& to) const {
     return Typed_History::live_range<row_of_macro>(
@@ -1395,11 +1625,11 @@ class Database : public joedb::Typed_History {
   }
 };
 
-// A database in a file that is read once.
+/// A database in a file that is read once.
 class Readonly_Database : public joedb::Typed_Reader<Database> {
  public:
   using Typed_Reader::Typed_Reader;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Readonly_Database(const Readonly_Database&) = delete;
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
@@ -1408,64 +1638,68 @@ inline Readonly_Database Database::at(joedb::Moment moment) const {
   return Readonly_Database(Typed_Database::file(), moment);
 }
 
-// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
+/// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
+  /// Opens the file, and upgrades its schema. The file must outlive this object.
   explicit Writable_Database(joedb::Abstract_File& file,
                              const joedb::Journal_Options& options = {})
       : Typed_Writer(file, options) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Writable_Database(const Writable_Database&) = delete;
   Writable_Database& operator=(const Writable_Database&) = delete;
   using Database::get_journal;
   using Typed_Writer::get_journal;
 
-  // Written by you; called once for each file, when its schema gets `custom update`.
+  /// Written by you; called once for each file, when its schema gets `custom update`.
   static void update(Writable_Database& db);
 
-  // Written by you; called once for each file, when its schema gets `custom erase`.
+  /// Written by you; called once for each file, when its schema gets `custom erase`.
   static void erase(Writable_Database& db);
 
-  // Written by you; called once for each file, when its schema gets `custom add_row`.
+  /// Written by you; called once for each file, when its schema gets `custom add_row`.
   static void add_row(Writable_Database& db);
 
-  // Written by you; called once for each file, when its schema gets `custom assign`.
+  /// Written by you; called once for each file, when its schema gets `custom assign`.
   static void assign(Writable_Database& db);
 
-  // Written by you; called once for each file, when its schema gets `custom upgrade`.
+  /// Written by you; called once for each file, when its schema gets `custom upgrade`.
   static void upgrade(Writable_Database& db);
 
-  // Written by you; called once for each file, when its schema gets `custom assert`.
+  /// Written by you; called once for each file, when its schema gets `custom assert`.
   static void assert(Writable_Database& db);
 
-  // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  /// Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
   [[nodiscard]] joedb::Plan undo_transaction(
       joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo_transaction(store, {position, conflicts, false});
     });
   }
-  // An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
-  // transaction is complete, and has no checkpoint yet.
+  /// An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
+  /// transaction is complete, and has no checkpoint yet.
   [[nodiscard]] joedb::Plan undo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo(store, {author, conflicts, false});
     });
   }
+  /// Takes the last undo() back.
   [[nodiscard]] joedb::Plan redo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::redo(store, {author, conflicts, false});
     });
   }
+  /// True if there is something to undo.
   bool can_undo(const std::string& author = {}) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::can_undo(store, {author, {}, false});
     });
   }
+  /// True if there is something to redo.
   bool can_redo(const std::string& author = {}) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::can_redo(store, {author, {}, false});
@@ -1473,7 +1707,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // class
+  /// A new record of class with default values: 0, "", false, null.
   id_of_class new_class() { return Typed_Writer::add_row(class_table_); }
+  /// A new record of class with a value for each field.
   id_of_class new_class(std::string_view default_,
                         std::string_view default__,
                         joedb::No_Narrowing<std::int32_t> int_,
@@ -1535,7 +1771,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new_class({.field = value}), or new_class(values).
+  /// new_class({.field = value}): a new record; a field without a value gets its initial value.
   id_of_class new_class(const arguments_of_class& values) {
     return new_class(values.default_,
                      values.default__,
@@ -1556,6 +1792,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                      values.size,
                      values.function);
   }
+  /// A new record of class with these values.
   template <std::derived_from<values_of_class> Values>
   id_of_class new_class(const Values& values) {
     return new_class(values.default_,
@@ -1577,156 +1814,197 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                      values.size,
                      values.function);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_class(id_of_class id) {
     Typed_Writer::add_row_at(class_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_class new_vector_of_class(std::size_t size) {
     return Typed_Writer::add_vector(class_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_class(id_of_class id) { Typed_Writer::erase(class_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_class(id_of_class id, std::size_t size) {
     Typed_Writer::erase_vector(class_table_, id, size);
   }
+  /// Deletes all records of class.
   void clear_class_table() { Typed_Writer::erase_all(class_table_); }
+  /// Sets class.default: string
   void set_default(id_of_class id, std::string_view value) {
     Typed_Writer::update(class_table_, class_table_.default_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.default of `size` records in place.
   template <class Function>
   void update_vector_of_default(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.default_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.default_: string
   void set_default_(id_of_class id, std::string_view value) {
     Typed_Writer::update(class_table_, class_table_.default__, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.default_ of `size` records in place.
   template <class Function>
   void update_vector_of_default_(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.default__,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.int: int32
   void set_int(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.int_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.int of `size` records in place.
   template <class Function>
   void update_vector_of_int(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.int_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.id: int32
   void set_id(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.id_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.id of `size` records in place.
   template <class Function>
   void update_vector_of_id(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.id_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.value: int32
   void set_value(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.value_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.value of `size` records in place.
   template <class Function>
   void update_vector_of_value(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.value_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.add_row: int32
   void set_add_row(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.add_row_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.add_row of `size` records in place.
   template <class Function>
   void update_vector_of_add_row(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.add_row_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.assign: int32
   void set_assign(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.assign_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.assign of `size` records in place.
   template <class Function>
   void update_vector_of_assign(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.assign_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.schema: int32
   void set_schema(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.schema_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.schema of `size` records in place.
   template <class Function>
   void update_vector_of_schema(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.schema_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.journal: blob
   void set_journal(id_of_class id, joedb::Blob value) {
     Typed_Writer::update(class_table_, class_table_.journal_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.journal of `size` records in place.
   template <class Function>
   void update_vector_of_journal(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.journal_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.data: string
   void set_data(id_of_class id, std::string_view value) {
     Typed_Writer::update(class_table_, class_table_.data_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.data of `size` records in place.
   template <class Function>
   void update_vector_of_data(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.data_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.untyped: boolean
   void set_untyped(id_of_class id, joedb::No_Narrowing<bool> value) {
     Typed_Writer::update(class_table_, class_table_.untyped_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.untyped of `size` records in place.
   template <class Function>
   void update_vector_of_untyped(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.untyped_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.id_of_class: references class
   void set_id_of_class(id_of_class id, id_of_class value) {
     Typed_Writer::update(class_table_, class_table_.id_of_class_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.id_of_class of `size` records in place.
   template <class Function>
   void update_vector_of_id_of_class(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.id_of_class_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.class_table_: int32
   void set_class_table_(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.class_table__, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.class_table_ of `size` records in place.
   template <class Function>
   void update_vector_of_class_table_(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.class_table__,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.engine_: int32
   void set_engine_(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.engine__, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.engine_ of `size` records in place.
   template <class Function>
   void update_vector_of_engine_(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.engine__,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.store_: int32
   void set_store_(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.store__, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.store_ of `size` records in place.
   template <class Function>
   void update_vector_of_store_(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.store__,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.table: int32
   void set_table(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.table_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.table of `size` records in place.
   template <class Function>
   void update_vector_of_table(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.table_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.size: int32
   void set_size(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.size_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.size of `size` records in place.
   template <class Function>
   void update_vector_of_size(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.size_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets class.function: int32
   void set_function(id_of_class id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(class_table_, class_table_.function_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes class.function of `size` records in place.
   template <class Function>
   void update_vector_of_function(id_of_class id, std::size_t size, Function function) {
     Typed_Writer::update_vector(class_table_, class_table_.function_,
@@ -1734,35 +2012,49 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // class_table
+  /// A new record of class_table with default values: 0, "", false, null.
   id_of_class_table new_class_table() { return Typed_Writer::add_row(class_table_table_); }
+  /// A new record with a chosen id, which must be free.
   void insert_class_table(id_of_class_table id) {
     Typed_Writer::add_row_at(class_table_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_class_table new_vector_of_class_table(std::size_t size) {
     return Typed_Writer::add_vector(class_table_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_class_table(id_of_class_table id) { Typed_Writer::erase(class_table_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_class_table(id_of_class_table id, std::size_t size) {
     Typed_Writer::erase_vector(class_table_table_, id, size);
   }
+  /// Deletes all records of class_table.
   void clear_class_table_table() { Typed_Writer::erase_all(class_table_table_); }
 
   // engine
+  /// A new record of engine with default values: 0, "", false, null.
   id_of_engine new_engine() { return Typed_Writer::add_row(engine_table_); }
+  /// A new record with a chosen id, which must be free.
   void insert_engine(id_of_engine id) {
     Typed_Writer::add_row_at(engine_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_engine new_vector_of_engine(std::size_t size) {
     return Typed_Writer::add_vector(engine_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_engine(id_of_engine id) { Typed_Writer::erase(engine_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_engine(id_of_engine id, std::size_t size) {
     Typed_Writer::erase_vector(engine_table_, id, size);
   }
+  /// Deletes all records of engine.
   void clear_engine_table() { Typed_Writer::erase_all(engine_table_); }
 
   // Database
+  /// A new record of Database with default values: 0, "", false, null.
   id_of_Database new_Database() { return Typed_Writer::add_row(Database_table_); }
+  /// A new record of Database with a value for each field.
   id_of_Database new_Database(id_of_Database Database_) {
     return Typed_Writer::add_row(Database_table_,
                    Typed_Writer::assign(Database_table_.Database_, Database_));
@@ -1773,29 +2065,37 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new_Database({.field = value}), or new_Database(values).
+  /// new_Database({.field = value}): a new record; a field without a value gets its initial value.
   template <class = void>
   id_of_Database new_Database(const arguments_of_Database& values) {
     return new_Database(values.Database_);
   }
+  /// A new record of Database with these values.
   template <std::derived_from<values_of_Database> Values>
   id_of_Database new_Database(const Values& values) {
     return new_Database(values.Database_);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_Database(id_of_Database id) {
     Typed_Writer::add_row_at(Database_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_Database new_vector_of_Database(std::size_t size) {
     return Typed_Writer::add_vector(Database_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_Database(id_of_Database id) { Typed_Writer::erase(Database_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_Database(id_of_Database id, std::size_t size) {
     Typed_Writer::erase_vector(Database_table_, id, size);
   }
+  /// Deletes all records of Database.
   void clear_Database_table() { Typed_Writer::erase_all(Database_table_); }
+  /// Sets Database.Database: references Database
   void set_Database(id_of_Database id, id_of_Database value) {
     Typed_Writer::update(Database_table_, Database_table_.Database_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes Database.Database of `size` records in place.
   template <class Function>
   void update_vector_of_Database(id_of_Database id, std::size_t size, Function function) {
     Typed_Writer::update_vector(Database_table_, Database_table_.Database_,
@@ -1803,21 +2103,29 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // std
+  /// A new record of std with default values: 0, "", false, null.
   id_of_std new_std() { return Typed_Writer::add_row(std_table_); }
+  /// A new record with a chosen id, which must be free.
   void insert_std(id_of_std id) {
     Typed_Writer::add_row_at(std_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_std new_vector_of_std(std::size_t size) {
     return Typed_Writer::add_vector(std_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_std(id_of_std id) { Typed_Writer::erase(std_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_std(id_of_std id, std::size_t size) {
     Typed_Writer::erase_vector(std_table_, id, size);
   }
+  /// Deletes all records of std.
   void clear_std_table() { Typed_Writer::erase_all(std_table_); }
 
   // joedb
+  /// A new record of joedb with default values: 0, "", false, null.
   id_of_joedb new_joedb() { return Typed_Writer::add_row(joedb_table_); }
+  /// A new record of joedb with a value for each field.
   id_of_joedb new_joedb(joedb::No_Narrowing<std::int8_t> std_) {
     return Typed_Writer::add_row(joedb_table_,
                    Typed_Writer::assign(joedb_table_.std_, std_));
@@ -1828,29 +2136,37 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new_joedb({.field = value}), or new_joedb(values).
+  /// new_joedb({.field = value}): a new record; a field without a value gets its initial value.
   template <class = void>
   id_of_joedb new_joedb(const arguments_of_joedb& values) {
     return new_joedb(values.std_);
   }
+  /// A new record of joedb with these values.
   template <std::derived_from<values_of_joedb> Values>
   id_of_joedb new_joedb(const Values& values) {
     return new_joedb(values.std_);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_joedb(id_of_joedb id) {
     Typed_Writer::add_row_at(joedb_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_joedb new_vector_of_joedb(std::size_t size) {
     return Typed_Writer::add_vector(joedb_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_joedb(id_of_joedb id) { Typed_Writer::erase(joedb_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_joedb(id_of_joedb id, std::size_t size) {
     Typed_Writer::erase_vector(joedb_table_, id, size);
   }
+  /// Deletes all records of joedb.
   void clear_joedb_table() { Typed_Writer::erase_all(joedb_table_); }
+  /// Sets joedb.std: int8
   void set_std(id_of_joedb id, joedb::No_Narrowing<std::int8_t> value) {
     Typed_Writer::update(joedb_table_, joedb_table_.std_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes joedb.std of `size` records in place.
   template <class Function>
   void update_vector_of_std(id_of_joedb id, std::size_t size, Function function) {
     Typed_Writer::update_vector(joedb_table_, joedb_table_.std_,
@@ -1858,7 +2174,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // _
+  /// A new record of _ with default values: 0, "", false, null.
   id_of__ new__() { return Typed_Writer::add_row(__table_); }
+  /// A new record of _ with a value for each field.
   id_of__ new__(joedb::No_Narrowing<std::int8_t> _) {
     return Typed_Writer::add_row(__table_,
                    Typed_Writer::assign(__table_.__, _));
@@ -1869,29 +2187,37 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new__({.field = value}), or new__(values).
+  /// new__({.field = value}): a new record; a field without a value gets its initial value.
   template <class = void>
   id_of__ new__(const arguments_of__& values) {
     return new__(values._);
   }
+  /// A new record of _ with these values.
   template <std::derived_from<values_of__> Values>
   id_of__ new__(const Values& values) {
     return new__(values._);
   }
+  /// A new record with a chosen id, which must be free.
   void insert__(id_of__ id) {
     Typed_Writer::add_row_at(__table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of__ new_vector_of__(std::size_t size) {
     return Typed_Writer::add_vector(__table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete__(id_of__ id) { Typed_Writer::erase(__table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of__(id_of__ id, std::size_t size) {
     Typed_Writer::erase_vector(__table_, id, size);
   }
+  /// Deletes all records of _.
   void clear___table() { Typed_Writer::erase_all(__table_); }
+  /// Sets _._: int8
   void set__(id_of__ id, joedb::No_Narrowing<std::int8_t> value) {
     Typed_Writer::update(__table_, __table_.__, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes _._ of `size` records in place.
   template <class Function>
   void update_vector_of__(id_of__ id, std::size_t size, Function function) {
     Typed_Writer::update_vector(__table_, __table_.__,
@@ -1899,53 +2225,73 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // vector
+  /// A new record of vector with default values: 0, "", false, null.
   id_of_vector new_vector() { return Typed_Writer::add_row(vector_table_); }
+  /// A new record with a chosen id, which must be free.
   void insert_vector(id_of_vector id) {
     Typed_Writer::add_row_at(vector_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_vector new_vector_of_vector(std::size_t size) {
     return Typed_Writer::add_vector(vector_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_vector(id_of_vector id) { Typed_Writer::erase(vector_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_vector(id_of_vector id, std::size_t size) {
     Typed_Writer::erase_vector(vector_table_, id, size);
   }
+  /// Deletes all records of vector.
   void clear_vector_table() { Typed_Writer::erase_all(vector_table_); }
 
   // at
+  /// A new record of at with default values: 0, "", false, null.
   id_of_at new_at() { return Typed_Writer::add_row(at_table_); }
+  /// A new record with a chosen id, which must be free.
   void insert_at(id_of_at id) {
     Typed_Writer::add_row_at(at_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_at new_vector_of_at(std::size_t size) {
     return Typed_Writer::add_vector(at_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_at(id_of_at id) { Typed_Writer::erase(at_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_at(id_of_at id, std::size_t size) {
     Typed_Writer::erase_vector(at_table_, id, size);
   }
+  /// Deletes all records of at.
   void clear_at_table() { Typed_Writer::erase_all(at_table_); }
 
   // conf
+  /// Sets conf.conf_table: string
   void set_conf_table(id_of_conf id, std::string_view value) {
     Typed_Writer::update(conf_table_, conf_table_.conf_table_, id.get_record_id(), value);
   }
+  /// Sets conf.index_of_by_class: int32
   void set_index_of_by_class(id_of_conf id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(conf_table_, conf_table_.index_of_by_class_, id.get_record_id(), value);
   }
+  /// Sets conf.untyped_: int32
   void set_untyped_(id_of_conf id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(conf_table_, conf_table_.untyped__, id.get_record_id(), value);
   }
+  /// Sets conf.untyped_ of the only record: int32
   void set_untyped_(joedb::No_Narrowing<std::int32_t> value) { set_untyped_(the_conf(), value); }
+  /// Sets conf.data: blob
   void set_data(id_of_conf id, joedb::Blob value) {
     Typed_Writer::update(conf_table_, conf_table_.data_, id.get_record_id(), value);
   }
+  /// Sets conf.journal: string
   void set_journal(id_of_conf id, std::string_view value) {
     Typed_Writer::update(conf_table_, conf_table_.journal_, id.get_record_id(), value);
   }
 
   // macro
+  /// A new record of macro with default values: 0, "", false, null.
   id_of_macro new_macro() { return Typed_Writer::add_row(macro_table_); }
+  /// A new record of macro with a value for each field.
   id_of_macro new_macro(joedb::No_Narrowing<std::int32_t> NULL,
                         std::string_view EOF,
                         joedb::No_Narrowing<std::int64_t> INT_MAX,
@@ -1986,7 +2332,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new_macro({.field = value}), or new_macro(values).
+  /// new_macro({.field = value}): a new record; a field without a value gets its initial value.
   id_of_macro new_macro(const arguments_of_macro& values) {
     return new_macro(values.NULL,
                      values.EOF,
@@ -2000,6 +2346,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                      values.major,
                      values.defined);
   }
+  /// A new record of macro with these values.
   template <std::derived_from<values_of_macro> Values>
   id_of_macro new_macro(const Values& values) {
     return new_macro(values.NULL,
@@ -2014,100 +2361,127 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
                      values.major,
                      values.defined);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_macro(id_of_macro id) {
     Typed_Writer::add_row_at(macro_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_macro new_vector_of_macro(std::size_t size) {
     return Typed_Writer::add_vector(macro_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_macro(id_of_macro id) { Typed_Writer::erase(macro_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_macro(id_of_macro id, std::size_t size) {
     Typed_Writer::erase_vector(macro_table_, id, size);
   }
+  /// Deletes all records of macro.
   void clear_macro_table() { Typed_Writer::erase_all(macro_table_); }
+  /// Sets macro.NULL: int32
   void set_NULL(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(macro_table_, macro_table_.NULL_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.NULL of `size` records in place.
   template <class Function>
   void update_vector_of_NULL(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.NULL_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.EOF: string
   void set_EOF(id_of_macro id, std::string_view value) {
     Typed_Writer::update(macro_table_, macro_table_.EOF_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.EOF of `size` records in place.
   template <class Function>
   void update_vector_of_EOF(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.EOF_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.INT_MAX: int64
   void set_INT_MAX(id_of_macro id, joedb::No_Narrowing<std::int64_t> value) {
     Typed_Writer::update(macro_table_, macro_table_.INT_MAX_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.INT_MAX of `size` records in place.
   template <class Function>
   void update_vector_of_INT_MAX(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.INT_MAX_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.I: float64
   void set_I(id_of_macro id, joedb::No_Narrowing<double> value) {
     Typed_Writer::update(macro_table_, macro_table_.I_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.I of `size` records in place.
   template <class Function>
   void update_vector_of_I(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.I_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.st_atime: int64
   void set_st_atime(id_of_macro id, joedb::No_Narrowing<std::int64_t> value) {
     Typed_Writer::update(macro_table_, macro_table_.st_atime_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.st_atime of `size` records in place.
   template <class Function>
   void update_vector_of_st_atime(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.st_atime_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.stdin: boolean
   void set_stdin(id_of_macro id, joedb::No_Narrowing<bool> value) {
     Typed_Writer::update(macro_table_, macro_table_.stdin_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.stdin of `size` records in place.
   template <class Function>
   void update_vector_of_stdin(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.stdin_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.errno: int32
   void set_errno(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(macro_table_, macro_table_.errno_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.errno of `size` records in place.
   template <class Function>
   void update_vector_of_errno(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.errno_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.linux: int32
   void set_linux(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(macro_table_, macro_table_.linux_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.linux of `size` records in place.
   template <class Function>
   void update_vector_of_linux(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.linux_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.assert: int32
   void set_assert(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(macro_table_, macro_table_.assert_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.assert of `size` records in place.
   template <class Function>
   void update_vector_of_assert(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.assert_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.major: int32
   void set_major(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(macro_table_, macro_table_.major_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.major of `size` records in place.
   template <class Function>
   void update_vector_of_major(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.major_,
                                 id.get_record_id(), size, function);
   }
+  /// Sets macro.defined: int32
   void set_defined(id_of_macro id, joedb::No_Narrowing<std::int32_t> value) {
     Typed_Writer::update(macro_table_, macro_table_.defined_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes macro.defined of `size` records in place.
   template <class Function>
   void update_vector_of_defined(id_of_macro id, std::size_t size, Function function) {
     Typed_Writer::update_vector(macro_table_, macro_table_.defined_,
@@ -2115,7 +2489,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // SEEK_SET
+  /// A new record of SEEK_SET with default values: 0, "", false, null.
   id_of_SEEK_SET new_SEEK_SET() { return Typed_Writer::add_row(SEEK_SET_table_); }
+  /// A new record of SEEK_SET with a value for each field.
   id_of_SEEK_SET new_SEEK_SET(id_of_SEEK_SET BUFSIZ) {
     return Typed_Writer::add_row(SEEK_SET_table_,
                    Typed_Writer::assign(SEEK_SET_table_.BUFSIZ_, BUFSIZ));
@@ -2126,29 +2502,37 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new_SEEK_SET({.field = value}), or new_SEEK_SET(values).
+  /// new_SEEK_SET({.field = value}): a new record; a field without a value gets its initial value.
   template <class = void>
   id_of_SEEK_SET new_SEEK_SET(const arguments_of_SEEK_SET& values) {
     return new_SEEK_SET(values.BUFSIZ);
   }
+  /// A new record of SEEK_SET with these values.
   template <std::derived_from<values_of_SEEK_SET> Values>
   id_of_SEEK_SET new_SEEK_SET(const Values& values) {
     return new_SEEK_SET(values.BUFSIZ);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_SEEK_SET(id_of_SEEK_SET id) {
     Typed_Writer::add_row_at(SEEK_SET_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_SEEK_SET new_vector_of_SEEK_SET(std::size_t size) {
     return Typed_Writer::add_vector(SEEK_SET_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_SEEK_SET(id_of_SEEK_SET id) { Typed_Writer::erase(SEEK_SET_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_SEEK_SET(id_of_SEEK_SET id, std::size_t size) {
     Typed_Writer::erase_vector(SEEK_SET_table_, id, size);
   }
+  /// Deletes all records of SEEK_SET.
   void clear_SEEK_SET_table() { Typed_Writer::erase_all(SEEK_SET_table_); }
+  /// Sets SEEK_SET.BUFSIZ: references SEEK_SET
   void set_BUFSIZ(id_of_SEEK_SET id, id_of_SEEK_SET value) {
     Typed_Writer::update(SEEK_SET_table_, SEEK_SET_table_.BUFSIZ_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes SEEK_SET.BUFSIZ of `size` records in place.
   template <class Function>
   void update_vector_of_BUFSIZ(id_of_SEEK_SET id, std::size_t size, Function function) {
     Typed_Writer::update_vector(SEEK_SET_table_, SEEK_SET_table_.BUFSIZ_,
@@ -2174,62 +2558,63 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 };
 
-// A database in a file of the system.
+/// A database in a file of the system.
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
  public:
   using Typed_File_Writer::Typed_File_Writer;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   File_Database(const File_Database&) = delete;
   File_Database& operator=(const File_Database&) = delete;
 };
 
-// A database in memory.
+/// A database in memory.
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
   Memory_Database() = default;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Memory_Database(const Memory_Database&) = delete;
   Memory_Database& operator=(const Memory_Database&) = delete;
   using Writable_Database::get_data;
   using Typed_Memory_Writer::get_data;
 };
 
-// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
+/// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
 class Client : public joedb::Typed_Client<Writable_Database> {
  public:
   using Typed_Client::Typed_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 };
 
+/// A transaction of a client that you end explicitly.
 class Client_Lock : public joedb::Typed_Client_Lock<Client> {
  public:
   using Typed_Client_Lock::Typed_Client_Lock;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 };
 
-// A Client for a file of the system.
+/// A Client for a file of the system.
 class File_Client : public joedb::Typed_File_Client<Client> {
  public:
   using Typed_File_Client::Typed_File_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   File_Client(const File_Client&) = delete;
   File_Client& operator=(const File_Client&) = delete;
 };
 
-// Follows a file that others write.
+/// Follows a file that others write.
 class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
  public:
   using Typed_Readonly_Client::Typed_Readonly_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Readonly_Client(const Readonly_Client&) = delete;
   Readonly_Client& operator=(const Readonly_Client&) = delete;
 };
 
-// All ids and containers, for templates.
+/// All ids and containers, for templates.
 struct Types {
   using id_of_class = ::test::hard_names::id_of_class;
   using container_of_class = ::test::hard_names::container_of_class;

@@ -15,16 +15,20 @@ static_assert(joedb::generated_code_version == 5,
 
 class id_of_item;
 
+/// A record of item, by its number; null by default.
 class id_of_item : public joedb::Typed_Id<id_of_item> {
  public:
   using Typed_Id::Typed_Id;
 };
+/// What get_item_table() returns: the records, for loops.
 using container_of_item = joedb::Container<id_of_item>;
 
+/// A value for each field of item. Owns its strings.
 struct values_of_item {
   std::string label = {};
 };
 
+/// Used by joedb: the table item, for templates.
 struct row_of_item {
   using Id = id_of_item;
   using Values = values_of_item;
@@ -44,15 +48,16 @@ struct row_of_item {
 
 class Readonly_Database;
 
-// What can be read. The functions throw joedb::Exception for a record that is not in use.
-// joedb/history/typed_history.h has the rules of observers, live queries and histories.
+/// What can be read. The functions throw joedb::Exception for a record that is not in use.
+/// joedb/history/typed_history.h has the rules of observers, live queries and histories.
 class Database : public joedb::Typed_History {
  public:
   Database() = default;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
+  /// Used by joedb: what joedbc knows of the schema.
   [[gnu::noinline]] static joedb::Program_Schema program_schema() {
     static constexpr std::string_view entries{
         "\001\004item"
@@ -64,47 +69,58 @@ class Database : public joedb::Typed_History {
     return {"shop_1", entries, initial_values, {}, {}, false, false};
   }
 
-  // A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
+  /// A past state: at(joedb::at(position)), at(joedb::at_time(seconds)).
   Readonly_Database at(joedb::Moment moment) const;
 
   // item: label string
+
+  /// All records of item, in insertion order.
   container_of_item get_item_table() const {
     return item_table_.records_in_order();
   }
+  /// No record of item: null.
   static id_of_item null_item() { return id_of_item(); }
+  /// True if the record is in use; false for null.
   bool is_valid(id_of_item id) const { return item_table_.is_used(id); }
+  /// The next record in insertion order; get_end() after the last one.
   id_of_item next(id_of_item id) const { return item_table_.next(id); }
+  /// The previous record in insertion order; get_end() before the first one.
   id_of_item previous(id_of_item id) const { return item_table_.previous(id); }
+  /// All records, sorted by is_before(a, b), which takes two ids. The sort is stable.
   template <class Compare>
   std::vector<id_of_item> sorted_item(Compare is_before) const {
     return sorted(item_table_, is_before);
   }
+  /// All versions of the record, the oldest one first.
   joedb::Typed_Versions<row_of_item> history(id_of_item id) const {
     return Typed_History::versions<row_of_item>(id.get_record_id());
   }
+  /// The changes of item in a transaction of changes().
   static joedb::Typed_Changes<row_of_item> changes_of_item(
       const joedb::Transaction& transaction) {
     return joedb::Typed_Changes<row_of_item>(transaction);
   }
-  // f(id, old values, new values)
+  /// Calls f(id, old values, new values) for each updated record, after each commit.
   template <class Function>
   joedb::Subscription on_item_updated(Function f) const {
     return Typed_History::on_updated<row_of_item>(std::move(f));
   }
-  // f(id, values)
+  /// Calls f(id, values) for each new record, after each commit.
   template <class Function>
   joedb::Subscription on_item_inserted(Function f) const {
     return Typed_History::on_inserted<row_of_item>(std::move(f));
   }
+  /// Calls f(id, old values) for each deleted record, after each commit.
   template <class Function>
   joedb::Subscription on_item_deleted(Function f) const {
     return Typed_History::on_deleted<row_of_item>(std::move(f));
   }
-  // predicate(values): which records are in it.
+  /// The records for which predicate(values) is true, kept up to date after each commit.
   template <class Predicate>
   joedb::Live_Query<id_of_item> live_item(Predicate predicate) const {
     return Typed_History::live<row_of_item>(std::move(predicate));
   }
+  /// item.label: string
   joedb::String get_label(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
     return item_table_.label_.get(id.get_id());
@@ -124,11 +140,11 @@ class Database : public joedb::Typed_History {
   }
 };
 
-// A database in a file that is read once.
+/// A database in a file that is read once.
 class Readonly_Database : public joedb::Typed_Reader<Database> {
  public:
   using Typed_Reader::Typed_Reader;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Readonly_Database(const Readonly_Database&) = delete;
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
@@ -137,44 +153,48 @@ inline Readonly_Database Database::at(joedb::Moment moment) const {
   return Readonly_Database(Typed_Database::file(), moment);
 }
 
-// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
+/// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
+  /// Opens the file, and upgrades its schema. The file must outlive this object.
   explicit Writable_Database(joedb::Abstract_File& file,
                              const joedb::Journal_Options& options = {})
       : Typed_Writer(file, options) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Writable_Database(const Writable_Database&) = delete;
   Writable_Database& operator=(const Writable_Database&) = delete;
 
-  // Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  /// Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
   [[nodiscard]] joedb::Plan undo_transaction(
       joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo_transaction(store, {position, conflicts, false});
     });
   }
-  // An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
-  // transaction is complete, and has no checkpoint yet.
+  /// An undo stack, of all transactions or of those of one author (joedb/history/undo.h). The new
+  /// transaction is complete, and has no checkpoint yet.
   [[nodiscard]] joedb::Plan undo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::undo(store, {author, conflicts, false});
     });
   }
+  /// Takes the last undo() back.
   [[nodiscard]] joedb::Plan redo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::redo(store, {author, conflicts, false});
     });
   }
+  /// True if there is something to undo.
   bool can_undo(const std::string& author = {}) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::can_undo(store, {author, {}, false});
     });
   }
+  /// True if there is something to redo.
   bool can_redo(const std::string& author = {}) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
       return joedb::can_redo(store, {author, {}, false});
@@ -182,7 +202,9 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // item
+  /// A new record of item with default values: 0, "", false, null.
   id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
+  /// A new record of item with a value for each field.
   id_of_item new_item(std::string_view label) {
     return Typed_Writer::add_row(item_table_,
                    Typed_Writer::assign(item_table_.label_, label));
@@ -193,29 +215,37 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   };
 
  public:
-  // new_item({.field = value}), or new_item(values).
+  /// new_item({.field = value}): a new record; a field without a value gets its initial value.
   template <class = void>
   id_of_item new_item(const arguments_of_item& values) {
     return new_item(values.label);
   }
+  /// A new record of item with these values.
   template <std::derived_from<values_of_item> Values>
   id_of_item new_item(const Values& values) {
     return new_item(values.label);
   }
+  /// A new record with a chosen id, which must be free.
   void insert_item(id_of_item id) {
     Typed_Writer::add_row_at(item_table_, id.get_record_id());
   }
+  /// `size` new records with consecutive ids and default values; returns the first.
   id_of_item new_vector_of_item(std::size_t size) {
     return Typed_Writer::add_vector(item_table_, size);
   }
+  /// Deletes the record. References to it do not change.
   void delete_item(id_of_item id) { Typed_Writer::erase(item_table_, id); }
+  /// Deletes `size` records with consecutive ids.
   void delete_vector_of_item(id_of_item id, std::size_t size) {
     Typed_Writer::erase_vector(item_table_, id, size);
   }
+  /// Deletes all records of item.
   void clear_item_table() { Typed_Writer::erase_all(item_table_); }
+  /// Sets item.label: string
   void set_label(id_of_item id, std::string_view value) {
     Typed_Writer::update(item_table_, item_table_.label_, id.get_record_id(), value);
   }
+  /// function(joedb::Span) changes item.label of `size` records in place.
   template <class Function>
   void update_vector_of_label(id_of_item id, std::size_t size, Function function) {
     Typed_Writer::update_vector(item_table_, item_table_.label_,
@@ -235,60 +265,61 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 };
 
-// A database in a file of the system.
+/// A database in a file of the system.
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
  public:
   using Typed_File_Writer::Typed_File_Writer;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   File_Database(const File_Database&) = delete;
   File_Database& operator=(const File_Database&) = delete;
 };
 
-// A database in memory.
+/// A database in memory.
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
   Memory_Database() = default;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Memory_Database(const Memory_Database&) = delete;
   Memory_Database& operator=(const Memory_Database&) = delete;
 };
 
-// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
+/// Shares a file, or a connection to another copy of it, with others: transaction by transaction.
 class Client : public joedb::Typed_Client<Writable_Database> {
  public:
   using Typed_Client::Typed_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 };
 
+/// A transaction of a client that you end explicitly.
 class Client_Lock : public joedb::Typed_Client_Lock<Client> {
  public:
   using Typed_Client_Lock::Typed_Client_Lock;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 };
 
-// A Client for a file of the system.
+/// A Client for a file of the system.
 class File_Client : public joedb::Typed_File_Client<Client> {
  public:
   using Typed_File_Client::Typed_File_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   File_Client(const File_Client&) = delete;
   File_Client& operator=(const File_Client&) = delete;
 };
 
-// Follows a file that others write.
+/// Follows a file that others write.
 class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
  public:
   using Typed_Readonly_Client::Typed_Readonly_Client;
-  // Not copied: pass a reference.
+  /// Not copied: pass a reference.
   Readonly_Client(const Readonly_Client&) = delete;
   Readonly_Client& operator=(const Readonly_Client&) = delete;
 };
 
-// All ids and containers, for templates.
+/// All ids and containers, for templates.
 struct Types {
   using id_of_item = ::shop_1::id_of_item;
   using container_of_item = ::shop_1::container_of_item;
