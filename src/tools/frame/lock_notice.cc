@@ -24,7 +24,7 @@ bool has_busy_option() { return is_busy_option_added; }
 
 void add_busy_option(Options& options) {
   is_busy_option_added = true;
-  options.add("--busy_timeout", busy_seconds,
+  options.add("--busy-timeout", busy_seconds,
               "how long to wait for another program that writes the file (default: 5)");
 }
 
