@@ -351,8 +351,8 @@ class Batch_Writer {
   }
 
   // An element of a view array. Its first 4 bytes are the size of the text. If the text has at most
-  // 12 bytes, it follows. Otherwise, three numbers of 4 bytes follow: the first 4 bytes of the
-  // text, the index of the part that contains the text, and the offset of the text in that part.
+  // 12 bytes, it follows. Otherwise, 12 other bytes follow: the first 4 bytes of the text, the
+  // index of the part that contains it, and its offset in that part.
   struct View {
     static constexpr std::size_t max_inline_size = 12;
     std::uint64_t start;
