@@ -591,7 +591,7 @@ void Server_Core::grant() {
       [this, id](const std::string& error) {
         is_lock_changing_ = false;
         is_locked_ = error.empty();
-        wake();  // begin() may have read new entries
+        wake();  // begin() has already read new entries
         Session* const session = find(id);
         if (!error.empty() && session != nullptr) return end(id, "locking has failed", error);
         if (session == nullptr) return release();
