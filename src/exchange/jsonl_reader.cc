@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// From "[json.exception.parse_error.101] parse error at line 1, column 5: TEXT", returns TEXT.
+// Removes the prefix of a message like "[json.exception.parse_error.101] parse error at line 1,
+// column 5: TEXT".
 std::string reason_of(const std::string& text) {
   const std::size_t start = text.find(": ");
   return start == text.npos ? text : text.substr(start + 2);

@@ -304,9 +304,10 @@ void Row_Importer::resolve_pending(bool creates_missing) {
 void Row_Importer::resolve(const Pending& pending, Column_Writer& writer) {
   const std::int64_t created = counts_.created;
   const Record_Id referenced = look_up(pending.column, pending.cell());
-  // finish() must not delete the new record.
+  // finish() must not delete the record that was inserted.
   if (counts_.created > created) state(referenced) = State::inserted;
-  // finish() must not delete a record that this reference would otherwise have created.
+  // finish() must not delete the record that was found: without it, a record would have been
+  // inserted.
   if (target_.columns[pending.column].creates_missing && !referenced.is_null() &&
       state(referenced) == State::untouched)
     state(referenced) = State::unchanged;

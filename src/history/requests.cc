@@ -193,7 +193,7 @@ Moment_Range parse_range(const std::string& text, std::int64_t now) {
   return {text, parse(text.substr(0, dots)), parse(text.substr(dots + 2))};
 }
 
-// Returns the position. Throws Exception if it is inside a transaction.
+// Returns the position of `when`. Throws Exception if this position is inside a transaction.
 static Offset position_of(Abstract_File& file, const When& when, Recovery recovery) {
   const Offset position = find_position(file, when, recovery);
   const auto found = find_transaction(file, position, recovery_options(recovery));

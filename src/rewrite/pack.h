@@ -27,8 +27,9 @@ void pack(const Database& database, const Abstract_File& file, Blob_Copies& blob
 void pack_schema(const Database& database, Writable_Journal& journal);
 void require_readable(const Database& database, Offset position);
 
-// Appends the insertion of records [first, first + size). Then, for each field of type T, calls
-// append(std::type_identity<T>(), id, field), which must append the values.
+// append_insertion() appends the insertion of records [first, first + size). pack_run() does the
+// same, and then, for each field of type T, calls append(std::type_identity<T>(), id, field), which
+// must append the values.
 void append_insertion(Table_Id table, index_t first, index_t size, Writable_Journal& journal);
 template <class Append>
 void pack_run(const Table& table, index_t first, index_t size, Writable_Journal& journal,

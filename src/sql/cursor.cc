@@ -81,10 +81,10 @@ static bool may_join_outer(sqlite3* connection) {
   }
 }
 
-// Returns true if a condition may be used. SQLite checks LIKE, GLOB and IS NOT NULL again, so these
-// may be ignored, and sometimes must be: if such a condition is in the ON of a LEFT JOIN, and on
-// its left table, SQLite 3.40 passes it to that table, although it must not filter the records of
-// that table.
+// Returns true if a condition may be used. SQLite checks LIKE, GLOB and IS NOT NULL again, so they
+// need not be used. They must not be used if there may be an outer join: SQLite 3.40 passes such a
+// condition on the left table of a LEFT JOIN to that table, even if the condition is in ON, where
+// it must not filter the records of that table.
 bool Cursor::may_use(unsigned char op) {
   const bool is_pattern = op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB;
   if (!is_pattern && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return true;
@@ -275,7 +275,8 @@ std::size_t Cursor::fill_from_scan() {
 }
 
 // Returns the index in the plan, if this state has it and it contains all records. Otherwise,
-// returns own_index(). An index that only records with written values enter may lack records.
+// returns own_index(). An index may lack records, because a record enters it only when one of its
+// fields is written.
 const Index* Cursor::usable_index() const {
   const Table& table = *source_->table;
   if (plan_.access == Plan::Access::index) {

@@ -47,8 +47,8 @@ std::string_view text_of(sqlite3_value* value) {
 //   released earlier, when a cursor moves to another state, so its texts are copied.
 //
 // A text in a column is followed by a zero byte, unless it is from a damaged snapshot. If the text
-// itself has no zero byte, its size is passed as -1. Otherwise, functions that need a terminating
-// zero, like LIKE, would copy the text to add one.
+// itself has no zero byte, its size is passed as -1. If the size were passed, functions that need a
+// terminating zero, like LIKE, would copy the text to add one.
 static void result_text(sqlite3_context* context, std::string_view text, bool is_lasting) {
   if (!is_lasting)
     sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);

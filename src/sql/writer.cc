@@ -19,8 +19,8 @@ void require_not_replaced(const Abstract_File& file) {
                     file.get_name() + " was replaced by another file; end all statements");
 }
 
-// Opens the file and takes the write lock, within `patience`: opening the journal would wait for
-// this lock, too.
+// Opens the file, and takes the write lock within `patience`. Takes the lock here, because opening
+// the journal waits for it, too.
 std::unique_ptr<Abstract_File> open_for_writing(const Abstract_File& file,
                                                 System::Duration patience) {
   require_not_replaced(file);

@@ -350,9 +350,9 @@ class Batch_Writer {
     return array.finish(batch_.rows, 0);
   }
 
-  // An element of a view array. It has 4 bytes of size, followed by the text if it has at most 12
-  // bytes. Otherwise, the first 4 bytes of the text follow, then the part that contains the text,
-  // and the offset in that part.
+  // An element of a view array. Its first 4 bytes are the size of the text. If the text has at most
+  // 12 bytes, it follows. Otherwise, 12 other bytes follow: the first 4 bytes of the text, the
+  // index of the part that contains it, and its offset in that part.
   struct View {
     static constexpr std::size_t max_inline_size = 12;
     std::uint64_t start;

@@ -30,7 +30,7 @@ constexpr std::chrono::hours max_lease{24};
 // A deposed leader may keep answering for some seconds.
 constexpr int late_answers = 20;
 constexpr std::chrono::milliseconds late_answer_pause{500};
-// Long enough to open a connection while the log replaces a failed machine.
+// Time limit for opening a connection. The log can replace a failed machine in this time.
 constexpr System::Duration opening_time = std::chrono::seconds(15);
 // Time limit for reading a message that the log is known to have.
 constexpr System::Duration max_read_time = std::chrono::seconds(10);

@@ -37,7 +37,7 @@ Nats_Stream_State nats_stream_state(const nlohmann::json& answer);
 // Returns the state of the stream (STREAM.INFO); nullopt if there is no such stream.
 std::optional<Nats_Stream_State> ask_for_state(Nats_Client& client);
 
-// Returns 16 hexadecimal digits.
+// Returns `value` as 16 hexadecimal digits.
 std::string hex(std::uint64_t value);
 
 }  // namespace joedb::inline v1

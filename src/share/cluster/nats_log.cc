@@ -26,7 +26,7 @@ constexpr std::size_t min_message_limit = std::size_t{64} << 10;
 // NATS advises against larger messages. Besides, the leader sends messages as base64.
 constexpr std::size_t max_message_limit = std::size_t{512} << 10;
 constexpr std::int64_t room_for_headers = 1024;
-// The server allows 1000.
+// Messages per batch. The server allows 1000.
 constexpr std::size_t batch_size = 500;
 
 // Returns the sequence number of a message that a consumer has delivered, which is in the reply
@@ -161,8 +161,8 @@ class Nats_Log::Reader {
   std::size_t max_message_size_ = 0;
   std::size_t max_batch_ = 1;
 
-  // The number of reconnections that the caller knows about. If it changes, append() throws once,
-  // so that the caller can check the log first.
+  // The number of reconnections that the caller knows. After a reconnection, append() throws until
+  // the caller has asked for the new number, so that it checks the log first.
   std::optional<std::int64_t> known_reconnections_;
   Number last_ = 0;  // number of the last message known to be in the stream
   Number after_last_read_ = 0;
@@ -591,7 +591,7 @@ Replicated_Log::Promise Nats_Log::Reader::promise() {
 
   std::string silent;
   std::string late;
-  if (holders.empty()) {  // no cluster
+  if (holders.empty()) {  // the server is not in a cluster
     for (const auto& answer : answers)
       if (!answer.syncs_always) add(late, answer.name);
     if (answers.empty()) silent = "the server";

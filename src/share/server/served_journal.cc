@@ -35,7 +35,7 @@ Written_Journal_Of<Store>::Written_Journal_Of(Abstract_File& file, Connection& c
   // repeats the push, the server acknowledges it.
   if (is_hard && !is_shared_) store_.hard_checkpoint();
   client_.set_hard_checkpoint(is_hard);
-  checkpoint_ = store_.get_journal().get_checkpoint();  // may differ from the checkpoint above
+  checkpoint_ = store_.get_journal().get_checkpoint();  // also if something failed after it
 }
 
 template <class Store>

@@ -71,9 +71,9 @@ class Server_Core {
     // A session is ended if, for this time or up to a quarter more, it sends no request, or makes
     // no progress with sending a push or with reading a reply. 0: no limit.
     System::Duration idle_time{};
-    // Limits on sessions, and on strangers: sessions without a name that have not said hello. If a
-    // limit is reached, the oldest stranger is ended. A client with a name may have half of
-    // max_sessions.
+    // Maximum number of sessions, and of strangers. A stranger is a session without a name that has
+    // not said hello. If either limit is reached, the oldest stranger is ended. All sessions of a
+    // client with a name can be half of max_sessions.
     std::size_t max_sessions = 10'000;
     std::size_t max_strangers = 1000;
   };

@@ -8,8 +8,8 @@
 
 namespace joedb::server {
 
-// One end of a connection over any kind of socket. close() makes all pending handlers return an
-// error.
+// One end of a connection over any kind of socket. After close(), pending and later operations call
+// their handlers with an error.
 class Stream {
  public:
   using Handler = std::function<void(const std::error_code& error, std::size_t size)>;
