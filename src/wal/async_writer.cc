@@ -19,7 +19,7 @@
 
 namespace joedb::inline v1::wal {
 
-// A log in one file or in segments.
+// The common interface of a log in one file and a log in segments.
 class Async_Writer::Log {
  public:
   virtual ~Log() = default;
@@ -86,7 +86,7 @@ class Async_Writer::Implementation {
     return waiter.position;
   }
 
-  // Runs `task` in the writing thread when all earlier entries are durable, and waits until it is
+  // Runs `task` in the writing thread when all earlier entries are durable. Waits until the task is
   // done.
   void run_in_order(std::function<void(Log&)> task) {
     require_other_thread();
@@ -137,7 +137,7 @@ class Async_Writer::Implementation {
     std::string bytes;
     std::variant<std::promise<Position>, Callback, Waiter*> listener;
     Position position = {};
-    std::function<void(Log&)> task = {};  // not null: run it instead of appending `bytes`
+    std::function<void(Log&)> task = {};  // if not empty, it is run, and no entry is appended
   };
   using Clock = std::chrono::steady_clock;
 
@@ -148,9 +148,9 @@ class Async_Writer::Implementation {
 
   void push(Item item) {
     const Mutex_Lock lock(mutex_);
-    // append_async in a callback runs in the writing thread, so it must neither wait for that
-    // thread nor throw. It queues its entry even after a failure or while the log is being closed;
-    // the callback of that entry reports the result.
+    // If a callback calls append_async, this is the writing thread, which must neither wait for
+    // itself nor throw. So the entry is queued even after a failure, or while the log is being
+    // closed; the callback of the entry reports the result.
     if (std::this_thread::get_id() != writing_thread_) {
       while (!has_room(item.bytes.size()) && !failure_ && !is_closed_) mutex_.wait(room_);
       if (failure_) std::rethrow_exception(failure_);
@@ -181,8 +181,8 @@ class Async_Writer::Implementation {
     for (;;) {
       while (waiting_.empty() && !is_closed_) mutex_.wait(come_);
       if (waiting_.empty()) return;
-      // Threads whose entries just became durable are about to append again: waiting half the time
-      // of a sync may save a whole one.
+      // Threads whose entries just became durable are about to append again. Waiting for half the
+      // time of a sync may save a whole sync.
       const auto end = Clock::now() + pause;
       while (waiting_.size() < expected_ && !is_closed_ && Clock::now() < end)
         mutex_.wait_until(come_, end, System::real());
@@ -203,7 +203,7 @@ class Async_Writer::Implementation {
         for (Item& item : items) tell(item, failure);
         ++round_;
         round_.notify_all();
-        items.clear();  // without the mutex: destroying a callback may append
+        items.clear();  // without the mutex, because the destructor of a callback may append
       }
       notified_ += count;
       done_.notify_all();
@@ -264,9 +264,9 @@ class Async_Writer::Implementation {
 
   Mutex closing_;
   mutable Mutex mutex_;
-  std::condition_variable come_;  // an item was queued, or the log is being closed
-  std::condition_variable room_;  // the queue has room, or the log has failed
-  std::condition_variable done_;  // a batch was completed
+  std::condition_variable come_;  // notified if an item was queued, or the log is being closed
+  std::condition_variable room_;  // notified if the queue has room, or the log has failed
+  std::condition_variable done_;  // notified if a batch was completed
   std::vector<Item> waiting_ JOEDB_GUARDED_BY(mutex_);
   std::size_t waiting_bytes_ JOEDB_GUARDED_BY(mutex_) = 0;
   // Number of items in the last batch.

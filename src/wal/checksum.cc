@@ -14,8 +14,8 @@ namespace joedb::inline v1::wal {
 
 namespace {
 
-// ISA-L leaves the upper halves of vector registers dirty, and then every SSE instruction waits for
-// them: 0.4 us for an entry of 1,000 bytes.
+// ISA-L leaves the upper halves of vector registers dirty. Then every SSE instruction waits for
+// them, which takes 0.4 us for an entry of 1,000 bytes.
 #if defined(__x86_64__)
 [[gnu::target("avx")]] void clear_upper_halves() { _mm256_zeroupper(); }
 const bool has_upper_halves = __builtin_cpu_supports("avx");
@@ -26,8 +26,8 @@ constexpr bool has_upper_halves = false;
 
 }  // namespace
 
-// crc32_iscsi does not invert the CRC at the beginning or end, takes an int for the size, and does
-// not change the bytes, which it takes without const.
+// crc32_iscsi does not invert the CRC at the beginning or end, and its size is an int. It does not
+// change the bytes, although its parameter is not const.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before) {
   constexpr std::size_t most = std::size_t{1} << 30;
   std::uint32_t crc = ~before;

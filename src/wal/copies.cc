@@ -55,16 +55,16 @@ class Copies::Merge {
     const Abstract_File& file;
     File_Source source;
     std::optional<Found_Header> header = {};
-    bool is_damaged = false;   // it has a header, but no good one
-    bool is_followed = false;  // its entries are of the epoch of best_ and agree so far
-    // Sequence of the last entry that is durable according to its own entries. A copy gets an entry
-    // that says so only after its own sync or, if it lags, after the syncs of enough other copies:
-    // see Copy_Queues.
+    bool is_damaged = false;   // true if it has headers, but none of them is good
+    bool is_followed = false;  // true if its entries have the epoch of best_, and agree so far
+    // Sequence of the last entry that is durable according to the entries of this copy. Such a
+    // statement is written to a copy only after its own sync or, if the copy lags, after the syncs
+    // of enough other copies (see Copy_Queues).
     std::uint64_t known_durable = 0;
     Durable_Part durable{log_start};
-    Report later = {};  // its entries after the end of the log
+    Report later = {};  // the entries of this copy after the end of the log
   };
-  // A range of bytes that one copy gets from another.
+  // A range of bytes that is copied from one copy to another.
   struct Repair {
     std::size_t to, from;
     Offset start, end;
@@ -108,9 +108,9 @@ class Copies::Merge {
     return a.header.epoch == b.header.epoch && a.header.first_sequence == b.header.first_sequence;
   }
 
-  // Chooses the header with the last rotation, unless some copies have continued without that
-  // rotation, which they missed because it was never acknowledged. Then chooses the header that
-  // `needed_` copies have.
+  // Chooses the header with the last rotation. Exception: some copies may have missed this
+  // rotation, because it was never acknowledged, and continued without it. Then chooses the header
+  // that `needed_` copies have.
   void choose_history() {
     const Found_Header last = *best_;
     for (Copy& copy : all_) {
@@ -153,8 +153,8 @@ class Copies::Merge {
     copies_.is_new_ = !copies_.is_readonly();
   }
 
-  // Returns the next entry in this copy, header and bytes. Returns nullopt if it is not good or
-  // cannot be read.
+  // Returns the next entry in this copy, including its header. Returns nullopt if the entry is not
+  // good, or cannot be read.
   std::optional<std::string_view> next_of(Copy& copy, Entry_Header& header) {
     try {
       const auto entry = read_good_entry(copy.source, end_.offset, epoch_, header);
@@ -249,9 +249,9 @@ class Copies::Merge {
     repairs_.push_back(repair);
   }
 
-  // A durable entry is in at least `needed_` copies, so it is in an available copy if fewer than
-  // that are missing. A copy without a header counts as missing, unless the log is only a header,
-  // and may just have been created.
+  // A durable entry is in at least `needed_` copies. So if fewer than `needed_` copies are missing,
+  // it is in an available copy. A copy without a header counts as missing, unless the log consists
+  // only of a header, and so may just have been created.
   void require_evidence() const {
     std::size_t count = 0;
     for (const Copy& copy : all_) count += copy.header.has_value();
@@ -291,8 +291,8 @@ class Copies::Merge {
   }
 
   void repair() {
-    // If there are no entries, the removed bytes may be entries of the previous epoch, which is
-    // still in force on the disk until this header is durable.
+    // If there are no entries, the removed bytes may be entries of the previous epoch, which counts
+    // on the disk until this header is durable.
     for_each([&](const Copy& copy, Abstract_File& file) {
       if (!has_header(copy)) return;
       write_header(file, best_->header, best_->slot);
@@ -315,15 +315,15 @@ class Copies::Merge {
   }
 
   // Copies good entries in [start, end). A power cut may have truncated `from` in the padding of
-  // its last entry: the missing zeros are written.
+  // its last entry; the missing zeros are written to `to`.
   static void copy_entries(const Abstract_File& from, Abstract_File& to, Offset start, Offset end) {
     const Offset there = std::min(end, from.get_size());
     from.copy_to(to, start, there - start);
     to.write_zeros(there, end);
   }
 
-  // The header is written last: until then, this copy lacks the entries that the header covers.
-  // Afterwards the Writer syncs all copies.
+  // The header is written last, because until then this copy lacks the entries that belong to the
+  // header. Afterwards, the Writer syncs all copies.
   void repair(const Copy& copy, Abstract_File& file) {
     if (copy.later.later_entries > 0)
       copies_.report(counted(copy.later.later_entries, "good entry", "good entries") +
@@ -332,11 +332,11 @@ class Copies::Merge {
     for (const Repair& repair : repairs_)
       if (repair.to == copy.index)
         copy_entries(*copies_.files_[repair.from], file, repair.start, repair.end);
-    // Rewrites the entries that are not known to be on its disk: see Durable_Part.
+    // Rewrites the entries that are not known to be on the disk of this copy (see Durable_Part).
     copy_entries(file, file, copy.durable.end(copy.known_durable), end_.offset);
     clear_tail(file, best_->header, end_, !copy.is_followed || copy.later.later_offset > 0);
-    // A copy with a header always keeps a good one: without one it would count as missing. The
-    // header in the other slot may be of a rotation that does not count.
+    // A copy that has a header must always keep a good header, because without one it would count
+    // as missing. The header in the other slot may be of a rotation that does not count.
     if (!has_header(copy)) {
       if (copy.header && copy.header->slot == best_->slot) {
         file.datasync();
@@ -365,7 +365,7 @@ class Copies::Merge {
   std::uint32_t epoch_ = 0;
   std::uint32_t previous_ = 0;
   std::vector<std::size_t> good_;  // the copies that have the last entry
-  std::size_t source_ = 0;         // the one of them from which it is read
+  std::size_t source_ = 0;         // the copy, one of good_, from which it is read
   std::vector<Repair> repairs_;
 };
 
@@ -494,8 +494,8 @@ Offset Copies::get_size() const {
   return size;
 }
 
-// A writer reads only while it opens the log. All copies in use are equal then, once their queues
-// are empty.
+// A writer reads only while it opens the log. When their queues are empty, all copies in use are
+// equal then.
 std::size_t Copies::pread(char* data, std::size_t size, Offset offset) const {
   if (!is_readonly()) {
     require_own_process();

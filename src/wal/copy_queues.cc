@@ -14,9 +14,9 @@
 namespace joedb::inline v1::wal {
 
 struct Copy_Queues::Operation {
-  std::shared_ptr<const std::string> bytes;  // null: zeros, or a sync
+  std::shared_ptr<const std::string> bytes;  // null for zeros, or for a sync
   Offset offset = 0;
-  Offset zeros_end = 0;                                // end of the zeros; 0: writes no zeros
+  Offset zeros_end = 0;                                // end of the zeros; 0 if there are none
   std::shared_ptr<std::optional<Io_Error>> no_room{};  // error of a copy without room for zeros
   std::uint64_t number = 0;                            // operations are counted from 1
   std::uint64_t sync_number = 0;                       // syncs are counted from 1
@@ -31,22 +31,22 @@ struct Copy_Queues::Copy {
   bool is_used = false;
   std::string failure;
   std::deque<Operation> queue;
-  std::size_t waiting_bytes = 0;  // in the queue and in the operation in progress
+  std::size_t waiting_bytes = 0;  // bytes in the queue and in the operation in progress
   bool is_busy = false;           // an operation is in progress
   bool has_new_header = false;    // a header was written and is not durable yet
   std::uint64_t written = 0;      // number of the last operation performed
   std::uint64_t synced = 0;       // number of the last operation that is durable
   std::uint64_t syncs = 0;        // sync_number of the last sync performed
-  bool wait_is_reported = false;  // the report that the log waits for it was made
+  bool wait_is_reported = false;  // true if it was reported that the log waits for this copy
   System::Time last_progress{};
-  std::condition_variable work;  // there is an operation, or the thread must end
+  std::condition_variable work;  // notified if there is an operation, or the thread must end
 
   bool is_idle() const { return queue.empty() && !is_busy; }
   bool has_done(const Operation& operation) const {
     return (operation.is_sync() ? synced : written) >= operation.number;
   }
 
-  // True if the sync just taken from the queue may be skipped: invariant 2.
+  // True if the sync that was just taken from the queue may be skipped (invariant 2).
   bool can_skip_sync() const {
     if (has_new_header) return false;
     for (const Operation& operation : queue) {
@@ -177,7 +177,7 @@ struct Copy_Queues::State {
     }
   }
 
-  // Waits for progress of any copy. Drops `copy` if it has made none for too long.
+  // Waits until any copy makes progress. Drops `copy` if it has made no progress for too long.
   void wait_for(Copy& copy, System::Time start, bool may_drop) JOEDB_REQUIRES(mutex) {
     if (!may_drop) return mutex.wait(done);
     const auto end = System::after(std::max(start, copy.last_progress), options.patience);
@@ -195,7 +195,7 @@ struct Copy_Queues::State {
 
   const Options options;
   mutable Mutex mutex;
-  std::condition_variable done;  // an operation was performed, or a copy was dropped
+  std::condition_variable done;  // notified if an operation was performed, or a copy was dropped
   std::deque<Copy> copies JOEDB_GUARDED_BY(mutex);
   std::uint64_t operations JOEDB_GUARDED_BY(mutex) = 0;
   std::uint64_t syncs JOEDB_GUARDED_BY(mutex) = 0;

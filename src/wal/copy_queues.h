@@ -15,18 +15,18 @@
 
 namespace joedb::inline v1::wal {
 
-// The copies of a log that is written. Each has a queue of operations and a thread that performs
-// them, so that writes need not wait for the slowest copy.
+// The copies of a log that is being written. Each copy has a queue of operations, and a thread that
+// performs them, so that writes need not wait for the slowest copy.
 //
 // Invariants:
 //
-// 1. A copy performs its operations in the order of the calls. So each copy by itself holds the
-//    content that a single log would hold, now or at an earlier time.
-// 2. A sync may be skipped if another one is queued behind it: the copy lags, and the later sync
-//    covers both. But a header is durable before anything is written after it, and everything
-//    written before a header is durable before the header is written: these syncs are never
-//    skipped. An entry may say that an earlier one is durable; while a copy lags, this may be true
-//    only in the other copies.
+// 1. A copy performs its operations in the order of the calls. So each copy has the content that a
+//    single log would have, now or at an earlier time.
+// 2. A sync may be skipped if another sync is queued behind it, because the copy lags and the later
+//    sync covers both. But the sync before a header and the sync after a header are never skipped:
+//    everything written before a header must be durable before the header is written, and the
+//    header must be durable before anything else is written. An entry may state that an earlier
+//    entry is durable; in a lagging copy, this may be true only for the other copies.
 // 3. A copy that fails is dropped: its queue is discarded, and it is no longer written.
 //
 // Thread-safe.
@@ -37,31 +37,32 @@ class Copy_Queues {
     std::size_t max_lag_bytes = 0;
     std::chrono::milliseconds patience{};
     std::function<bool(std::size_t copy)> is_slow;
-    std::size_t least = 1;  // a write drops no slow copy if fewer would be left
+    std::size_t least = 1;  // a write drops no slow copy if fewer copies would be left
     System* system = &System::real();
   };
 
-  // A null file is a copy that is not used. Starts one thread per copy, unless has_threads is
-  // false.
+  // A null file stands for a copy that is not used. Starts a thread for each copy, unless
+  // has_threads is false.
   Copy_Queues(std::vector<std::shared_ptr<Abstract_File>> files, Options options);
   // Calls close().
   ~Copy_Queues();
   Copy_Queues(const Copy_Queues&) = delete;
   Copy_Queues& operator=(const Copy_Queues&) = delete;
 
-  // These return when `needed` copies have performed the operation, or when fewer copies are left.
+  // These functions return when `needed` copies have performed the operation, or when fewer than
+  // `needed` copies are left.
   void write(const char* data, std::size_t size, Offset offset, std::size_t needed);
   void sync(std::size_t needed);
-  // Throws Io_Error if a copy is known to have no room for the zeros. That copy stays in use, for
-  // there may be room for entries.
+  // Throws Io_Error if a copy is known to have no room for the zeros. That copy stays in use,
+  // because there may be room for entries.
   void write_zeros(Offset start, Offset end, std::size_t needed);
 
-  // Waits until all copies in use have performed all operations. Until the next operation, their
-  // files may then be used directly.
+  // Waits until all copies in use have performed all operations. After that, and until the next
+  // operation, their files may be used directly.
   void drain();
 
   // Waits for all copies, but drops a copy that makes no progress for `patience`. No operation may
-  // follow. Closing again is a no-op.
+  // follow. Closing again does nothing.
   void close();
 
   // Stops using this copy, and discards its queue.

@@ -54,7 +54,8 @@ std::optional<Header> decode_header(std::string_view bytes) {
   const Header_Bytes expected = encode_header(header);
   if (bytes.substr(0, header_bytes) != std::string_view(expected.data(), expected.size()))
     return std::nullopt;
-  // No log grows this large; callers that add to these numbers need not check for overflow.
+  // No log reaches these numbers. Because of this limit, callers that add to them need not check
+  // for overflow.
   constexpr std::uint64_t most = std::uint64_t{1} << 63;
   if (header.epoch > most || header.first_sequence > most || header.first_sequence == 0)
     return std::nullopt;
@@ -63,7 +64,8 @@ std::optional<Header> decode_header(std::string_view bytes) {
 
 namespace {
 
-// Returns all bytes before log_start, with both copies of both slots; fewer if the file is shorter.
+// Returns all bytes before log_start, which contain both copies of both slots. Returns fewer bytes
+// if the file is shorter.
 std::string read_slots(const Abstract_File& file) {
   std::string bytes(static_cast<std::size_t>(log_start), '\0');
   bytes.resize(file.pread(bytes.data(), bytes.size(), 0));
@@ -93,7 +95,7 @@ namespace {
 
 struct Headers {
   std::optional<Found_Header> best;
-  bool may_be_begun = false;  // the file is a log without a header yet, or empty
+  bool may_be_begun = false;  // true if the file is empty, or a log that has no header yet
 };
 
 Headers read_headers(const Abstract_File& file) {
@@ -115,8 +117,8 @@ Headers read_headers(const Abstract_File& file) {
 
 }  // namespace
 
-// Entries are written only after the header is durable. If there are entries but no header, a
-// writer may just have created the log; then the second read finds the header.
+// Entries are written only after the header is durable. If the first read finds entries but no
+// header, a writer may just have created the log. Then the second read finds the header.
 std::optional<Found_Header> read_header(const Abstract_File& file) {
   Headers found = read_headers(file);
   const auto has_entries = [&] {

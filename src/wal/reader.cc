@@ -16,10 +16,11 @@ struct Reader::State {
   std::unique_ptr<Source> source;
   bool has_begun = false;
   Header header;
-  std::uint32_t epoch = 0;                // epoch_crc of the header
-  std::optional<std::uint32_t> previous;  // CRC of the last entry; empty after a seek: any matches
+  std::uint32_t epoch = 0;  // epoch_crc of the header
+  std::optional<std::uint32_t>
+      previous;  // CRC of the last entry; after a seek nullopt: any matches
   std::uint64_t known_durable = 0;
-  Offset not_zero = 0;  // format `cwal`: the bytes before this offset are zeros; 0: not searched
+  Offset not_zero = 0;  // format `cwal`: bytes before this are zeros; 0 if unknown
 };
 
 Reader::Reader(std::unique_ptr<Source> source) : state_(std::make_unique<State>()) {
@@ -45,7 +46,7 @@ std::uint64_t Reader::epoch() const { return state_->header.epoch; }
 std::uint64_t Reader::known_durable() const { return state_->known_durable; }
 std::uint32_t Reader::last_crc() const { return state_->previous.value_or(0); }
 
-// Reads the header. Returns false if the file is not a log yet.
+// Reads the header. Returns false if the file has no header yet.
 bool Reader::begin() {
   State& s = *state_;
   if (s.has_begun) return true;
@@ -139,8 +140,8 @@ std::optional<Entry> Reader::take_checked() {
       return stop(header.sequence == next_.sequence ? Stop::torn : Stop::checksum);
     bytes = s.source->view(next_.offset, size);
     if (bytes.size() < size) return stop(Stop::torn);
-    // The order matters: lost bytes of a truncated map read as zeros, which require_intact detects
-    // afterwards.
+    // The bytes are read before require_intact is called: lost bytes of a truncated map read as
+    // zeros, which require_intact detects only afterwards.
     const bool is_good = entry_crc(bytes, s.epoch) == header.crc;
     s.source->require_intact();
     if (!is_good) return stop(Stop::checksum);
@@ -156,7 +157,7 @@ std::optional<Entry> Reader::take_checked() {
   }
 }
 
-// Searches from next_ for the next byte that is not zero, or the end of the file.
+// Searches from next_ on for a byte that is not zero. Stops at the end of the file.
 void Reader::find_not_zero() {
   State& s = *state_;
   for (s.not_zero = next_.offset; s.not_zero < s.source->size();) {
@@ -167,8 +168,8 @@ void Reader::find_not_zero() {
   }
 }
 
-// Zeros are empty entries in this format. But zeros up to the end of the file are the end of the
-// log, for a power cut may leave them.
+// In this format, zeros are empty entries. But zeros up to the end of the file count as the end of
+// the log, because a power cut may leave them.
 std::optional<Entry> Reader::take_cwal() {
   State& s = *state_;
   constexpr std::size_t length_size = sizeof(std::uint64_t);

@@ -44,8 +44,8 @@ std::optional<std::string_view> read_good_entry(Source& source, Offset offset, s
   return bytes;
 }
 
-// Returns the number of zero bytes from `offset` on in which no entry begins: its header is never
-// all zeros. A multiple of 8.
+// Returns the number of zero bytes from `offset` on in which no entry begins, because the header of
+// an entry is never all zeros. The result is a multiple of 8.
 static Offset zeros_without_entries(Source& source, Offset offset) {
   constexpr std::size_t most = std::size_t{1} << 18;
   const std::size_t zeros = count_zeros(source.view(offset, most));
@@ -60,7 +60,7 @@ void find_later_entries(const Abstract_File& file, const Header& header, Positio
   const std::uint32_t epoch = epoch_crc(header);
   const Offset last = source.size() - static_cast<Offset>(entry_header_size);
   const auto most = static_cast<std::uint64_t>(std::max<Offset>(last - end.offset, 0)) / 8 + 1;
-  // Limits the work for a file made to look like entries everywhere.
+  // Limits the work if a hostile file seems to have entries everywhere.
   std::uint64_t budget = 64 * (most + (std::uint64_t{1} << 20));
   for (Offset offset = end.offset; offset <= last;) {
     const std::string_view bytes = source.view(offset, entry_header_size);
@@ -91,8 +91,8 @@ void Durable_Part::add(Position entry, Offset next, std::uint64_t known_durable)
   while (starts_.size() > 1 && starts_[1].sequence <= known_durable) starts_.pop_front();
 }
 
-// A mark between a durable entry and the next one may not be durable. So the part ends at the start
-// of a durable entry, or at the end of the last entry.
+// A mark between a durable entry and the next entry may not be durable. So the durable part ends at
+// the start of a durable entry, or at the end of the last entry.
 Offset Durable_Part::end(std::uint64_t known_durable) const {
   if (known_durable >= next_.sequence) return next_.offset;
   const auto after = std::upper_bound(
@@ -111,7 +111,7 @@ void add_later(Report& report, const Later_Entry& entry) {
 
 static void find_later(const Abstract_File& file, Report& report) {
   if (report.format == Format::cwal) {
-    // If only the bytes of an entry are damaged, its length is right, and the next entry is good.
+    // If only the bytes of an entry are damaged, its length is correct, and the next entry is good.
     if (report.end.stop != Stop::checksum) return;
     std::array<char, 8> bytes;
     file.read_exactly(bytes.data(), bytes.size(), report.end.position.offset);
@@ -192,8 +192,8 @@ void clear_tail(Abstract_File& file, const Header& header, Position end, bool ma
 
 namespace {
 
-// A part of a log that is saved in a file: a log with the same header, whose first entry is missing
-// or damaged. In format `cwal`: the good entries only.
+// A part of a log, saved in a file that is itself a log with the same header. The first entry of
+// the part is missing or damaged. In format `cwal`, the part has only good entries.
 struct Saved_Part {
   const Abstract_File& log;
   Offset start, end;
@@ -201,7 +201,7 @@ struct Saved_Part {
 
   Offset shift() const { return (header ? log_start : 0) - start; }
 
-  // Calls f(bytes, offset in the file where they are saved).
+  // Calls f(bytes, offset), where `offset` is the place of the bytes in the saved file.
   template <class F>
   void for_each_block(F f) const {
     for_each_piece(log, start, end, std::size_t{1} << 16,
@@ -224,8 +224,8 @@ struct Saved_Part {
     return is_same;
   }
 
-  // The header is written last: a file without it is incomplete. The file may exist already and be
-  // in memory only, so everything is written.
+  // The header is written last, because a file without a header counts as incomplete. Everything is
+  // written even if the file exists, because the existing file may be in memory only.
   void write_to(Abstract_File& file) const {
     if (header) {
       file.pwrite(magic.data(), magic.size(), 0);
@@ -246,16 +246,16 @@ bool is_free(const Abstract_File& file) {
   if (file.get_size() == 0) return true;
   try {
     return !read_header(file) && is_blank(file);
-  } catch (const Corruption_Error&) {  // entries without a header
+  } catch (const Corruption_Error&) {  // it has entries, but no header
     return is_blank(file);
   }
 }
 
 }  // namespace
 
-// Creates a new file for the part, in place of an incomplete or identical one from an earlier
-// attempt. Never writes to an existing file, which may be a link to another file. Returns null if
-// the name is taken.
+// Creates a new file for the part. Replaces an incomplete or identical file from an earlier
+// attempt, but never writes to an existing file, because it may be a link to another file. Returns
+// null if another file has the name.
 static std::unique_ptr<Abstract_File> create_saved(const Abstract_File& file,
                                                    const std::string& suffix,
                                                    const Saved_Part& part) {

@@ -13,8 +13,9 @@
 
 namespace joedb::inline v1::wal {
 
-// Returns the entry at `offset`, header and bytes, if its checksum is right, and sets `header`; its
-// predecessor is not checked. Otherwise returns nullopt, and `header` is unspecified.
+// If the entry at `offset` has a correct checksum, returns the entry, including its header, and
+// sets `header`. Does not check the previous entry. Otherwise returns nullopt, and `header` is
+// unspecified.
 std::optional<std::string_view> read_good_entry(Source& source, Offset offset, std::uint32_t epoch,
                                                 Entry_Header& header);
 
@@ -24,17 +25,17 @@ struct Later_Entry {
   Entry_Header header;
 };
 
-// Calls f(Later_Entry) for each good entry after `end`, in their order. Gives up if the
-// search would take too long, because many bytes look like entries, but are none.
+// Calls f(Later_Entry) for each good entry after `end`, in their order. Gives up if the search
+// takes too long, because many bytes look like entries but are not.
 void find_later_entries(const Abstract_File& file, const Header& header, Position end,
                         const std::function<void(const Later_Entry&)>& f);
 
 // Adds a later entry to a report.
 void add_later(Report& report, const Later_Entry& entry);
 
-// Overwrites with zeros the bytes after the end, from an earlier writer, that could be taken for an
-// entry. When this returns, they cannot reappear. `may_have_later`: false if find_later_entries is
-// known to find nothing.
+// Overwrites stale bytes after the end, from an earlier writer, that could be taken for an entry
+// with zeros. When this returns, these bytes cannot reappear. `may_have_later` may be false if
+// find_later_entries is known to find nothing.
 void clear_tail(Abstract_File& file, const Header& header, Position end,
                 bool may_have_later = true);
 
@@ -43,26 +44,27 @@ void clear_tail(Abstract_File& file, const Header& header, Position end,
 // if no file can be made beside the log.
 std::string save_later_entries(const Abstract_File& file, const Report& report);
 
-// Tracks the offset up to which the entries of a log are known to be durable. After it, the bytes
-// that a file shows may be in memory only, even after a sync: a failed sync leaves pages that the
-// system takes for written. They must be written again before anything relies on them.
+// Tracks the offset up to which the entries of a log are known to be durable. Bytes after this
+// offset may be in memory only, even after a sync, because a failed sync leaves pages that the
+// system considers as written. They must be written again before anything relies on them.
 class Durable_Part {
  public:
-  // `start`: offset of the first entry.
+  // `start` is the offset of the first entry.
   explicit Durable_Part(Offset start) : starts_{{0, start}}, next_{0, start} {}
 
-  // Adds the good entries, in their order. `next`: the end of this entry. `known_durable`: the last
-  // entry that is durable according to this one and those before it.
+  // Must be called for each good entry, in order. `next` is the end of this entry. `known_durable`
+  // is the sequence of the last entry that is durable according to this entry and the entries
+  // before it.
   void add(Position entry, Offset next, std::uint64_t known_durable);
 
-  // Returns this offset, given that entries up to `known_durable` are durable. It is the start of
-  // an entry, at most about one step before their end.
+  // Returns the offset if entries up to `known_durable` are durable. The offset is the start of an
+  // entry, at most about one step before the end of the durable entries.
   Offset end(std::uint64_t known_durable) const;
 
  private:
   static constexpr Offset step = Offset{1} << 16;
   std::deque<Position> starts_;  // starts of entries, about a step apart
-  Position next_;                // sequence of the last entry, and its end
+  Position next_;                // sequence and end of the last entry
 };
 
 // Throws Corruption_Error if the file is not empty, and does not begin like a log.

@@ -25,8 +25,8 @@ std::string advice(const Abstract_Directory& directory) {
          directory.get_name() + " says what else can be done";
 }
 
-// Throws Corruption_Error unless all segments belong to one log: nothing tells which log is the
-// right one.
+// Throws Corruption_Error unless all segments belong to one log, because it is unknown which log is
+// the right one.
 void require_one_log(const Abstract_Directory& directory, const std::vector<Segment>& segments) {
   for (const Segment& segment : segments)
     if (segment.header.log_id != segments.back().header.log_id)

@@ -27,17 +27,17 @@ bool is_segment_name(std::string_view name);
 
 struct Segment_List {
   std::vector<Segment> segments;     // in the order of their epochs
-  std::vector<std::string> blank;    // files created for a segment, without a header yet
+  std::vector<std::string> blank;    // files for segments that have no header yet
   std::vector<std::string> damaged;  // files without a good header
   std::string damage;                // error of the first damaged file
   std::vector<std::string> names;    // all files that existed before the headers were read
 
   // Sequence of the first needed entry.
   std::uint64_t oldest() const;
-  // Index of the segment with that entry, or of the first one if none has it. The segments before
-  // it are not needed, and may have gaps. Precondition: there is a segment.
+  // Index of the segment that contains the first needed entry, or 0 if no segment contains it.
+  // Earlier segments are not needed, and may have gaps. Requires that there is a segment.
   std::size_t first_needed() const;
-  // Throws Corruption_Error if a file has a damaged header: its entries may be needed.
+  // Throws Corruption_Error if a file has a damaged header, because its entries may be needed.
   void require_headers(const Abstract_Directory& directory) const;
 };
 
@@ -45,10 +45,12 @@ struct Segment_List {
 // logs.
 Segment_List list_segments(Abstract_Directory& directory);
 
-// Reads the header of one file. Returns nullopt if there is no such file, or it has no header yet.
+// Reads the header of one file. Returns nullopt if there is no such file, or if it has no header
+// yet.
 std::optional<Segment> read_segment(Abstract_Directory& directory, const std::string& name);
 
-// A gap: a segment does not begin with the entry that follows the segment before it.
+// A gap exists if a segment does not begin with the entry after the last entry of the previous
+// segment.
 struct Segment_Gap {
   std::uint64_t first = 0;  // expected sequence
   std::uint64_t next = 0;   // sequence found
@@ -70,12 +72,14 @@ struct Segment_Content {
 };
 Segment_Content read_all(Abstract_Directory& directory, const Segment& segment);
 
-// Returns the gap before the first needed segment, or nullopt. Precondition: there is a segment.
+// Returns the gap before the first needed segment, or nullopt if there is none. Requires that there
+// is a segment.
 std::optional<Segment_Gap> gap_at_start(const Segment_List& list);
-// Returns the gap between a segment, whose good entries end at `end`, and the next one, or nullopt.
+// Returns the gap between the segments `before`, whose good entries end at `end`, and `behind`;
+// nullopt if there is none.
 std::optional<Segment_Gap> gap_between(const Segment& before, const End& end,
                                        const Segment& behind);
-// Returns true if, according to their headers, no segment is missing between the two.
+// Returns true if, according to their headers, true if no segment is missing between the two.
 bool is_next(const Segment& before, const Segment& behind);
 
 // Throws Corruption_Error, which describes the gap and the remedy.

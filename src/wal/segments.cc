@@ -10,13 +10,13 @@
 //
 // 1. The header of a segment is written only after all entries of the segment before it are
 //    durable. So a power cut damages only the last segment.
-// 2. The epoch of a segment is that of the segment before it plus 1. Its first sequence is 1 more
-//    than the last sequence of that segment.
+// 2. The epoch of a segment is the epoch of the previous segment plus 1. Its first sequence is the
+//    last sequence of the previous segment plus 1.
 // 3. Before a segment is recycled or removed, the newest header states durably that its entries are
 //    not needed (`oldest`). All needed segments exist, without a gap.
-// 4. A segment is created in a recycled file, or else in a new file named after its epoch.
-// 5. Unneeded segments are recycled or removed in the order of their epochs: while the file of one
-//    is unchanged, so is the file of the next one.
+// 4. A segment is created in a recycled file, or in a new file that is named after its epoch.
+// 5. Unneeded segments are recycled or removed in the order of their epochs: as long as the file of
+//    a segment is unchanged, the file of the next segment is unchanged, too.
 
 namespace joedb::inline v1::wal {
 
@@ -24,9 +24,9 @@ static bool is_in(const std::vector<std::string>& names, const std::string& name
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Lists the segments, and repeats this if a new file has appeared meanwhile: the list must have
-// every file that existed when the last header was read. Any of them may be recycled for the next
-// segment, and those before it may be removed then.
+// Lists the segments, and repeats this if a new file has appeared meanwhile: the list must contain
+// every file that existed when the last header was read. Any of these files may be recycled for the
+// next segment, and then earlier files may be removed.
 static Segment_List list_all(Abstract_Directory& directory) {
   for (;;) {
     Segment_List list = list_segments(directory);
@@ -188,8 +188,8 @@ class Segmented_Writer::Implementation {
                       ". Close it and open it again.");
   }
 
-  // After a failure, the new segment may exist already: entries appended to the old one would be
-  // lost. So all writing ends.
+  // After a failure, the new segment may exist already. Entries that are appended to the old
+  // segment would then be lost, so all writing ends.
   void begin_segment() {
     try {
       current_->sync();
@@ -233,7 +233,7 @@ class Segmented_Writer::Implementation {
   Abstract_Directory& directory_;
   const Options options_;
   const Segment_Options segment_options_;
-  std::deque<Segment> segments_;  // the last one is the one being written
+  std::deque<Segment> segments_;  // the last segment is being written
   std::deque<std::string> spare_;
   std::optional<Writer> current_;
   std::uint64_t last_epoch_ = 0;
@@ -357,8 +357,8 @@ class Segmented_Reader::Implementation {
     return true;
   }
 
-  // Returns true if `list` is out of date: it was read file by file, and a writer may begin and
-  // remove segments meanwhile.
+  // True if `list` is out of date: it was read file by file, and a writer may have begun or removed
+  // segments meanwhile.
   bool has_changed_since(const Segment_List& list) const {
     const Segment_List now = list_segments(directory_);
     return now.segments.empty() ||
@@ -400,8 +400,8 @@ class Segmented_Reader::Implementation {
   }
 
   // Continues with the next segment if its first entry is the next entry. The segments may have
-  // changed since they were listed. So a gap counts only if a second list shows it, too, and no new
-  // segment has begun meanwhile.
+  // changed since they were listed. So a gap counts only if a second list also has the gap, and no
+  // new segment has begun meanwhile.
   bool move_to_next_segment() {
     for (;;) {
       const std::uint64_t newest = later_.back().header.epoch;
@@ -423,8 +423,8 @@ class Segmented_Reader::Implementation {
     return false;
   }
 
-  // Called when the current segment was recycled. Continues with the next segment if that exists
-  // and no entry was missed.
+  // Called when the current segment was recycled. Continues with the next segment if it exists and
+  // no entry was missed.
   bool reopen_next_segment() {
     const Segment_List list = list_all(directory_);
     for (const Segment& segment : list.segments)
@@ -446,10 +446,10 @@ class Segmented_Reader::Implementation {
     return true;
   }
 
-  // Looks for the next segment in the files where invariant 4 allows it, without listing the
-  // directory.
+  // Looks for the next segment without listing the directory, only in the files in which it can be
+  // (invariant 4).
   bool find_later() {
-    if (reader_->epoch() != current_.header.epoch) {  // recycled, and no entry was missed
+    if (reader_->epoch() != current_.header.epoch) {  // it was recycled, and no entry was missed
       const Segment_List list = list_all(directory_);
       take_others(list);
       for (const Segment& segment : list.segments)
@@ -461,7 +461,7 @@ class Segmented_Reader::Implementation {
     const std::uint64_t oldest = header ? header->header.oldest : 1;
     for (std::size_t i = 0; i < earlier_.size();) {
       const Segment& next = i + 1 < earlier_.size() ? earlier_[i + 1] : current_;
-      if (next.header.first_sequence > oldest) break;  // this one is needed, and so are the others
+      if (next.header.first_sequence > oldest) break;  // this segment and the later ones are needed
       const auto at = earlier_.begin() + static_cast<std::ptrdiff_t>(i);
       const auto found = read_segment(directory_, at->name);
       if (found && found->header.epoch == at->header.epoch) {
@@ -469,7 +469,7 @@ class Segmented_Reader::Implementation {
         continue;
       }
       if (found && found->header.epoch < current_.header.epoch) {
-        // It was recycled while the other segments were listed, and may be recycled again.
+        // The file was recycled while the other segments were listed, and may be recycled again.
         *at = *found;
         std::stable_sort(at, earlier_.end(), [](const Segment& a, const Segment& b) {
           return is_later(b.header, a.header);
@@ -479,8 +479,8 @@ class Segmented_Reader::Implementation {
       earlier_.erase(at);
       if (found && take_later(found->name)) return true;
     }
-    // If the next segment was created and has gone already, this one has gone before it: invariant
-    // 5. (If this one was recycled, the reader has noticed.)
+    // If the next segment was created and is gone already, the current segment was gone before
+    // (invariant 5). (If the current segment was recycled, the reader has noticed this.)
     const auto own = read_segment(directory_, current_.name);
     if (own && own->header.epoch == current_.header.epoch) return false;
     take_others(list_all(directory_));
@@ -501,9 +501,9 @@ class Segmented_Reader::Implementation {
   Segment current_;
   std::unique_ptr<Abstract_File> file_;
   std::optional<Reader> reader_;  // reads the current segment
-  std::vector<Segment> earlier_;  // in the order of their epochs; some may be recycled
-  std::deque<Segment> later_;     // the known ones, in the order of their epochs
-  bool is_at_gap_ = false;        // until the next seek: missing segments do not come back
+  std::vector<Segment> earlier_;  // in the order of their epochs; some may have been recycled
+  std::deque<Segment> later_;     // known later segments, in the order of their epochs
+  bool is_at_gap_ = false;        // until the next seek, because missing segments do not reappear
   End end_ = no_log;
 };
 

@@ -12,12 +12,12 @@
 
 namespace joedb::inline v1::wal {
 
-// The bytes of a file, as a Reader gets them.
+// The interface through which a Reader gets the bytes of a file.
 class Source {
  public:
   virtual ~Source() = default;
-  // Returns the bytes [offset, offset + size), fewer only at the end of the file. They are valid at
-  // least until the next call, and may be out of date until refresh is called.
+  // Returns the bytes [offset, offset + size), or fewer at the end of the file. They are valid at
+  // least until the next call, and may be out of date until refresh() is called.
   virtual std::string_view view(Offset offset, std::size_t size) = 0;
   // Updates the size of the file, and drops cached bytes. Returns the size.
   virtual Offset refresh() = 0;

@@ -18,14 +18,15 @@
 
 // Invariants of a log of format `checked`:
 //
-// 1. Entries are written only after the header of their epoch is durable: no entry of an epoch is
-//    overwritten before the next epoch is in force, and no sequence is used twice in an epoch.
-// 2. Entries are acknowledged only after a sync that began when they were in the file.
+// 1. Entries are written only after the header of their epoch is durable. So no entry of an epoch
+//    is overwritten before the header of the next epoch counts, and no sequence is used twice in an
+//    epoch.
+// 2. Entries are acknowledged only after a sync that began after they were written to the file.
 // 3. Stale bytes past the end, from an earlier writer, must not reappear between new entries. So
-//    there are durable zeros where the next entry begins. The first thing written there is a marker
-//    with a random number; the checksums of all later entries are chained to it.
-// 4. Unless the file ends with the last entry, that entry is followed by zeros, where a reader
-//    looks next.
+//    there are durable zeros where the next entry begins. A marker with a random number is written
+//    there first; the checksums of all later entries are chained to this marker.
+// 4. If the file does not end with the last entry, zeros follow the last entry, so that a reader
+//    finds no stale entry there.
 
 namespace joedb::inline v1::wal {
 
@@ -42,7 +43,7 @@ void validate(const Options& options) {
 
 class Writer::Implementation {
  public:
-  // `start`: the header to which the file is reset. Null: the log in the file is continued.
+  // `start` is the header to which the file is reset. If null, the log in the file is continued.
   Implementation(std::unique_ptr<Abstract_File> owned, Abstract_File& file, Options options,
                  const Header* start = nullptr)
       : owned_(std::move(owned)),
@@ -109,7 +110,8 @@ class Writer::Implementation {
   void stop_timer() {
     if (!timer_.joinable()) return;
     timer_.request_stop();
-    // Once this lock was held, the timer thread either waits or sees the request: no lost wakeup.
+    // After this lock was held, the timer thread either waits or will see the request, so no wakeup
+    // is lost.
     { const std::lock_guard lock(mutex_); }
     wake_.notify_all();
     timer_.join();
@@ -158,7 +160,7 @@ class Writer::Implementation {
     return {};
   }
 
-  // Resets the file: its entries are no longer needed.
+  // Resets the file, whose entries are no longer needed.
   void reset(std::uint64_t epoch, std::uint64_t first_sequence, std::uint64_t oldest) {
     buffer_used_ = 0;
     next_.sequence = first_sequence;
@@ -197,14 +199,14 @@ class Writer::Implementation {
     written_ = next_.offset;
     preallocator_.set_end(std::max(found_.file_size, written_));
     if (found_.later_entries > 0) found_.saved = save_later_entries(file, found_);
-    // The file may show bytes that are only in memory: after a failed sync, the system takes pages
-    // for written that are not. So everything that is not known to be durable is written again.
+    // Bytes of the file may be in memory only: after a failed sync, the system considers pages as
+    // written that are not. So everything that is not known to be durable is written again.
     if (format() == Format::checked) {
       write_header(file_, header_, slot_);
       clear_torn_header(file_, 1 - slot_);
     }
-    // If there are no entries, the removed bytes may be entries of the previous epoch, which is in
-    // force until this header is durable.
+    // If there are no entries, the removed bytes may be entries of the previous epoch, which counts
+    // until this header is durable.
     if (format() == Format::checked && next_.offset == log_start) sync_header();
     remove_tail();
     not_zeros_ = preallocator_.end();
@@ -252,14 +254,15 @@ class Writer::Implementation {
       is_header_durable_ = true;
       return;
     }
-    // The magic comes first, so that a torn header is not taken for a file of another kind. In a
-    // file that existed, it must be durable before the file grows: a power cut may leave other
-    // bytes where the file has grown, and without the magic they could be read as entries of CWal.
+    // The magic is written first, so that a file with a torn header is not taken for a file of
+    // another kind. If the file had bytes, the magic must be durable before the file grows: a power
+    // cut may leave arbitrary bytes where the file has grown, and without the magic they could be
+    // read as entries of CWal.
     const bool had_bytes = file_.get_size() > 0;
     file_.pwrite(magic.data(), magic.size(), 0);
     if (had_bytes) file_.datasync();
-    // Allocates the blocks of all header pages now, so that a rotation needs none on a full disk. A
-    // file with a header is never shorter than this; a shorter one was truncated.
+    // Allocates the blocks of all header pages now, so that a rotation is possible on a full disk.
+    // A file with a header is never shorter than this, unless it was truncated.
     file_.write_zeros(static_cast<Offset>(magic.size()), log_start);
     file_.datasync();
     header_ = header;
@@ -301,7 +304,8 @@ class Writer::Implementation {
     return format() == Format::checked ? padded_size(length) : length + cwal_overhead;
   }
 
-  // Returns memory for an entry: in the buffer or, if the entry is too large for it, of its own.
+  // Returns memory for an entry: in the buffer, or, if the entry is too large for the buffer, in
+  // large_.
   char* reserve(std::size_t size) {
     if (size > options_.buffer_size - buffer_used_) {
       write_blocks();
@@ -316,9 +320,9 @@ class Writer::Implementation {
     return place;
   }
 
-  // Writes a mark that states which entries are durable, unless an entry in the file states it. The
-  // mark is not synced, and a failure is ignored, for nothing is lost: without the mark, damage of
-  // these entries looks like the result of a power cut.
+  // Writes a mark that states which entries are durable, unless an entry in the file already states
+  // this. The mark is not synced, and a failure is ignored, because no entry is lost: without the
+  // mark, damage of these entries only looks like the result of a power cut.
   void write_mark() {
     if (format() == Format::cwal || durable_ <= marked_) return;
     preallocator_.stop();
@@ -336,8 +340,9 @@ class Writer::Implementation {
     needs_marker_ = false;
   }
 
-  // State changes only after the write of an entry that is too large for the buffer: some errors
-  // before it, such as a lack of memory, do not make file_ fail, and then the entry must not count.
+  // If an entry is too large for the buffer, the state changes only after the entry was written: an
+  // earlier error, such as a lack of memory, does not make file_ fail, and then the entry must not
+  // count.
   void append_entry(std::string_view bytes, std::size_t size, std::uint32_t bits = 0) {
     char* const place = reserve(size);
     const std::uint32_t crc = encode(place, bytes, size, bits);
@@ -392,8 +397,8 @@ class Writer::Implementation {
     large_ = {};
   }
 
-  // Writes whole blocks only, at multiples of their size, which lets the system use large pages for
-  // them. The rest stays in the buffer, even if an entry is split.
+  // Writes only whole blocks, at multiples of their size, so that the system can use large pages
+  // for them. The rest stays in the buffer, even if this splits an entry.
   void write_blocks() {
     constexpr Offset block = Offset{1} << 16;
     const Offset end = (written_ + static_cast<Offset>(buffer_used_)) / block * block;
@@ -404,11 +409,13 @@ class Writer::Implementation {
     std::memmove(buffer_.get(), buffer_.get() + size, buffer_used_);
   }
 
-  // `data` has `room` further bytes after its `size` bytes, for the zeros of invariant 4.
+  // After the `size` bytes at `data`, there must be room for `room` more bytes: the zeros of
+  // invariant 4.
   void write(char* data, std::size_t size, std::size_t room = terminator_size) {
     if (!is_header_durable_) sync_header();  // invariant 1
     const Offset end = written_ + static_cast<Offset>(size);
-    // A failure is ignored: a disk without room for the zeros may still have room for the entries.
+    // A failure is ignored, because a disk without room for the zeros may still have room for the
+    // entries.
     static_cast<void>(preallocator_.reserve(preallocator_.end(), end));
     if (format() == Format::cwal || end >= not_zeros_) room = 0;
     std::memset(data + size, 0, room);
@@ -479,16 +486,16 @@ class Writer::Implementation {
 
   Position next_{1, 0};
   std::uint64_t durable_ = 0;
-  std::uint64_t marked_ = 0;  // last entry that the file or the buffer states to be durable
+  std::uint64_t marked_ = 0;  // last entry that is durable according to the file or the buffer
   Offset durable_offset_ = 0;
   Offset written_ = 0;         // end of the entries in the file
-  Preallocator preallocator_;  // knows the end of the file, with its preallocated zeros
+  Preallocator preallocator_;  // has the end of the file, including preallocated zeros
   Offset not_zeros_ = 0;       // the file has only zeros from this offset on
   std::unique_ptr<char[]> buffer_;
   std::size_t buffer_used_ = 0;
   std::vector<char> large_;  // an entry that does not fit in the buffer
 
-  mutable std::mutex mutex_;  // used only with a timer
+  mutable std::mutex mutex_;  // used only if there is a timer
   std::condition_variable wake_;
   System::Time deadline_;
   std::jthread timer_;

@@ -65,7 +65,7 @@ struct ArrowArray {
 struct ArrowArrayStream {
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
   int (*get_next)(struct ArrowArrayStream*,
-                  struct ArrowArray* out);  // at the end, `out` is a released array
+                  struct ArrowArray* out);  // released at the end
   const char* (*get_last_error)(struct ArrowArrayStream*);
 
   void (*release)(struct ArrowArrayStream*);  // null if released

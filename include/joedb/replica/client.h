@@ -86,8 +86,7 @@ class Connection {
   struct Pull {
     Offset from = 0;          // the checkpoint of the local copy
     System::Duration wait{};  // how long to wait for bytes past `from`, if can_wait()
-    bool takes_lock =
-        false;  // if true, also waits for the lock (the exclusive right to push) and takes it
+    bool takes_lock = false;  // if true, also waits for the lock and takes it
   };
   // Receives bytes of the other copy. It must read the bytes [from, end) of `source` once, in
   // order.

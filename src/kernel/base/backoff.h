@@ -9,31 +9,32 @@
 
 namespace joedb::inline v1 {
 
-// Exponential backoff: the pauses between the tries of one operation. Each pause is twice as long
-// as the one before, up to a longest one.
+// Exponential backoff: the pauses between the tries of an operation. Each pause is twice as long as
+// the pause before, up to a longest pause.
 //
-// Sleeps only by the given System, which must outlive the object. Not thread-safe: each operation
-// has its own Backoff.
+// Sleeps only through the given System, which must outlive the object. Not thread-safe: each
+// operation has its own Backoff.
 class Backoff {
  public:
   struct Pauses {
     System::Duration first;
     System::Duration longest = first;
-    // Takes a random part, up to half, off each pause, so that the clients of a server do not all
-    // retry at the same moment.
+    // If true, each pause is shortened by a random part, up to half of it, so that the clients of a
+    // server do not all retry at the same moment.
     bool is_random = false;
   };
 
-  // Without a timeout.
+  // There is no timeout.
   Backoff(System& system, const Pauses& pauses)
       : system_(system), pauses_(pauses), pause_(pauses.first) {}
-  // `timeout` begins now. Duration::max(): no timeout.
+  // The timeout begins now. Duration::max() means no timeout.
   Backoff(System& system, const Pauses& pauses, System::Duration timeout)
       : Backoff(system, pauses) {
     end_ = System::after(system.now(), timeout);
   }
 
-  // Returns the length of the next pause, whatever the timeout, for callers that log it and sleep.
+  // Returns the length of the next pause, and ignores the timeout. For callers that log the pause
+  // and sleep themselves.
   System::Duration next() {
     System::Duration pause = pause_;
     if (pauses_.is_random) pause = pause_ / 2 + pause_ * (system_.random() % 1024) / 2048;
@@ -41,9 +42,9 @@ class Backoff {
     return pause;
   }
 
-  // Sleeps for the next pause, and returns true: try again. The last pause is shortened to end at
-  // the timeout, so the last try is made at the timeout. Returns false, without sleeping, after the
-  // timeout.
+  // Sleeps for the next pause, and returns true: the caller tries again. The last pause ends at the
+  // timeout, so the last try is made at the timeout. After the timeout, returns false without
+  // sleeping.
   bool wait() {
     System::Duration pause = next();
     if (end_ != System::Time::max()) {

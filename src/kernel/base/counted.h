@@ -7,13 +7,13 @@
 
 namespace joedb::inline v1 {
 
-// Returns "1 entry", "2 entries".
+// Returns, for example, "1 entry" or "2 entries".
 template <std::integral N>
 std::string counted(N n, std::string_view one, std::string_view many) {
   return std::to_string(n).append(" ").append(n == 1 ? one : many);
 }
 
-// Returns "1 row", "2 rows": for words with a plural in -s.
+// Returns, for example, "1 row" or "2 rows". For words whose plural ends with -s.
 template <std::integral N>
 std::string counted(N n, std::string_view thing) {
   return std::to_string(n).append(" ").append(thing).append(n == 1 ? "" : "s");

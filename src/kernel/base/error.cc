@@ -53,7 +53,7 @@ File_Locked::File_Locked(std::string_view file, int holder_process, std::string_
                       "open it with File_Client, or Open_Mode::shared_write",
                   file, holder_process, holder_text, reason_of_lock(holder_text)) {}
 
-// Returns "0.25 seconds".
+// Returns a text such as "0.25 seconds".
 static std::string seconds_text(Lock_Timeout::Duration duration) {
   std::string text = std::to_string(std::chrono::duration<double>(duration).count());
   text.erase(text.find('.') + 3);

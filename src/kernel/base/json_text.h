@@ -7,8 +7,9 @@
 
 #include "joedb/base/log.h"
 
-// Writes JSON piece by piece: `{"table": "city", "rows": 3}`, with a space after each comma and
-// colon. A line of --json, which has no spaces, is print_json of tools/frame/json_output.h.
+// Functions that write JSON piece by piece, with a space after each comma and colon, as in
+// `{"table": "city", "rows": 3}`. (print_json in tools/frame/json_output.h writes the lines of
+// --json, which have no spaces.)
 
 namespace joedb::inline v1 {
 
@@ -16,7 +17,7 @@ namespace joedb::inline v1 {
 // invalid byte, and returns false.
 bool append_json_text(std::string& out, std::string_view text);
 
-// Appends the same in double quotes.
+// The same, but in double quotes.
 bool append_json_string(std::string& out, std::string_view text);
 
 // Returns the members of an object, without its braces.

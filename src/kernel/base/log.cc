@@ -41,7 +41,7 @@ Logger* recovery_logger = &plain_logger;
 void log_to(Logger* logger, std::string_view text) noexcept {
   try {
     if (logger != nullptr) logger->log(text);
-  } catch (...) {  // there is nowhere left to report to
+  } catch (...) {  // this error cannot be reported anywhere
   }
 }
 
@@ -53,7 +53,7 @@ void Logger::event(std::string_view event, std::span<const Log_Field> fields) {
     line.append(" ").append(field.name) += '=';
     if (const auto* const number = std::get_if<std::int64_t>(&field.value))
       line += std::to_string(*number);
-    else  // quoted, because texts from others could otherwise forge lines of the log
+    else  // quoted, because an untrusted text could otherwise forge lines of the log
       append_json_string(line, std::get<std::string_view>(field.value));
   }
   log(plain(line));

@@ -6,7 +6,7 @@
 
 namespace joedb::inline v1 {
 
-// Returns the text with lower-case letters instead of upper-case ASCII letters.
+// Returns the text with upper-case ASCII letters replaced by lower-case letters.
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)

@@ -9,8 +9,8 @@
 
 namespace joedb::inline v1 {
 
-// Returns the parts of `text` between the separators, which must not be empty: one more part than
-// there are separators, so "" has one part. Parts may be empty. The parts are views into `text`.
+// Returns the parts of `text` between the separators. `separator` must not be empty. n separators
+// give n + 1 parts, so "" gives one part. Parts may be empty. They are views into `text`.
 inline std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
   assert(!separator.empty());
   std::vector<std::string_view> parts;
@@ -22,8 +22,8 @@ inline std::vector<std::string_view> split(std::string_view text, std::string_vi
   }
 }
 
-// Returns the words of a line, which are separated by blanks, tabs and carriage returns: none for a
-// blank line. The words are views into `line`.
+// Returns the words of a line, which are separated by blanks, tabs and carriage returns. A blank
+// line has no words. The words are views into `line`.
 inline std::vector<std::string_view> split_words(std::string_view line) {
   constexpr std::string_view spaces = " \t\r";
   std::vector<std::string_view> words;

@@ -5,7 +5,7 @@
 namespace joedb::inline v1 {
 
 // Returns the edit distance: the number of letters to insert, remove, replace, or swap with the
-// next one. - and _ are equal, as in options.
+// next letter. The characters - and _ are equal, as in options.
 static std::size_t distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) {
     return x == y || (x == '_' && y == '-') || (x == '-' && y == '_');

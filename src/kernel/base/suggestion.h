@@ -7,7 +7,7 @@
 
 namespace joedb::inline v1 {
 
-// Returns the word of `known` that was probably meant, or "" if none is close.
+// Returns the word in `known` that is closest to `word`, or "" if no word is close.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 // Returns ". Did you mean X?", to be appended to an error about a name, or "" if no word is close.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);

@@ -7,7 +7,7 @@
 namespace joedb::inline v1 {
 
 std::string time_text(std::int64_t seconds) {
-  // The calendar of <chrono> ends beyond these limits (years -32767 to 32767).
+  // These limits are within the calendar of <chrono>, which has the years -32767 to 32767.
   constexpr std::int64_t limit = 900'000'000'000;
   if (seconds < -limit || seconds > limit) return std::to_string(seconds) + " seconds since 1970";
   using namespace std::chrono;

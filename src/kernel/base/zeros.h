@@ -7,8 +7,8 @@
 
 namespace joedb::inline v1 {
 
-// Returns the number of leading zeros of `bytes`. memcmp is faster than a loop over the bytes: it
-// uses vector registers.
+// Returns the number of leading zeros of `bytes`. memcmp is faster than a loop over the bytes,
+// because it uses vector registers.
 inline std::size_t count_zeros(std::string_view bytes) {
   static constexpr char zeros[1024] = {};
   std::size_t count = 0;

@@ -70,8 +70,8 @@ void Decoder_Input::refill_or_throw(std::size_t size) {
 
 void Decoder_Input::skip(Offset size) {
   if (size < 0 || size > remaining()) throw_past_the_end(static_cast<std::uint64_t>(size));
-  // Reading a few bytes costs less than a new window, and bytes that were skipped cannot be
-  // verified.
+  // A few bytes are read and not skipped: this costs less than a new window, and skipped bytes
+  // could not be verified.
   constexpr Offset little = 1 << 16;
   const Offset in_window = end_ - current_;
   if (size <= in_window)

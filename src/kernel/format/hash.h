@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <string_view>
 
-// XXH3, 64 bits (https://github.com/Cyan4973/xxHash). Compiled in, so that users link nothing more;
-// on x86 a second time, for processors with AVX2.
+// XXH3, 64 bits (https://github.com/Cyan4973/xxHash). XXH3 is compiled into this library, so that
+// programs need not link another library. On x86, it is compiled a second time, for processors with
+// AVX2.
 
 namespace joedb::inline v1 {
 
 std::uint64_t hash_of(std::string_view bytes, std::uint64_t seed);
 
-// Computes the same hash of bytes that come in pieces.
+// Computes the same hash as hash_of, for bytes that come in pieces.
 class Hash_Of_Pieces {
  public:
   void start(std::uint64_t seed);

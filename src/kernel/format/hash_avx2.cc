@@ -1,6 +1,6 @@
-// Compiled with -mavx2 on x86 (src/CMakeLists.txt). Nothing else may be in this file, and no
-// function of a header that is not inlined: the linker could use its AVX2 version on every
-// processor.
+// Compiled with -mavx2 on x86 (src/CMakeLists.txt). This file must contain nothing else, and must
+// not use a function of a header that may not be inlined: the linker could choose its AVX2 version
+// for every processor.
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
 #include "kernel/format/hash_avx2.h"

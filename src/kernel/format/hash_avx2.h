@@ -6,7 +6,7 @@
 
 namespace joedb::inline v1::avx2 {
 
-// Smallest size, in bytes, for which it is worth asking is_supported.
+// Smallest size in bytes for which the AVX2 functions are worth their cost.
 inline constexpr std::size_t least = 1024;
 
 // True if the processor has AVX2 and the functions below are compiled for it.

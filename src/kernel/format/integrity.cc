@@ -44,8 +44,8 @@ std::optional<Integrity_Entry> decode_integrity_payload(std::string_view bytes) 
   return Integrity_Entry{load<Offset>(rest), load<std::uint64_t>(rest + sizeof(Offset)), kind};
 }
 
-// Called before every checkpoint. Without the processor's own instruction, std::popcount is a
-// function call.
+// Used instead of std::popcount, which is a function call if the compiler may not use the
+// instruction of the processor. Called before every checkpoint.
 static int count_of_bits(std::uint64_t bits) {
   bits -= (bits >> 1) & 0x5555'5555'5555'5555;
   bits = (bits & 0x3333'3333'3333'3333) + ((bits >> 2) & 0x3333'3333'3333'3333);
@@ -54,8 +54,8 @@ static int count_of_bits(std::uint64_t bits) {
 }
 
 static constexpr int few_bits = 8;
-// The limit for any blob of this size: with a higher limit, one of 100 million hashes would be
-// mistaken for an entry.
+// The limit for arbitrary blobs of the size of the payload. With a higher limit, one of 100 million
+// hashes would be mistaken for an entry.
 static constexpr int few_bits_of_payload = 2;
 
 bool resembles_integrity(std::string_view bytes) {

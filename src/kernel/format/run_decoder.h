@@ -10,7 +10,7 @@
 
 namespace joedb::inline v1 {
 
-// Reads bytes of a journal that are all in memory, without checking each of them. Has the functions
+// Reads bytes of a journal that are all in memory, without a check for each read. Has the functions
 // of Decoder_Input that decode_place and decode_value need.
 class Run_Cursor {
  public:
@@ -18,11 +18,12 @@ class Run_Cursor {
       : current_(window.data()), end_(window.data() + window.size()) {}
 
   const char* position() const { return current_; }
-  // True if an entry can be read from here: its bytes are in memory, apart from those of a text.
+  // True if an entry can be read from here, because all its bytes except those of a text are in
+  // memory.
   bool has_entry() const { return end_ - current_ >= max_entry_bytes; }
   void begin_entry() { is_unusual_ = false; }
-  // True if this entry must be read by a Decoder_Input: it has an id of two bytes, or a text that
-  // does not end in these bytes. The value that was read is wrong then.
+  // True if the current entry must be read by a Decoder_Input, because it has an id of two bytes,
+  // or a text that does not end in these bytes. The value that was read is wrong then.
   bool is_unusual() const { return is_unusual_; }
 
   const char* take(std::size_t size) {
@@ -57,22 +58,22 @@ class Run_Cursor {
   bool is_unusual_ = false;
 };
 
-// Decodes inserted rows and values until an entry is unusual, from the bytes before `end` that are
-// in memory, and moves `in` and `context` past them. Most journals are little else. `sink` has four
-// functions:
+// Decodes inserted rows and values, of which most journals consist, from the bytes before `end`
+// that are in memory, until an entry is unusual. Moves `in` and `context` past them. `sink` has
+// four functions:
 //
-//   T* table(Table_Id);
-//   bool insert(T&, Record_Id);
-//   C* column(T&, Record_Id, Field_Id, Type_Code);  // where values of this type can be set
-//   template <Field_Value V> bool set(C&, Record_Id, V value);
+//   T* table(Table_Id); bool insert(T&, Record_Id); C* column(T&, Record_Id, Field_Id, Type_Code);
+//   // the column in which values of this type can be set template <Field_Value V> bool set(C&,
+//   Record_Id, V value);
 //
-// They return null or false, and change nothing, if an entry must be left to decode_entry, which
-// also finds the errors in it.
+// If an entry must be left to decode_entry, which also detects its errors, these functions return
+// null or false, and change nothing.
 //
 // Everything is inlined into one loop, with the cursor and the context in registers. With a
-// Decoder_Input, opening a journal takes 1.8 times as long; with a Context, which gcc 12 keeps in
-// memory, twice as long. is_unusual() is about one entry only, so that the compiler can drop it for
-// entries that are never unusual; with a flag for the whole run, opening takes 1.05 times as long.
+// Decoder_Input, opening a journal would take 1.8 times as long; with a Context, which gcc 12 keeps
+// in memory, twice as long. is_unusual() refers to a single entry, so that the compiler can omit
+// the check for entries that are never unusual; with a flag for the whole run, opening would take
+// 1.05 times as long.
 template <class Sink>
 [[gnu::always_inline]] inline void decode_run(Decoder_Input& in, Context& context, Offset end,
                                               Sink sink) {

@@ -6,22 +6,22 @@
 
 #include "joedb/base/types.h"
 
-// A seal is a checksum in the second copy of a slot. If it matches the bytes before the position X
-// in the first copy, these bytes and X are on disk. So one sync makes both durable, and a reader of
-// the slot can find out whether this sync was completed.
+// A seal is a checksum, stored in the second copy of a slot, of bytes before the position X in the
+// first copy. If the seal matches these bytes, they and X are on disk. So one sync makes both
+// durable, and a reader of the slot can find out whether this sync was completed.
 //
-//     bit 63     0
-//     bit 62     1: larger than any file, so that no reader of version 5 takes it for a position
-//     bits 40…61 L: number of bytes before X that it covers, 1 … seal_limit - 1
-//     bits 0…39  the low bits of XXH3-64 of these bytes, seeded with X
+//     bit 63 0 bit 62 1: the word is greater than the size of any file, so readers do not take it
+//     for a position bits 40…61 number of bytes before X that the seal covers, 1 … seal_limit - 1
+//     bits 0…39 the low bits of XXH3-64 of these bytes, seeded with X
 //
-// A slot with a position X and a seal that matches these bytes counts as a slot with X twice.
+// A slot with a position X and a matching seal counts as a slot that contains X twice.
 
 namespace joedb::inline v1 {
 
 inline constexpr Offset seal_limit = Offset{1} << 22;
 
-// Returns the seal for `position`. `body` is the 1 … seal_limit - 1 bytes before it.
+// Returns the seal for `position`. `body` contains the last 1 … seal_limit - 1 bytes before
+// `position`.
 std::int64_t make_seal(std::string_view body, Offset position);
 
 // Returns the number of bytes that a seal covers; 0 if the word is not a seal.

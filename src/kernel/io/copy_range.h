@@ -7,10 +7,10 @@
 
 namespace joedb::inline v1 {
 
-// Copies the first `size` bytes of one named file to another, both of which exist, with
-// copy_file_range: file systems that can do so share the blocks until one of the files is written
-// to. Returns false if the file system does not support this, or if the first file ends before
-// `size`; any part may have been copied then. Throws Io_Error.
+// Copies the first `size` bytes of the file `from` to the file `to`, which must exist, with
+// copy_file_range. If the file system supports this, the files share the blocks until one of them
+// is written. Returns false if the file system does not support this, or if the first file ends
+// before `size`; any part may have been copied then. Throws Io_Error.
 bool copy_in_file_system(const std::string& from, const std::string& to, Offset size);
 
 }  // namespace joedb::inline v1

@@ -14,14 +14,14 @@
 
 namespace joedb::inline v1 {
 
-// Race: another thread may take or release a number between these calls; open_descriptor then moves
-// the file to another number.
+// There is a race: another thread may take or release a number between these calls. In this case,
+// open_descriptor later moves its file to another number.
 void reserve_standard_descriptors() noexcept {
   const int error = errno;
   for (int number = 0; number <= STDERR_FILENO; ++number) {
     if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
     const int mode = number == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-    // Without O_CLOEXEC, because programs that this program starts must inherit the descriptor.
+    // O_CLOEXEC is not set, because programs that this program starts must inherit the descriptor.
     const int opened = ::open("/dev/null", mode | O_NOCTTY);
     if (opened > STDERR_FILENO) ::close(opened);
   }
@@ -51,7 +51,7 @@ Descriptor::~Descriptor() {
   errno = error;
 }
 
-// XFS_SUPER_MAGIC is not in every magic.h.
+// Not every magic.h defines XFS_SUPER_MAGIC.
 bool is_on_local_disk(int descriptor) {
   struct statfs status;
   if (::fstatfs(descriptor, &status) != 0) return false;
@@ -85,7 +85,7 @@ void copy_permissions(int from, int to, const std::string& name, Ownership owner
   // The mode is set after fchown, which may clear the set-user-ID and set-group-ID bits.
   if (::fchmod(to, mode) != 0) throw_io_error("setting the permissions of", name, -1, errno);
   constexpr auto access_list = "system.posix_acl_access";
-  // Through /proc, because fgetxattr refuses O_PATH descriptors.
+  // The list is read through /proc, because fgetxattr refuses O_PATH descriptors.
   const std::string path = "/proc/self/fd/" + std::to_string(from);
   std::array<char, 65536> list;
   const ssize_t size = ::getxattr(path.c_str(), access_list, list.data(), list.size());

@@ -9,7 +9,7 @@
 namespace joedb::inline v1 {
 
 // Opens `path`, relative to an open directory or to AT_FDCWD, with O_CLOEXEC. Returns a descriptor
-// above 2, or returns -1 and sets errno. A call that a signal interrupts is retried.
+// above 2, or returns -1 and sets errno. If a signal interrupts the call, it is retried.
 int open_descriptor(int directory, const char* path, int flags, unsigned permissions = 0) noexcept;
 
 // Owns a descriptor, and closes it.
@@ -27,16 +27,16 @@ class Descriptor {
   int number_;
 };
 
-// True if the file is on a file system of this machine alone, where locks show all processes that
-// have the file open: ext4, XFS, overlayfs, tmpfs. Others are unknown.
+// True if the file is on ext4, XFS, overlayfs or tmpfs. These file systems are local to this
+// machine, so locks show all processes that have the file open. False for all other file systems.
 bool is_on_local_disk(int descriptor);
 
 // Copies the owner, permissions and access list of the file `from` to the new file `to`. `from` may
-// be any descriptor, even of O_PATH. Before this call, only this user should be able to read the
-// new file. `name` is for errors. Throws Io_Error.
+// be any descriptor, even one opened with O_PATH. Before this call, only this user should be able
+// to read the new file. `name` is for errors. Throws Io_Error.
 enum class Ownership {
-  required,    // throws Exception if this user may not set that owner and group
-  best_effort  // if the group cannot be set, it gets the permissions of others
+  required,    // throws Exception if this user may not set the owner and group
+  best_effort  // if the group cannot be set, the group gets only the permissions that others have
 };
 void copy_permissions(int from, int to, const std::string& name, Ownership ownership);
 

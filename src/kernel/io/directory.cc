@@ -137,9 +137,9 @@ bool Directory::remove_entry(const std::string& name) {
 
 void Directory::remove(const std::string& name) { remove_entry(name); }
 
-// Opens the directory before a change of names that will be synced, so that an error of a
-// concurrent sync by another process is reported to this descriptor, too. This process cannot sync
-// a directory without read permission: the returned descriptor is not open then.
+// Opens the directory before a change of names that will be synced: if a concurrent sync by another
+// process fails, the error is then reported to this descriptor, too. Without read permission, this
+// process cannot sync the directory; the returned descriptor is not open then.
 Descriptor Directory::open_to_sync() const {
   const auto directory = descriptor("opening", path_);
   return Descriptor(open_descriptor(directory->number(), ".", O_RDONLY | O_DIRECTORY));

@@ -10,8 +10,8 @@ void Fail_Stop_File::require_no_failure() const {
   throw Write_Disabled(get_name(), failure_);
 }
 
-// Holds the mutex until failure_ is set, so that require_no_failure in another thread waits for
-// failure_.
+// Holds the mutex until failure_ is set: so if another thread calls require_no_failure, it waits
+// until failure_ is set.
 void Fail_Stop_File::fail(const char* what) {
   const Mutex_Lock lock(mutex_);
   if (has_failed_) return;

@@ -30,8 +30,8 @@ std::string Abstract_File::read_blob(Blob blob, std::int64_t max_size) const {
     throw Corruption_Error(
         "Trying to read past the end of file: " + name_ + ": negative blob position or size",
         blob.get_position(), name_);
-  // Memory is allocated as the bytes arrive, so that a wrong size leads to an error, and does not
-  // exhaust the memory of the machine.
+  // Memory is allocated piece by piece as bytes are read, so that a wrong size causes an error, and
+  // does not exhaust the memory of the machine.
   std::string result;
   const auto wanted = static_cast<std::size_t>(size);
   while (result.size() < wanted) {

@@ -7,8 +7,7 @@
 
 namespace joedb::inline v1 {
 
-// Returns a time as a number of nanoseconds. It wraps around, but the times of different seconds
-// differ for 584 years.
+// Returns a time as a number of nanoseconds. The number wraps around only after 584 years.
 static std::uint64_t number_of(const struct statx_timestamp& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
@@ -25,7 +24,7 @@ std::optional<File_Identity> identity_of(const Abstract_File& file) {
   if (plain == nullptr ||
       ::statx(File_Access::descriptor(*plain), "", AT_EMPTY_PATH, wanted, &status) != 0)
     return std::nullopt;
-  // Opening the name must yield this file.
+  // The name must still refer to this file.
   if (plain->is_replaced()) return std::nullopt;
   const std::uint64_t birth =
       (status.stx_mask & STATX_BTIME) != 0 ? number_of(status.stx_btime) : 0;

@@ -8,8 +8,8 @@
 
 namespace joedb::inline v1 {
 
-// Identifies a file and its last change. The identity is cheap to read; it differs after another
-// file was moved or copied to the name of the file.
+// Identifies a file and its last change. The identity is cheap to read. It changes if another file
+// is moved or copied to the name of the file.
 struct File_Identity {
   std::uint64_t file = 0;    // combines the inode number and the birth time
   std::uint64_t change = 0;  // time of the last change (ctime)
@@ -22,8 +22,8 @@ class Has_Identity {
   virtual std::optional<File_Identity> identity() const = 0;
 };
 
-// Returns nullopt if the identity is unknown: the kind of file has none, or another file has its
-// name now.
+// Returns nullopt if this kind of file has no identity, or if another file has the name of this
+// file now.
 std::optional<File_Identity> identity_of(const Abstract_File& file);
 
 }  // namespace joedb::inline v1

@@ -9,9 +9,9 @@
 
 namespace joedb::inline v1 {
 
-// Reads the bytes [start, end) of a file in order, and calls f(bytes, offset) for each piece of at
-// most `piece_size` bytes, which are valid during the call. Throws Io_Error, Corruption_Error if
-// the file ends before `end`, and the exceptions of f.
+// Reads the bytes [start, end) of a file in order, in pieces of at most `piece_size` bytes, and
+// calls f(bytes, offset) for each piece. `bytes` are valid during the call. Throws Io_Error,
+// Corruption_Error if the file ends before `end`, and the exceptions of f.
 template <class F>
 void for_each_piece(const Abstract_File& file, Offset start, Offset end, std::size_t piece_size,
                     F f) {

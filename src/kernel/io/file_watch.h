@@ -6,7 +6,7 @@
 
 namespace joedb::inline v1 {
 
-// Detects that others write to a file (inotify).
+// Waits until a file is written to (inotify).
 class File_Watch {
  public:
   // Throws Io_Error.
@@ -15,9 +15,9 @@ class File_Watch {
   File_Watch(const File_Watch&) = delete;
   File_Watch& operator=(const File_Watch&) = delete;
 
-  // Returns when the file has been written to since the last call, when `duration` is over, or when
-  // a signal arrives. Does not detect writes through memory maps or from other machines. Throws
-  // Io_Error.
+  // Returns if the file has been written to since the last call, or as soon as it is written to; at
+  // the latest when `duration` is over or a signal arrives. Does not detect writes through memory
+  // maps or from other machines. Throws Io_Error.
   void wait(std::chrono::milliseconds duration);
 
  private:

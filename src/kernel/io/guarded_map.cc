@@ -38,14 +38,14 @@ Guarded_Map* Guarded_Map::add(char* start, std::size_t size, int protection) {
 }
 
 void Guarded_Map::release() {
-  start_ = nullptr;  // first: the addresses may be reused once the caller unmaps them
+  start_ = nullptr;  // done first, because the addresses may be reused once the caller unmaps them
   size_ = 0;
   was_cut_ = false;
   is_used_ = false;
 }
 
-// Maps zero pages from the page of `address` to the end of the map; the pages before it keep
-// showing the file.
+// Maps zero pages from the page of `address` to the end of the map. The pages before it still map
+// the file.
 bool Guarded_Map::cover(char* address) {
   char* const begin = start_;
   if (begin == nullptr || address < begin || address >= begin + size_) return false;
@@ -62,7 +62,7 @@ bool Guarded_Map::cover(char* address) {
 void Guarded_Map::install_handler() {
   system_page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   struct sigaction action {};
-  // A signal handler may call mmap: on Linux it is a plain system call.
+  // The signal handler may call mmap, because on Linux mmap is only a system call.
   action.sa_sigaction = [](int signal, siginfo_t* info, void* context) {
     const int error = errno;
     const bool is_access = info->si_code > 0;  // raised by a memory access, not sent by a process
@@ -76,10 +76,11 @@ void Guarded_Map::install_handler() {
     else if (earlier_action.sa_handler != SIG_DFL && earlier_action.sa_handler != SIG_IGN)
       earlier_action.sa_handler(signal);
     else
-      // When the handler returns, the access faults again, and the previous action is then taken.
+      // When the handler returns, the access faults again, and the previous action handles the
+      // signal.
       ::sigaction(signal, &earlier_action, nullptr);
   };
-  // Runtimes with small stacks (Go, for example) require SA_ONSTACK of every handler.
+  // Runtimes with small stacks, such as Go, require that every handler has SA_ONSTACK.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   if (::sigaction(SIGBUS, &action, &earlier_action) != 0)

@@ -7,25 +7,25 @@
 
 namespace joedb::inline v1 {
 
-// A map of a file that survives the truncation of the file. Reading a truncated page would kill the
-// process (SIGBUS). The first object installs a process-wide handler for this signal, which maps
-// zeros in place of the missing pages and sets was_cut(). All other SIGBUS signals go to the
-// previous handler.
+// Guards a map of a file against the truncation of the file. Otherwise, reading a truncated page
+// would kill the process (SIGBUS). The first object installs a process-wide handler for this
+// signal, which maps zeros in place of the missing pages and sets was_cut(). All other SIGBUS
+// signals go to the previous handler.
 //
 // Objects are never freed, only reused, because the signal handler iterates over all of them.
 // Different objects may be used by different threads.
 class Guarded_Map {
  public:
-  // Guards [start, start + size), which the caller has mapped with `protection`. The caller unmaps
-  // this memory after release(). Throws std::bad_alloc, and Exception if the signal handler cannot
-  // be installed.
+  // Guards [start, start + size), which the caller has mapped with `protection`, until release().
+  // After that, the caller unmaps the memory. Throws std::bad_alloc, and Exception if the signal
+  // handler cannot be installed.
   static Guarded_Map* add(char* start, std::size_t size, int protection);
   void release();
 
   std::size_t size() const { return size_; }
   // Call this when the size of the map has changed.
   void resize(std::size_t size) { size_ = size; }
-  // True if a page was read that the file no longer has, or that could not be read.
+  // True if an access found that the file no longer has a page, or that the page could not be read.
   bool was_cut() const { return was_cut_; }
   // Number of times that a map of this process was cut, or was reported by note_damage().
   static std::uint64_t cut_count() { return cuts; }

@@ -10,18 +10,18 @@ struct flock;  // of <fcntl.h>
 
 namespace joedb::inline v1 {
 
-// Takes or releases (F_UNLCK) a lock of an open file. Returns false, and sets errno, if the lock is
-// not free, or cannot be taken at all.
+// Takes a lock of an open file, or releases it if `type` is F_UNLCK. Returns false and sets errno
+// if another open file holds the lock, or if the system call fails.
 bool try_lock(int descriptor, short type, Lock_Range range);
 
 // The process that holds a lock of a file. Processes of other users, in other containers and on
 // other machines are not found.
 struct Lock_Holder {
-  int process = 0;        // 0: unknown
+  int process = 0;        // 0 if unknown
   std::string text = {};  // "process 1234 (shop)", "this process" or, if unknown, empty
 };
 
-// A wait for a lock of a File.
+// Describes a wait for a lock of a File.
 class Lock_Wait {
  public:
   // `lock` is the lock that the open file `descriptor` waits for. The arguments must outlive this
@@ -34,7 +34,7 @@ class Lock_Wait {
   // Searches the open files of all processes of this user, which may take some milliseconds.
   Lock_Holder find_holder() const;
 
-  // False at first. For the function of set_lock_wait_hook.
+  // A flag for the function set by set_lock_wait_hook; false at first.
   bool is_announced = false;
 
  private:
@@ -45,9 +45,10 @@ class Lock_Wait {
   const System::Time start_;
 };
 
-// Sets a function that is called, in the thread that waits, before each pause of each wait of this
-// process for a lock of a File. If it throws, the wait ends without the lock. Null: none, the
-// default. For programs that own the process: set it before other threads start.
+// Sets a hook for all waits of this process for locks of Files. The hook is called before each
+// pause, in the thread that waits. If the hook throws, the wait ends without the lock. By default,
+// and if `hook` is null, there is no hook. For programs, not for libraries. Call this before other
+// threads start.
 void set_lock_wait_hook(void (*hook)(Lock_Wait&));
 
 }  // namespace joedb::inline v1

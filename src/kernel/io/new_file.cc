@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::array fatal_signals{SIGINT, SIGTERM, SIGHUP};
 
-// The file that the signal handler removes, and its directory: empty if there is none. These
+// The file and the directory that the signal handler removes; empty if there are none. These
 // variables change only while the signals are blocked.
 char signal_path[PATH_MAX];
 char signal_folder[PATH_MAX];
@@ -86,7 +86,7 @@ void keep_at_signal(const std::string& path) {
 
 // ---- names --------------------------------------------------------------------------------------
 
-// Fails with EEXIST if a file of the new name exists.
+// Renames a file. Fails with EEXIST if the new name exists.
 int rename_to_new(const char* from, const char* to) {
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
@@ -129,9 +129,9 @@ void Temporary_Path::keep() {
 
 // ---- temporary files of processes that have ended ----------------------------------------------
 
-// Removes a temporary file, unless a process may be writing it: then its File holds the tail lock.
-// Returns true if there is no file of this name then. On a network, another machine may be writing
-// the file, although no lock shows it here.
+// Removes a temporary file, unless a process may be writing it. A process that writes the file
+// holds its tail lock; but on a network file system, a lock of another machine may not be visible.
+// Returns true if there is no file of this name afterwards.
 static bool remove_left(const std::string& path) {
   const Descriptor left(
       open_descriptor(AT_FDCWD, path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -144,17 +144,19 @@ static bool remove_left(const std::string& path) {
          ::unlink(path.c_str()) == 0;
 }
 
-// The process in a name of temporary_path(): "12" or "12-2" after its prefix.
+// True if the process whose number is in a name of temporary_path() may be running. `digits` follow
+// the prefix of the name, and are "12" or "12-2", for example.
 static bool is_running(std::string_view digits) {
-  constexpr pid_t most = 1 << 22;  // proc(5), pid_max: names with larger numbers are of others
+  constexpr pid_t most =
+      1 << 22;  // proc(5), pid_max: a name with a larger number belongs to another program
   const auto process = parse_number<pid_t>(digits.substr(0, digits.find('-')));
   return !process || *process <= 0 || *process > most || digits.front() == '0' ||
          ::kill(*process, 0) == 0 || errno != ESRCH;
 }
 
 // Returns an unused path for a temporary file beside `name`. The process number alone is not
-// enough: the programs of two containers may have the same one. Removes those of processes that
-// have ended.
+// enough, because programs in two containers may have the same number. Removes the temporary files
+// of processes that have ended.
 static std::string temporary_path(const std::string& name) {
   namespace fs = std::filesystem;
   const std::string prefix = name + ".tmp-";
@@ -183,8 +185,8 @@ static const std::string& require_new(const std::string& name, New_File::Existin
   return name;
 }
 
-// Opens the file that is replaced, for its permissions. O_PATH works even for files that this user
-// cannot read.
+// Opens the file that will be replaced, to copy its permissions. O_PATH works even for files that
+// this user cannot read.
 static Descriptor find(const std::string& name, New_File::Existing existing) {
   const bool is_replaced = existing == New_File::Existing::replace;
   return Descriptor(is_replaced ? open_descriptor(AT_FDCWD, name.c_str(), O_PATH) : -1);
@@ -221,7 +223,8 @@ std::string make_temporary_folder() {
   return path;
 }
 
-// The content is synced before the rename: a power cut must not leave the name with a part of it.
+// The content is synced before the file is renamed. Otherwise, after a power cut, the new name
+// could refer to an incomplete file.
 void New_File::publish() {
   sync();
   rename_to(get_name(), existing_ == Existing::replace);
@@ -284,7 +287,7 @@ std::string Temporary_Text::read() const {
 
 std::string file_to_create(const std::string& name) {
   namespace fs = std::filesystem;
-  constexpr int max_links = 40;  // as Linux has it
+  constexpr int max_links = 40;  // the limit of Linux
   std::error_code error;
   fs::path path = name;
   for (int i = 0; i < max_links && !fs::exists(path, error) && fs::is_symlink(path, error); ++i)

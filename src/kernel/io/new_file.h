@@ -9,19 +9,19 @@
 
 namespace joedb::inline v1 {
 
-// The path of a temporary file, which the destructor removes. SIGINT, SIGTERM and SIGHUP also
-// remove it, before their previous action.
+// The path of a temporary file. The destructor removes the file. SIGINT, SIGTERM and SIGHUP also
+// remove the file, and then have their previous action.
 class Temporary_Path {
  public:
-  // `folder`: a directory that is removed, too, if it is empty then.
+  // `folder` is a directory that is removed after the file, if it is empty then.
   explicit Temporary_Path(std::string path, std::string folder = "");
   ~Temporary_Path();
   Temporary_Path(const Temporary_Path&) = delete;
   Temporary_Path& operator=(const Temporary_Path&) = delete;
 
   const std::string& path() const { return path_; }
-  // Renames the file, which is then kept. Throws Io_Error, also (EEXIST) if a file of this name
-  // exists and `may_replace` is false.
+  // Renames the file, and makes it permanent. Throws Io_Error; its code is EEXIST if a file of this
+  // name exists and `may_replace` is false.
   void rename_to(const std::string& name, bool may_replace);
   // Makes the file permanent.
   void keep();
@@ -34,10 +34,10 @@ class Temporary_Path {
 
 class Descriptor;
 
-// A file that appears under its name only when it is complete. Until then its name is NAME.tmp-PID;
-// power cuts and fatal signals other than those above (SIGKILL, for example) leave that file
-// behind. The constructor removes such files of the same NAME, on a local disk, if no process has
-// their number and they are not locked.
+// A file that appears under its name only when it is complete. Until then its name is NAME.tmp-PID.
+// Power cuts, and fatal signals that are not handled, such as SIGKILL, leave this temporary file
+// behind. The constructor removes such files of the same NAME on a local disk, if no process has
+// the number PID and they are not locked.
 //
 // Only one thread at a time may create such files.
 class New_File : private Temporary_Path, public File {
@@ -46,22 +46,22 @@ class New_File : private Temporary_Path, public File {
   enum class Existing { refuse, replace };
 
   // If a file of this name exists, copies its permissions, and its owner if the system allows it;
-  // otherwise the file gets `permissions` minus the umask. Throws Io_Error, also (EEXIST) if that
-  // file must not be replaced.
+  // otherwise the file gets `permissions` minus the umask. Throws Io_Error; its code is EEXIST if
+  // the existing file must not be replaced.
   New_File(const std::string& name, Existing existing, unsigned permissions = 0644);
-  // Makes a replacement of an open file, with its owner, permissions and access list; until these
-  // are set, no other user can read the new file. Throws Io_Error, and Exception if this user may
-  // not set the owner.
+  // Makes a replacement of an open file, with the same owner, permissions and access list. Until
+  // these are set, no other user can read the new file. Throws Io_Error, and Exception if this user
+  // may not set the owner.
   explicit New_File(const File& replaced);
 
-  // Copies the permissions of `model`, and its owner if the system allows it, for bytes that were a
-  // part of that file. Does nothing if `model` has no name in the file system. Call it before
-  // anything is written. Throws Io_Error.
+  // Copies the permissions of `model`, and its owner if the system allows it. For files that will
+  // contain bytes of `model`. Does nothing if `model` has no name in the file system. Call this
+  // before anything is written. Throws Io_Error.
   void take_permissions(const Abstract_File& model);
 
   // Syncs the file, gives it its final name, and syncs the directory. If this throws Io_Error, the
-  // name still refers to the old file, or, if only the sync of the directory failed, to the new
-  // file; a power cut may then undo the renaming.
+  // name still refers to the old file, unless only the sync of the directory has failed: then the
+  // name refers to the new file, but a power cut may undo the renaming.
   void publish();
 
  private:
@@ -71,19 +71,19 @@ class New_File : private Temporary_Path, public File {
   const Existing existing_;
 };
 
-// Returns the name under which a new file is created: where a symbolic link to nothing points, or
-// the name itself.
+// Returns the name under which a new file is created: if `name` is a symbolic link to a file that
+// does not exist, the target of the link; otherwise `name`.
 std::string file_to_create(const std::string& name);
 // Throws Io_Error, as the creation of a file of this name would, if its folder does not exist or
 // cannot be written to.
 void require_folder_for_new_file(const std::string& name);
-// Returns the name of the file that a new file replaces: the target of a symbolic link, or the name
-// itself. Throws Exception if it exists and is not a regular file.
+// Returns the name of the file that a new file replaces: if `name` is a symbolic link, the target
+// of the link; otherwise `name`. Throws Exception if it exists and is not a regular file.
 std::string file_to_replace(const std::string& name);
 
 // Creates a file and calls fill(file). The file appears under its name when it is complete and
-// synced: after a failure, or a signal that ends the process, the name is unchanged. Throws
-// Io_Error (EEXIST) if the file exists and must not be replaced.
+// synced. So if this fails, or if a signal ends the process, the name is unchanged. Throws Io_Error
+// (EEXIST) if the file exists and must not be replaced.
 void fill_new_file(const std::string& name, New_File::Existing existing,
                    const std::function<void(New_File&)>& fill, unsigned permissions = 0644);
 // The same for a file that contains only `text`.
@@ -98,7 +98,7 @@ class Temporary_Text : private Temporary_Path {
   // Io_Error.
   Temporary_Text(const std::string& suffix, std::string_view text);
 
-  using Temporary_Path::keep;  // until remove() is called
+  using Temporary_Path::keep;  // keeps the file until remove() is called
   using Temporary_Path::path;
   // Returns the current content. Throws Io_Error.
   std::string read() const;

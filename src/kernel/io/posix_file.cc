@@ -51,15 +51,16 @@ std::size_t read_all(int descriptor, const std::string& name, char* data, std::s
 // Number of bytes that are mapped for words.
 constexpr std::size_t word_page = 4096;
 
-// Returns the size of the file, or 0 if it must not be mapped. A file may be mapped on file systems
-// where a store to a mapped page inside the file fails only as a write does: at the next sync.
+// Returns the size of the file, or 0 if the file must not be mapped. A file may be mapped only on
+// file systems where a store to a mapped page of the file never fails before the next sync.
 Offset size_to_map(int descriptor) {
   struct stat file;
   if (::fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
   return is_on_local_disk(descriptor) ? file.st_size : 0;
 }
 
-// The owner of a name: this file, another file, or none; unknown if that cannot be determined.
+// The file to which a name refers: this file, another file, or none; `unknown` if this cannot be
+// determined.
 enum class Name { own, others, missing, unknown };
 
 // Reads the type, inode number and size of a file. Does not read its times: after they are queried,
@@ -99,8 +100,8 @@ File::File(const std::string& name, Open_Mode mode, int directory, const std::st
            unsigned permissions, int model, System::Duration busy_timeout, System& system,
            bool is_device)
     : Named_File(name, mode), busy_timeout_(busy_timeout), system_(system) {
-  // The limit makes opening possible on a file system whose inode numbers change each time they are
-  // read.
+  // The limit is for file systems whose inode numbers change each time they are read: there, the
+  // loop would not end.
   constexpr int max_attempts = 20;
   try {
     open_directory_of(directory, path);
@@ -124,7 +125,8 @@ File::File(const std::string& name, Open_Mode mode, int directory, const std::st
   if (can_sync_directory_) set_new_name();
 }
 
-// A file that is not shared is changed only by this object.
+// Starts to detect changes by other programs. If the file is not shared, only this object may
+// change it.
 void File::watch() {
   const struct statx status = status_of(descriptor_, get_name());
   const bool is_regular = S_ISREG(status.stx_mode);
@@ -138,9 +140,9 @@ void File::close() noexcept {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// The directory is opened now, because a relative path may refer to another directory later, and
-// because an error of a sync by another process is then reported to this descriptor, too. This
-// process cannot sync a directory without read permission.
+// The directory is opened now for two reasons: a relative path may refer to another directory
+// later; and if a sync by another process fails, the error is also reported to this descriptor.
+// Without read permission, this process cannot sync the directory.
 void File::open_directory_of(int directory, const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string parent =
@@ -155,7 +157,8 @@ void File::open_directory_of(int directory, const std::string& path) {
   directory_ = std::make_shared<const Descriptor>(opened);
 }
 
-// Returns true if the file is new. O_NONBLOCK: a pipe or a device must not block.
+// Returns true if the file is new. O_NONBLOCK is set so that opening a pipe or a device does not
+// block.
 bool File::open(unsigned permissions) {
   const auto open_with = [&](int flags) {
     return open_descriptor(directory_->number(), own_name_.c_str(), flags | O_NONBLOCK | O_NOCTTY,
@@ -179,7 +182,8 @@ bool File::open(unsigned permissions) {
       descriptor_ = open_with(O_RDWR | O_CREAT | O_EXCL);
       is_new = descriptor_ >= 0;
       if (descriptor_ < 0 && errno == EEXIST) descriptor_ = open_with(O_RDWR);
-      // A link to nothing: the file is created where the link points.
+      // If the name is a link to a file that does not exist, the file is created where the link
+      // points.
       if (descriptor_ < 0 && errno == ENOENT) descriptor_ = open_with(O_RDWR | O_CREAT);
       break;
   }
@@ -196,7 +200,8 @@ void File::require_file(bool may_be_device) const {
     throw_io_error("opening as a file, but it is a device:", get_name(), -1, ENOTSUP);
 }
 
-// Bytes written to a file that was replaced during the wait for a lock would be lost.
+// Called after waiting for a lock: if the file was replaced meanwhile, bytes written to it would be
+// lost.
 bool File::has_name() const {
   const Name name = look_up(directory_->number(), own_name_, status_of(descriptor_, get_name()));
   return name == Name::own || name == Name::unknown;
@@ -209,9 +214,9 @@ bool File::is_replaced() const {
 
 // ---- changes by others --------------------------------------------------------------------------
 
-// Records the last 8 bytes of a write. Zeros are not recorded: if another program truncates the
-// file and extends it, the file also has zeros at this place. The first 64 bytes of the file are
-// skipped: they hold words that may be changed by other programs, and through maps.
+// Records the last 8 bytes of a write. Zeros are not recorded, because the file also has zeros at
+// this place if another program truncates and extends it. The first 64 bytes of the file are not
+// recorded, because they hold words that other programs may change, also through maps.
 void File::note_written(const char* data, std::size_t size, Offset offset) {
   constexpr Offset words_size = 64;
   if (!is_watched_ || size == 0) return;
@@ -235,8 +240,8 @@ void File::forget_written(Offset start, Offset end) {
       written->offset = -1;
 }
 
-// Another thread may be writing: a difference counts only if the recorded state (cuts_, synced_)
-// has not changed since it was copied.
+// Another thread may be writing meanwhile. So a difference counts only if the recorded state
+// (cuts_, synced_) has not changed since it was copied.
 void File::require_not_replaced() const {
   Offset end;
   unsigned cuts;
@@ -359,7 +364,7 @@ void File::unmap_words() {
 
 // If the words cannot be mapped into memory, they are written while the head lock is held. A
 // network file system sends all earlier writes to its server before it grants a lock, so no reader
-// sees a word before the data that the word refers to.
+// sees a word before the bytes to which the word refers.
 void File::store_words(std::span<const std::int64_t> words, Offset offset) {
   const Offset end = offset + static_cast<Offset>(words.size_bytes());
   const bool can_be_mapped = end <= static_cast<Offset>(word_page);
@@ -385,9 +390,9 @@ void File::load_words(std::span<std::int64_t> words, Offset offset) const {
   for (std::int64_t& word : words) word = std::atomic_ref(*from++).load(std::memory_order_acquire);
 }
 
-// Returns how many of `size` bytes may be written at `offset`. Past RLIMIT_FSIZE, a write would
-// raise SIGXFSZ, which ends a process by default, and a library must not change that. The limit is
-// read again when the file has grown by 1 MiB.
+// Returns how many of `size` bytes may be written at `offset`. A write past RLIMIT_FSIZE would
+// raise SIGXFSZ, which by default ends the process; a library must not change the action of a
+// signal. The limit is read again when the file has grown by 1 MiB.
 std::size_t File::allowed(std::size_t size, Offset offset) {
   constexpr Offset step = Offset{1} << 20;
   const Offset end = offset + static_cast<Offset>(size);
@@ -444,7 +449,8 @@ void File::set_own_name() {
   if (can_sync_directory_) set_new_name();
 }
 
-// If the name is a link, the directory that the link points to has the name of the file.
+// If the name is a link, the directory of the target of the link must be synced, because it
+// contains the name of the file.
 void File::sync_directory() {
   bool is_synced = ::fsync(directory_->number()) == 0;
   struct stat named;
@@ -473,9 +479,9 @@ bool File::truncate(Offset size) {
   forget_written(size, std::numeric_limits<Offset>::max());
   if (size < words_end_) {
     words_end_ = size;
-    may_map_words_ = true;  // when the file has grown again
+    may_map_words_ = true;  // words can be mapped again when the file has grown
   }
-  // A file that grows past RLIMIT_FSIZE raises SIGXFSZ here, too.
+  // ftruncate would also raise SIGXFSZ if the file grew past RLIMIT_FSIZE.
   if (size > 0 && allowed(1, size - 1) == 0 && size > get_size())
     throw_io_error("truncating", get_name(), size, EFBIG);
   if (retry([&] { return ::ftruncate(descriptor_, size); }) != 0)

@@ -15,8 +15,8 @@
 #include "kernel/base/parse_number.h"
 #include "kernel/io/lock_wait.h"
 
-// The locks of File. A lock is tried again and again, with pauses: the blocking call, F_OFD_SETLKW,
-// has no timeout.
+// The locks of File. A lock is tried again and again, with pauses, because the blocking call,
+// F_OFD_SETLKW, has no timeout.
 
 namespace joedb::inline v1 {
 
@@ -25,7 +25,7 @@ namespace joedb::inline v1 {
 namespace {
 
 // Calls f(name) for each number that is the name of a file in a directory of /proc, until f returns
-// true. Calls nothing if the directory cannot be read.
+// true. Does nothing if the directory cannot be read.
 template <class F>
 void for_each_number(const std::string& directory, F f) {
   struct Close {
@@ -38,8 +38,8 @@ void for_each_number(const std::string& directory, F f) {
       if (f(*number)) return;
 }
 
-// proc(5), /proc/PID/fdinfo/FD. A line such as "lock: 1: OFDLCK ADVISORY WRITE -1 08:01:42 0 EOF"
-// is a lock that the open file holds.
+// True if the open file of this /proc/PID/fdinfo/FD holds the lock. A line of that file such as
+// "lock: 1: OFDLCK ADVISORY WRITE -1 08:01:42 0 EOF" describes a lock; see proc(5).
 bool holds(const std::string& fdinfo, const struct flock& lock) {
   std::ifstream lines(fdinfo);
   for (std::string line; std::getline(lines, line);) {
@@ -53,7 +53,7 @@ bool holds(const std::string& fdinfo, const struct flock& lock) {
   return false;
 }
 
-// Returns true if an open file of the process holds the lock, other than `own_descriptor`.
+// True if an open file of the process other than `own_descriptor` holds the lock.
 bool holds(int process, const struct stat& file, const struct flock& lock, int own_descriptor) {
   bool is_found = false;
   const std::string directory = "/proc/" + std::to_string(process);
@@ -68,7 +68,7 @@ bool holds(int process, const struct stat& file, const struct flock& lock, int o
   return is_found;
 }
 
-// The name of a program is any bytes.
+// Returns the name of a program. Bytes that are not printable ASCII are replaced by '?'.
 std::string program_name(int process) {
   std::string name;
   std::ifstream comm("/proc/" + std::to_string(process) + "/comm");
@@ -113,10 +113,11 @@ static struct flock lock_argument(short type, Lock_Range range) {
   return argument;
 }
 
-// A lock that is tried with pauses is not given to the one who waits longest: a writer that
-// releases the tail lock and takes it again at once could keep it from all others. So who has
-// waited for some time holds this lock, shared, and a busy writer looks for it now and then, and
-// lets others go first. Other ranges are not held for long.
+// Because waiting writers only try the tail lock from time to time, a busy writer that releases it
+// and takes it again at once could keep it from all others. Therefore a writer that has waited for
+// some time holds this other lock, shared. A busy writer checks this lock now and then, and if it
+// is held, lets others go first. This is not necessary for other ranges, which are never held for
+// long.
 static constexpr Lock_Range waiting_lock{presence_lock.start - 1, 1};
 static constexpr std::chrono::milliseconds long_wait{20};
 static constexpr Backoff::Pauses pauses{.first = std::chrono::microseconds(50),
@@ -170,7 +171,7 @@ void File::lock(short type, Lock_Range range, System::Duration patience) const {
   }
 }
 
-// Waits for the longest pause of those who have waited for some time, if there are any.
+// If a writer has waited for some time, waits as long as the longest pause of that writer.
 void File::give_way() const {
   constexpr unsigned locks_per_look = 16;
   if (++locks_ % locks_per_look != 0) return;
@@ -199,7 +200,7 @@ void File::lock_at_opening() {
     lock(F_RDLCK, presence_lock, busy_timeout_);
   } catch (const Lock_Timeout&) {
     throw;
-  } catch (const Io_Error&) {  // a reader does not need locks where they are not supported
+  } catch (const Io_Error&) {  // if locks are not supported, a reader does not need them
     if (!is_readonly()) throw;
   }
 }

@@ -21,8 +21,8 @@ std::string process_name() {
   return name;
 }
 
-// proc(5), /proc/PID/statm: numbers of pages: total size, resident, resident file pages. Kernels
-// with per-CPU counters may be off by some hundred kB.
+// /proc/PID/statm (proc(5)) has numbers of pages: total size, resident, resident file pages. On
+// kernels with per-CPU counters, the numbers may be off by some hundred kB.
 std::size_t private_memory() {
   std::ifstream statm("/proc/self/statm");
   std::size_t size = 0, resident = 0, file_backed = 0;
@@ -30,7 +30,7 @@ std::size_t private_memory() {
   return (resident - file_backed) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// A filter of systemd may end processes that set limits, so this is only called if it is needed.
+// Called only if necessary, because a filter of systemd may end processes that set limits.
 std::size_t raise_file_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;

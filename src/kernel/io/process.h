@@ -7,20 +7,21 @@
 
 namespace joedb::inline v1 {
 
-// Returns "process 1234 on HOST", which names the holder of a lock to people who wait for it.
+// Returns "process 1234 on HOST", which describes the holder of a lock to users who wait for the
+// lock.
 std::string process_name();
 
-// Returns the private memory of this process, in bytes: of mapped files, only changed pages count.
-// Returns 0 if the system does not say.
+// Returns the private memory of this process in bytes. Pages of mapped files count only if they
+// were changed. Returns 0 if unknown.
 std::size_t private_memory();
 
-// Raises the number of files that this process may have open to the most that the system allows.
-// Returns this number.
+// Raises the limit on open files of this process to the maximum that the system allows. Returns the
+// new limit.
 std::size_t raise_file_limit() noexcept;
 
-// True if private_memory() exceeds `limit`, and `bytes_since`, the number of bytes read or written
-// since memory was last released, is at least an eighth of the limit: releasing it more often would
-// not help.
+// True if private_memory() exceeds `limit`, and `bytes_since` is at least an eighth of the limit.
+// `bytes_since` is the number of bytes read or written since memory was last released; to release
+// memory more often would not help.
 inline bool is_memory_above(std::size_t limit, std::int64_t bytes_since) {
   return bytes_since >= static_cast<std::int64_t>(limit / 8) && private_memory() > limit;
 }

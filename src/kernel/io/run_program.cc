@@ -42,7 +42,7 @@ class Passed_Signals {
       action.sa_flags = SA_ONSTACK;  // see guarded_map.cc
       ::sigaction(passed_signals[i], &action, nullptr);
     }
-    // If SIGCHLD is ignored, the exit status of a child cannot be waited for.
+    // If SIGCHLD were ignored, the exit status of a child would be lost.
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &usual, &child_action_);
@@ -69,8 +69,8 @@ class Passed_Signals {
   struct sigaction child_action_ {};
 };
 
-// Starts the program with the original signal mask of this process, and the usual SIGXFSZ, which
-// the tools ignore.
+// Starts the program with the original signal mask of this process, and with the default action of
+// SIGXFSZ, which the tools ignore.
 int spawn(pid_t& process, const std::vector<std::string>& words, const sigset_t& mask) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -98,7 +98,7 @@ Program_End run_program(const std::vector<std::string>& words) {
     throw_io_error("starting", words[0], -1, error);
   child = process;
   signals.unblock();
-  // WNOWAIT: after its end, the child stays a zombie until waitpid() below. Its pid is not reused
+  // With WNOWAIT, the ended child stays a zombie until waitpid() below. Its pid is not reused
   // before that, so pass_on() cannot send a signal to another process.
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) != 0 &&

@@ -11,14 +11,14 @@
 
 namespace joedb::inline v1 {
 
-// Collects bytes that arrive in pieces, such as from a connection, and makes them readable as a
-// file that contains only [start, end). A few bytes are kept in memory, more in a file.
+// Collects bytes that arrive in pieces, for example from a connection, and makes them readable as a
+// file that contains only [start, end). The bytes are kept in memory; if they are many, in a file.
 class Staged_File final : public Readonly_File {
  public:
   using Make_File = std::function<std::unique_ptr<Abstract_File>()>;
 
-  // When there are more than `max_in_memory` bytes, make_file() is called for a new file. Its
-  // exceptions pass through append.
+  // If there are more than `max_in_memory` bytes, append() calls make_file() to get a new file.
+  // Exceptions of make_file() pass through append().
   Staged_File(const std::string& name, Offset start, std::size_t max_in_memory, Make_File make_file)
       : Readonly_File(name),
         start_(start),
@@ -28,7 +28,7 @@ class Staged_File final : public Readonly_File {
 
   // Throws Io_Error; the object is unusable then.
   void append(std::string_view bytes);
-  // True if `size` more bytes fit without a file.
+  // True if `size` more bytes can be kept in memory.
   bool fits_into_memory(std::size_t size) const {
     return !file_ && memory_.size() + size <= max_in_memory_;
   }

@@ -31,7 +31,7 @@ static std::string make_temporary_file() {
   return path;
 }
 
-// The name is removed when the file is open, or could not be opened.
+// The name is removed as soon as the file is open, or if it cannot be opened.
 Unnamed_File::Unnamed_File(const std::string& name)
     : Unnamed_File(name, Open_Mode::write_existing, Path(make_temporary_file())) {}
 

@@ -8,19 +8,21 @@
 
 namespace joedb::inline v1 {
 
-// A temporary file for data that may not fit into memory. It is removed from its directory as soon
-// as it is open, so it disappears when the process ends, even if the process is killed. Several
-// threads may create such files.
+// A temporary file for data that may not fit into memory. Its name is removed as soon as the file
+// is open, so the file disappears when the process ends, even if the process is killed. Several
+// threads may create such files at the same time.
 class Unnamed_File final : public File {
  public:
   // Creates a file in $TMPDIR, or /var/tmp, that only this user can open. `name` is for messages.
   // Throws Io_Error.
   explicit Unnamed_File(const std::string& name);
-  // Creates the file at `path`, and first removes a file that a killed process has left there.
-  // Throws Io_Error.
+  // Removes a file that a killed process has left at `path`, and creates a new file there. Throws
+  // Io_Error.
   static std::unique_ptr<Unnamed_File> make_at(const std::string& path);
 
-  bool has_slow_growth() const override { return false; }  // never needed after a crash
+  bool has_slow_growth() const override {
+    return false;
+  }  // false because the file need not survive a crash
   std::unique_ptr<Abstract_Directory> beside() const override { return Abstract_File::beside(); }
 
  private:

@@ -78,8 +78,8 @@ void Unpacked_File::require_allowed_size() const {
                   ". If you trust it: --max-size BYTES");
 }
 
-// Returns the size of the head, which is kept: every reader begins at the head, and looks at the
-// end next.
+// Returns the size of the head. The head is kept in memory, because every reader reads first the
+// head and then the end of the file.
 std::ptrdiff_t Unpacked_File::head_end() const {
   constexpr std::size_t head_size = std::size_t{1} << 16;
   return static_cast<std::ptrdiff_t>(std::min(window_.size(), head_size));

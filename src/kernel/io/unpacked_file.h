@@ -26,24 +26,24 @@ class Unpacker {
   virtual Step step(std::string_view packed, std::span<char> out) = 0;
   // True if an archive may end here.
   virtual bool is_at_end() const = 0;
-  // Restarts at the beginning: the next step is the first one of an archive.
+  // Prepares for a new archive: the next call of step() begins an archive.
   virtual void restart() = 0;
 };
 
-// The content of a compressed file, as a read-only file. Not thread-safe: pread is const, but
-// changes the window.
+// The content of a compressed file, as a read-only file. Not thread-safe: although pread is const,
+// it changes the window.
 //
-// The constructor unpacks everything once, so that no part of a truncated or damaged archive is
-// shown (as far as that can be detected). Then bytes are unpacked again on demand, sequentially,
-// with a few megabytes of memory. If they are read in another order, they are unpacked to a
-// temporary file.
+// The constructor unpacks the whole archive once. So if the archive is truncated or damaged, and
+// this can be detected, none of its content can be read. Later, bytes are unpacked again on demand,
+// sequentially, with a few megabytes of memory. If they are not read sequentially, they are
+// unpacked to a temporary file.
 class Unpacked_File final : public Readonly_File {
  public:
   struct Settings {
-    // Limit on the unpacked bytes. 0: 1 GiB, or 1000 times the size of the archive if that is more.
-    // A few bytes can unpack to terabytes.
+    // Limit on the size of the content, because a small archive can unpack to terabytes. 0 means 1
+    // GiB or 1000 times the size of the archive, whichever is greater.
     Offset max_size = 0;
-    // Unpacks to a temporary file at once, so that the archive is read only once.
+    // If true, unpacks to a temporary file at once, so that the archive is read only once.
     bool reads_once = false;
     // Called with the offset up to which the archive has been read.
     std::function<void(Offset)> report = [](Offset) {};
@@ -57,9 +57,9 @@ class Unpacked_File final : public Readonly_File {
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
 
  private:
-  // Number of times the archive is unpacked again before the content goes to a temporary file.
+  // How often the archive is unpacked again before the content is unpacked to a temporary file.
   static constexpr int max_restarts = 3;
-  // Number of bytes before the last one that can always be read without unpacking again.
+  // Number of bytes before the end of the window that can always be read without unpacking again.
   static constexpr std::size_t window_size = std::size_t{1} << 20;
   static constexpr std::size_t input_size = std::size_t{1} << 17;
 
@@ -80,7 +80,7 @@ class Unpacked_File final : public Readonly_File {
   Offset max_size_ = 0;
   Offset size_ = 0;
 
-  // State that reading changes.
+  // State that pread changes.
   mutable std::vector<char> head_;
   mutable std::vector<char> input_;
   mutable std::size_t input_begin_ = 0;

@@ -7,8 +7,8 @@ namespace joedb::inline v1 {
 
 enum class Direction { input, output };
 
-// Waits until the descriptor is ready: a read or write would not block. Returns false if it is not
-// ready after `time`, or if a signal arrives.
+// Waits until a read or write of the descriptor would not block, and returns true. Returns false
+// after `time`, or if a signal arrives.
 bool wait_for_descriptor(int descriptor, Direction direction, std::chrono::milliseconds time);
 
 }  // namespace joedb::inline v1

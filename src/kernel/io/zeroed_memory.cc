@@ -14,7 +14,7 @@
 
 namespace joedb::inline v1 {
 
-// Blocks of at least this size are a mapping of their own.
+// Blocks of at least this size get a mapping of their own.
 static constexpr std::size_t mapping_threshold = std::size_t{1} << 18;
 static constexpr std::size_t huge_page_size = std::size_t{1} << 21;
 
@@ -55,8 +55,8 @@ void Zeroed_Memory::grow(std::size_t size, bool will_be_filled) {
   if (will_be_filled) expect(size);
 }
 
-// This is only advice: without huge pages there are more page faults. It is given for the whole
-// block, because a mapping with two kinds of pages cannot be grown by mremap.
+// The call is only a hint; without huge pages, there are more page faults. The hint is given for
+// the whole block, because mremap cannot grow a mapping with two kinds of pages.
 void Zeroed_Memory::expect(std::size_t size) {
   if (reserved_ > 0) return;
   if (size_ >= huge_page_size && size >= size_ / 2) ::madvise(data_, size_, MADV_HUGEPAGE);
@@ -116,7 +116,8 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
         guard_ = Guarded_Map::add(data_, mapped, PROT_READ | PROT_WRITE);
         size_ = size;
         usable_ = mapped;
-        // Read-ahead costs up to some milliseconds for each page that is touched.
+        // Without this hint, read-ahead costs up to some milliseconds for each page that is
+        // touched.
         ::madvise(data_, mapped, MADV_RANDOM);
         return;
       }
@@ -129,8 +130,8 @@ void Zeroed_Memory::begin_with(const Abstract_File& file, Offset offset, std::si
   }
 }
 
-// In the last page, the bytes of the file past its part do not belong to the block, and must become
-// zeros.
+// The last mapped page may contain bytes of the file that do not belong to the block. They must
+// become zeros.
 void Zeroed_Memory::grow_in_place(std::size_t size) {
   if (size > usable_) {
     // The block does not grow page by page, because each call takes two system calls.

@@ -7,12 +7,12 @@
 
 namespace joedb::inline v1 {
 
-// Returns an unpacker of one or more concatenated zstd archives. It verifies checksums if the
-// archive has them, as those of the zstd program do.
+// Returns an unpacker of one or more concatenated zstd archives. It verifies the checksums that an
+// archive has; the zstd program writes them.
 std::unique_ptr<Unpacker> new_zstd_unpacker();
 
-// Writes the content of `file` to `archive`, with a checksum. `report` is called with the number of
-// bytes done. Throws Exception, Io_Error, or std::bad_alloc.
+// Compresses the content of `file` to `archive`, with a checksum. Calls `report` with the number of
+// bytes compressed so far. Throws Exception, Io_Error, or std::bad_alloc.
 void write_zstd(const Abstract_File& file, Abstract_File& archive,
                 const std::function<void(Offset)>& report);
 

@@ -13,8 +13,8 @@ static constexpr Offset writeback_step = Offset{1} << 23;
 Append_Buffer::Append_Buffer(Abstract_File& file, Fail_Stop_File& out)
     : file_(file), out_(out), preallocator_(file, out), memory_(prefix_size + first_size) {}
 
-// An entry that fits in the buffer is reserved at once, before it is encoded. So this flush never
-// splits such an entry.
+// Memory for an entry that fits in the buffer is reserved as a whole, before the entry is encoded.
+// So this flush never splits such an entry.
 void Append_Buffer::make_room(std::size_t size) {
   flush();
   const std::size_t old = memory_.size() - prefix_size;
@@ -53,7 +53,7 @@ void Append_Buffer::write(const char* data, std::size_t size) {
   out_.pwrite(data, size, flushed_);
   if (hasher_.is_running()) hash_written(data, end);
   flushed_ = end;
-  // The disk may begin now, so that the next sync has less to do.
+  // The disk may begin to write now, so that the next sync has less to do.
   if (flushed_ - sent_ >= writeback_step) {
     out_.start_writeback(sent_, flushed_);
     sent_ = flushed_;
@@ -71,7 +71,7 @@ void Append_Buffer::start_hash(Offset start) {
   hasher_.start_at(start);
 }
 
-// Hashes the bytes [flushed_, end), which are at `data`, unless there are only a few.
+// Hashes the bytes [flushed_, end), which are at `data`, unless they are only a few.
 void Append_Buffer::hash_written(const char* data, Offset end) {
   if (end - flushed_ < much) return;
   try {
@@ -113,7 +113,7 @@ void Append_Buffer::drop_from(Offset position) noexcept {
       preallocator_.set_end(0);
       restart_at(position);
     }
-  } catch (const std::exception&) {  // the exception of the caller says more
+  } catch (const std::exception&) {  // the caller throws an exception that is more specific
   }
   used_ = flushed_ <= position ? static_cast<std::size_t>(position - flushed_) : 0;
   if (position < hasher_.end()) hasher_.stop();

@@ -20,8 +20,8 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
   file_.read_exactly(bytes.data(), bytes.size(), 0);
   Header header = decode_header(bytes);
   if (!is_writer) header.checkpoints = stable(header.checkpoints);
-  // The size must be read after the words: the bytes that a word claims were written to the file
-  // before the word (invariant 3), so this size includes them.
+  // The size must be read after the words. The bytes that a word claims were written to the file
+  // before the word (invariant 3), so the size that is read now includes these bytes.
   const Offset file_size = file_.get_size();
   const bool ignores_signature = recovery == Recovery::ignore_signature && !is_writer;
   const bool ignores_header = recovery == Recovery::ignore_header || ignores_signature;
@@ -30,8 +30,8 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
     throw Corruption_Error(file_.get_name() + ": missing joedb signature", signature_offset,
                            file_.get_name());
 
-  // A reader may ignore the version. A writer may not, because other programs must be able to read
-  // the entries that it appends.
+  // A reader may ignore the version. A writer must not, because other programs must be able to read
+  // the entries that the writer appends.
   if (header.version != format_version && (!ignores_header || is_writer))
     throw Corruption_Error(
         file_.get_name() + ": unsupported file format version " + std::to_string(header.version),
@@ -68,7 +68,7 @@ void Checkpoint_Reader::take_whole_file(const Checkpoint_Words& words, Offset fi
     checkpoints_.hard_index = slot;
     has_hard_slot = true;
   }
-  if (!has_hard_slot) {  // the slot of a soft checkpoint must not be used as that of a hard one
+  if (!has_hard_slot) {  // must not be the slot of a soft checkpoint
     Checkpoints in_header;
     in_header.read(words, file_size);
     checkpoints_.hard_index = in_header.hard_index;
@@ -87,7 +87,8 @@ static bool has_checkpoint_within(const Checkpoint_Words& words, Offset file_siz
   return false;
 }
 
-// Returns the soft checkpoint of a word that claims more bytes than the file has.
+// Returns the position in a soft word that claims more bytes than the file has; nullopt if there is
+// no such word.
 static std::optional<Offset> missing_soft_checkpoint(const Checkpoint_Words& words,
                                                      Offset file_size) {
   for (const std::int64_t word : words)
@@ -95,8 +96,8 @@ static std::optional<Offset> missing_soft_checkpoint(const Checkpoint_Words& wor
   return std::nullopt;
 }
 
-// The text names what can still be read: the file up to the hard checkpoint, and a copy of all
-// whole entries.
+// Returns a text that also says what can still be read: the file up to the hard checkpoint, and a
+// copy of all whole entries.
 std::string Checkpoint_Reader::damage_text(const std::string& what, Offset file_size) const {
   std::string text =
       file_.get_name() + " is damaged: " + what + hard_checkpoint_text(hard_checkpoint());
@@ -114,10 +115,10 @@ void Checkpoint_Reader::fail_as_damaged(const std::string& what, Offset file_siz
   throw Corruption_Error(damage_text(what, file_size), file_size, file_.get_name());
 }
 
-// A hard checkpoint is written when its bytes are on disk: if the file ends before a hard
-// checkpoint, the file was truncated. A soft checkpoint may survive a power cut that its bytes did
-// not survive, and then does not count. But a file that has, or had, entries is not opened as an
-// empty file, except with Recovery::hard.
+// A hard checkpoint is written when its bytes are on disk. So if the file ends before a hard
+// checkpoint, the file was truncated. A soft checkpoint may survive a power cut in which its bytes
+// were lost, and then does not count. But a file that has or had entries is not opened as an empty
+// file, except with Recovery::hard.
 void Checkpoint_Reader::require_claimed_bytes(const Checkpoint_Words& words, Offset found,
                                               Offset file_size, Recovery recovery) const {
   const bool has_checkpoint = has_checkpoint_within(words, file_size);
@@ -146,8 +147,8 @@ static bool is_one_bit_from(std::int64_t a, std::int64_t b) {
   return std::has_single_bit(static_cast<std::uint64_t>(a ^ b));
 }
 
-// Returns the end of the bytes after the checkpoint, without zeros that a preallocating writer may
-// have left. A hash at the end may itself end with zeros: the caller handles this case.
+// Returns the end of the bytes after the checkpoint, excluding zeros that a preallocating writer
+// may have left. A hash at the end may itself end with zeros; the caller handles this case.
 static Offset end_of_tail(const Abstract_File& file, Offset start, Offset file_size) {
   constexpr Offset block = 1 << 16;
   start = std::max(start, file_size - 2 * Preallocator::max_step);
@@ -163,10 +164,10 @@ static Offset end_of_tail(const Abstract_File& file, Offset start, Offset file_s
   return file_size;
 }
 
-// A writer appends an integrity entry, then writes a word. If it is killed between the two, the
-// header holds words that were written earlier: positions at which an integrity entry, or at least
-// an entry, ends. So if a word is no such position, and differs in one bit from the position at the
-// end of undamaged bytes after the checkpoint, the word has changed on the disk. If these bytes
+// A writer appends an integrity entry, then writes a word. If it is killed between the two, all
+// words of the header were written earlier: they are positions at which an integrity entry, or at
+// least an entry, ends. So if a word is not such a position, and differs in one bit from the end of
+// undamaged bytes after the checkpoint, a bit of the word has flipped on the disk. If these bytes
 // were treated as an unfinished transaction, acknowledged entries would be removed.
 void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& words,
                                                      Offset file_size) const {
@@ -178,7 +179,7 @@ void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& wor
   while (end > first && !reader.entry_before(end)) --end;
   const auto hides_end = [&](std::size_t i) {
     const std::int64_t word = words[i];
-    if (word == words[i ^ 1]) return false;  // the same bit of both is unlikely to flip
+    if (word == words[i ^ 1]) return false;  // that a bit flips in both copies is unlikely
     if (i % 2 == 1 && words[i - 1] == end && is_one_bit_from_seal(word, end)) return true;
     return (is_one_bit_from(word, end) || is_one_bit_from(word, -end)) &&
            !is_checkpoint_of_writer(word < 0 ? -word : word);
@@ -199,8 +200,8 @@ void Checkpoint_Reader::require_no_hidden_checkpoint(const Checkpoint_Words& wor
           file_size, file_.get_name(), end);
 }
 
-// If a bit of the size in the seal has flipped, only the previous hard checkpoint shows how many
-// bytes the seal covers. So both sizes are tried.
+// If a bit of the size in the seal has flipped, the number of bytes that the seal covers can only
+// be derived from the previous hard checkpoint. So both sizes are tried.
 bool Checkpoint_Reader::is_one_bit_from_seal(std::int64_t word, Offset position) const {
   const Offset sizes[] = {(word >> 40) & (seal_limit - 1), position - hard_checkpoint()};
   return std::any_of(std::begin(sizes), std::end(sizes), [&](Offset size) {
@@ -218,7 +219,7 @@ bool Checkpoint_Reader::is_checkpoint_of_writer(Offset position) const {
 
 static const std::string advice = "; joedb_verify says what is good";
 
-// For bytes after the hard checkpoint, Replay adds the hard checkpoint to the text.
+// If the damaged bytes are after the hard checkpoint, Replay adds the hard checkpoint to the text.
 void Checkpoint_Reader::fail_in_replay(const Corruption_Error& error, Offset end) const {
   const Offset hard = hard_checkpoint();
   if (error.offset >= hard) throw error;
@@ -235,9 +236,9 @@ void Checkpoint_Reader::fail_in_file(const Corruption_Error& error, bool names_h
   throw Corruption_Error::in_file(file_.get_name(), error.reason() + more, error.offset);
 }
 
-// If writers append an integrity entry before each checkpoint, a soft checkpoint without an
-// integrity entry comes after bytes that a power cut has damaged, or from a program that does not
-// write integrity entries.
+// If writers append an integrity entry before each checkpoint, a soft checkpoint without such an
+// entry is an error: either a power cut has damaged the bytes before it, or a program that does not
+// write integrity entries has written it.
 void Checkpoint_Reader::check_integrity() {
   if (!checks_integrity_) return;
   const Offset hard = hard_checkpoint();
@@ -271,8 +272,8 @@ void Checkpoint_Reader::resume(Offset position, Offset covered) {
     covered_ = std::max(covered_, std::min(covered, position));
 }
 
-// Zeros after the last entry are not entries: no entry begins with a zero. Errors in the entries
-// are left to the replay.
+// Zeros after the last entry are not entries, because no entry begins with a zero. Replay will
+// report errors in the entries.
 Offset Checkpoint_Reader::end_of_entries(Offset file_size) const {
   if (file_size <= journal_start || !is_zero(file_, file_size - 1, file_size)) return file_size;
   const Offset end = end_of_whole_entries(file_size);
@@ -321,8 +322,8 @@ std::int64_t Checkpoint_Reader::seal_of(Offset start, Offset position) const {
 }
 
 // A writer may store words while they are read, and a mixture of old and new words can claim fewer
-// bytes than were acknowledged. The same words are never written again after others, so if two
-// reads return the same words, these words were in the file at one instant.
+// bytes than were acknowledged. Once words were replaced, the same words are never written again.
+// So if two reads return the same words, these words were all in the file at the same time.
 Checkpoint_Words Checkpoint_Reader::stable(Checkpoint_Words words) const {
   constexpr int max_tries = 100;  // a writer may write checkpoints without a pause
   for (int i = 0; i < max_tries; ++i) {

@@ -12,28 +12,28 @@
 
 // The header has two slots of two words. These invariants hold at every instant between two writes:
 //
-// 1. One slot holds the last acknowledged hard checkpoint, twice or with a seal that matches its
-//    bytes, and all bytes before this checkpoint are on disk. The other slot is not written to
-//    until this slot is on disk, too.
+// 1. One slot holds the last acknowledged hard checkpoint, twice or with a matching seal, and all
+//    bytes before this checkpoint are on disk. The other slot is not written to until this slot is
+//    on disk, too.
 // 2. The last acknowledged checkpoint, soft or hard, can be read from the header: a soft word is
-//    replaced only after another word holds a newer checkpoint. So a process may be killed at any
-//    point and loses nothing that was checkpointed.
+//    replaced only after another word holds a newer checkpoint. So a process that is killed at any
+//    point loses nothing that has a checkpoint.
 // 3. A word never claims a byte that was not written to the file before the word.
-// 4. No soft word points beyond the end of the file when the file grows. A power cut leaves such a
-//    word if the system had written the header, but not the entries. The word would claim the
-//    different bytes that are written at these offsets later.
+// 4. When the file grows, no soft word points beyond its end. A power cut leaves such a word if the
+//    system had written the header, but not the entries. The word would later claim different bytes
+//    that are written at these offsets.
 // 5. Memory claims a checkpoint only after the file has it.
 //
-// A process that writes words holds the tail lock. Readers need no lock against it: the words are
-// true at every instant, readers read them before the size of the file, and the words never return
-// to an earlier state.
+// A process that writes words holds the tail lock. Readers need no lock to exclude this process:
+// the words are true at every instant, readers read the words before the size of the file, and the
+// words never return to an earlier state.
 //
 // A sealed hard checkpoint at X (kernel/format/seal.h): the entries and (X, seal) are written, then
 // synced once, in any order. Then:
 //
-// 6. The seal covers the bytes from a hard checkpoint that is known to be on disk to X. So if the
-//    seal matches these bytes, everything before X is as it was written, even if the power failed
-//    during the sync. If the sync had returned, the seal matches.
+// 6. The seal covers the bytes between a hard checkpoint that is known to be on disk and X. So if
+//    the seal matches, everything before X is as it was written, even if the power failed during
+//    the sync. If the sync has returned, the seal matches.
 // 7. Nothing else in the header changes until the sync has returned: neither the slot with the
 //    previous hard checkpoint (1), nor the words of this slot. Code that writes one of these words
 //    first waits for the sync (Sync_Group::finish). If the power fails earlier, either the seal
@@ -42,11 +42,11 @@
 //    which finds the seal (replace_seal). So two equal copies mean the same to programs that do not
 //    know seals.
 // 9. A seal that does not match is invalidated like a soft word beyond the end (4), because its
-//    word is larger than any file. So bytes that are written before X later cannot make it match.
+//    word is greater than the size of any file. So bytes that are later written before X cannot
+//    make the seal match.
 //
-// A hard checkpoint that was read from the file may have been written by a process that died before
-// its sync, or be a half checkpoint. So it is relied on only after a sync by this process
-// (sync_hard).
+// A hard checkpoint that was read from the file may be a half checkpoint, or written by a process
+// that died before its sync. So this process relies on it only after a sync of its own (sync_hard).
 
 namespace joedb::inline v1 {
 
@@ -75,17 +75,17 @@ Offset Checkpoint_Writer::update(const Checkpoint_Words& words) {
     checkpoints.hard_index = hard_index;
     header_.set(checkpoints);
   }
-  // The slot has changed: the new slot may not be on disk, even if it holds the same position.
+  // If the slot has changed, the new slot may not be on disk, even if it holds the same position.
   if (header_.checkpoints().hard_index != hard_index)
     synced_hard_checkpoint_ = own_hard_checkpoint_ = journal_start;
   find_durable_end(words);
   return size;
 }
 
-// A position is twice in its slot only after a sync of the entries before it (8). If the slot has a
-// seal instead, the other slot tells more: the other slot is not written to until the sealed
-// checkpoint is on disk (1). So if the other slot holds anything but the previous hard checkpoint,
-// the sealed checkpoint is on disk; otherwise only the previous checkpoint is known to be on disk.
+// A slot contains a position twice only after the entries before the position were synced (8). If
+// the slot has a seal, the other slot is not written to until the sealed checkpoint is on disk (1).
+// So if the other slot holds anything but the previous hard checkpoint, the sealed checkpoint is on
+// disk; otherwise only the previous hard checkpoint is known to be on disk.
 void Checkpoint_Writer::find_durable_end(const Checkpoint_Words& words) {
   const Offset hard = header_.hard_checkpoint();
   const auto is_twice = [&](int slot) {
@@ -105,8 +105,8 @@ void Checkpoint_Writer::write_word(int slot, int copy, std::int64_t word) {
   out_.store_words(std::span(&word, 1), checkpoint_word_offset(slot, copy));
 }
 
-// The last soft checkpoint may be in this slot. Its word is the smaller word of the slot, because
-// it is negative. The smaller word is overwritten second (invariant 2).
+// The last soft checkpoint may be in this slot. Then it is the smaller word of the slot, because it
+// is negative. So the smaller word is overwritten last (invariant 2).
 void Checkpoint_Writer::write_slot(std::int64_t copy_0, std::int64_t copy_1) {
   const Checkpoint_Words words = header_.read_words();
   const int slot = header_.checkpoints().next_slot();
@@ -152,8 +152,8 @@ bool Checkpoint_Writer::begin_hard(Offset position, std::string_view entries) {
   return true;
 }
 
-// Writes the entries, syncs, then writes the position twice. The sync also completes an earlier
-// half checkpoint, so that each half checkpoint takes one sync.
+// Syncs the entries, and then writes the position twice. The sync also makes an earlier half
+// checkpoint durable, so that each half checkpoint takes one sync.
 void Checkpoint_Writer::write_unsealed(Offset position) {
   rewrite_hard_slot();
   rewrite_unproven_entries(position);
@@ -163,8 +163,8 @@ void Checkpoint_Writer::write_unsealed(Offset position) {
   write_slot(position, position);
 }
 
-// The checkpoint is durable, and a soft checkpoint in its slot has been overwritten, so memory
-// claims the new checkpoint even if a later step fails.
+// The checkpoint is durable, and may have overwritten a soft checkpoint. So memory claims the new
+// checkpoint even if a later step fails.
 void Checkpoint_Writer::finish_hard(Offset position) {
   assert(position > header_.hard_checkpoint());
   synced_hard_checkpoint_ = durable_end_ = position;
@@ -208,9 +208,9 @@ void Checkpoint_Writer::sync() {
 
 // ---- after a failed sync of another process -----------------------------------------------------
 
-// Writes [start, end) again. The system may show bytes that a failed sync of another process has
-// lost: their pages are marked as clean, so no later sync would write them. Once the same bytes
-// have been written again, the next sync writes them, or fails.
+// Writes the bytes [start, end) again. A failed sync of another process may have lost these bytes,
+// although they can still be read: their pages are marked as clean, so no later sync would write
+// them. After they have been written again, the next sync writes them to the disk, or fails.
 void Checkpoint_Writer::rewrite(Offset start, Offset end) {
   for_each_piece(out_, start, end, std::size_t{1} << 18,
                  [&](std::string_view bytes, Offset offset) {
@@ -218,7 +218,7 @@ void Checkpoint_Writer::rewrite(Offset start, Offset end) {
                  });
 }
 
-// Called before a sync that a hard checkpoint at or after `end` relies on.
+// Called before a sync that must make the bytes before `end` durable for a hard checkpoint.
 void Checkpoint_Writer::rewrite_unproven_entries(Offset end) {
   constexpr auto words_end = static_cast<Offset>(checkpoint_words_size);
   if (!is_header_proven()) rewrite_words();
@@ -242,8 +242,8 @@ void Checkpoint_Writer::rewrite_words() {
 
 // ---- recovery -----------------------------------------------------------------------------------
 
-// Programs that do not know seals must find the position twice before the file grows, and the
-// checkpoint must be on disk before its seal is replaced (invariant 8).
+// The seal is replaced before the file grows, for programs that do not know seals. Before that, the
+// checkpoint must be on disk (invariant 8).
 void Checkpoint_Writer::replace_seal() {
   const Offset hard = header_.hard_checkpoint();
   const Checkpoint_Words words = header_.read_words();
@@ -255,8 +255,8 @@ void Checkpoint_Writer::replace_seal() {
   }
 }
 
-// True if the journal has entries, but its header has no checkpoint (Recovery::ignore_header). Such
-// a file must not look like an empty database before its next checkpoint, the first of the header.
+// True if the journal has entries, but its header has no checkpoint (Recovery::ignore_header).
+// Before its first checkpoint, such a file must not look like an empty database.
 bool Checkpoint_Writer::is_header_behind(const Checkpoint_Words& words) const {
   Checkpoints in_header;
   in_header.read(words, header_.checkpoint());
@@ -275,9 +275,10 @@ void Checkpoint_Writer::create_hard_slot() {
   out_.datasync();
 }
 
-// Invariants 4 and 9. A word of 41 says only that the file has a header, 0 says nothing. The sync
-// orders this write before the writes that extend the file. The soft word that counts is the
-// smallest word. It is invalidated last, so that no older soft word counts in between.
+// Maintains invariants 4 and 9. The new word is 41, which claims only the header, or 0, which
+// claims nothing. The sync orders this write before the writes that extend the file. The soft word
+// that counts is the smallest word. It is invalidated last, so that no older soft word counts in
+// between.
 void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
   const Checkpoint_Words words = header_.read_words();
   std::array<std::size_t, 4> order{0, 1, 2, 3};
@@ -293,9 +294,8 @@ void Checkpoint_Writer::invalidate_words_beyond(Offset file_size) {
   if (found) out_.datasync();
 }
 
-// A bit of the last checkpoint's only word may flip on the disk while no process writes, and then
-// the previous checkpoint would count. So the spare words repeat the last checkpoint. Nothing
-// depends on them.
+// If a bit of the only word with the last checkpoint flipped on the disk, the previous checkpoint
+// would count. So the spare words repeat the last checkpoint. No invariant depends on them.
 void Checkpoint_Writer::fill_spare_words() {
   const Offset position = header_.checkpoint();
   if (position == journal_start) return;

@@ -5,8 +5,8 @@
 
 namespace joedb::inline v1 {
 
-// The order of the comparisons is part of the format: on a tie the later slot wins, and a soft word
-// says that the hard checkpoint is in the opposite slot.
+// The order of the comparisons is part of the format: if both slots are equal, the second slot
+// counts; and a soft word implies that the hard checkpoint is in the other slot.
 void Checkpoints::read(const Checkpoint_Words& words, std::optional<Offset> file_size) {
   for (int slot = 0; slot < 2; ++slot) {
     const std::size_t first = 2 * static_cast<std::size_t>(slot);

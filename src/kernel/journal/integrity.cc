@@ -7,8 +7,8 @@
 
 namespace joedb::inline v1 {
 
-// Returns the bytes [start, end), fewer if the file ends before `end`. Reads ahead toward the
-// beginning of the file, the direction in which entries are visited.
+// Returns the bytes [start, end), or fewer if the file ends before `end`. Reads ahead toward the
+// beginning of the file, because entries are visited in this direction.
 std::string_view Integrity_Reader::bytes(Offset start, Offset end) {
   const Offset buffer_end = buffer_start_ + static_cast<Offset>(buffer_.size());
   if (start < buffer_start_ || end > buffer_end) {
@@ -70,7 +70,7 @@ class Find_Good_End : public Ignore_Entries {
   void operator()(const Integrity_Entry& entry) {
     const Offset end = in_.position();
     if (entry.start < journal_start || entry.start > start_) return;
-    max_to_read_ -= end - entry.start;  // a hostile file could have many of them
+    max_to_read_ -= end - entry.start;  // a hostile file could have many such entries
     if (max_to_read_ >= 0 &&
         Integrity_Reader(file_, entry.start).is_good(entry, end - integrity_entry_size))
       throw Good_End_Found{end};
@@ -95,7 +95,7 @@ std::optional<Offset> Integrity_Reader::find_good_end(Offset begin, Offset end,
     decode_entries(in, context, find, end);
   } catch (const Good_End_Found& found) {
     return found.end;
-  } catch (const Corruption_Error&) {  // the bytes there are damaged, too
+  } catch (const Corruption_Error&) {  // more bytes are damaged: there is no good end
   }
   return std::nullopt;
 }

@@ -29,20 +29,21 @@ class Integrity_Reader {
   // True if the bytes [entry.start, end) have the hash of the entry.
   bool is_good(const Integrity_Entry& entry, Offset end);
 
-  // Returns true if an integrity entry ends at `end`. Compares this entry and the integrity entries
-  // before it, back to `covered`: the bytes before `covered` were compared already. Throws
-  // Corruption_Error, with the offset of the damaged bytes.
+  // Returns true if an integrity entry ends at `end`. Compares this entry, and the integrity
+  // entries before it, with the bytes that they cover, back to `covered`; the bytes before
+  // `covered` were compared already. Throws Corruption_Error, with the offset of the damaged bytes.
   bool check(Offset end, Offset covered);
 
   // Decodes the entries in [begin, end) and returns the end of the first good integrity entry that
   // covers bytes from `start` or earlier. Both offsets are between two entries. Returns nullopt if
-  // there is no such entry, or if an entry that cannot be decoded comes first. Needed for journals
-  // whose damage a writer with Recovery::ignore_header has adopted: the next integrity entry that
-  // it wrote covers everything.
+  // there is no such entry, or if an entry before it cannot be decoded. Needed if a writer with
+  // Recovery::ignore_header has adopted damaged bytes: the next integrity entry that it has written
+  // covers everything.
   std::optional<Offset> find_good_end(Offset begin, Offset end, Offset start) const;
 
-  // These throw Corruption_Error: the entry that ends at `end` is damaged; the bytes that the entry
-  // covers are damaged; no entry ends at `offset`.
+  // These functions throw Corruption_Error. fail_in_entry: the entry that ends at `end` is damaged.
+  // fail_before_entry: the bytes that the entry covers are damaged. fail_without_entry: no
+  // integrity entry ends at `offset`.
   [[noreturn]] void fail_in_entry(Offset end) const;
   [[noreturn]] void fail_before_entry(const Integrity_Entry& entry, Offset end) const;
   [[noreturn]] void fail_without_entry(Offset offset) const;

@@ -10,7 +10,7 @@ void Integrity_Writer::append_entry() {
   assert(is_enabled());
   const Offset start = header_.covered();
   auto hash = buffer_.hash_since(start);
-  if (!hash) {  // others have written some of these bytes, for example
+  if (!hash) {  // for example, other processes have written some of these bytes
     buffer_.flush();
     hash = Integrity_Reader(file_, start).hash(start, buffer_.flushed()).value();
   }

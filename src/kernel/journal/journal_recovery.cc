@@ -52,7 +52,8 @@ Journal_Recovery::~Journal_Recovery() {
   }
 }
 
-// Other processes may have read a soft checkpoint that Recovery::hard would remove.
+// Recovery::hard may remove a soft checkpoint that other processes have read, so no other process
+// may have the file open.
 void Journal_Recovery::require_presence_alone() {
   if (file_.is_shared())
     throw Exception(file_.get_name() +
@@ -86,13 +87,13 @@ void Journal_Recovery::open() {
   is_finished_ = false;
   if (!has_file_size_) return;
   require_no_tail(size);
-  // There is no tail now. A later tail can only be left by another process.
+  // There is no tail now. Only another process can leave a tail later.
   if (mode_ == Recovery::none) mode_ = Recovery::keep;
   if (mode_ == Recovery::ignore_header) find_header_checkpoint(size);
 }
 
-// True for a new file or device, and for a file created just before a power cut, or by a process
-// that was killed then: such a file has zeros, or a part of a header.
+// True for a new file or device, and for a file whose creation was interrupted by a power cut or a
+// kill: such a file contains zeros, or a part of a header.
 bool Journal_Recovery::is_blank(Offset file_size) const {
   if (file_size == 0 || file_size > journal_start) return file_size == 0;
   std::array<char, header_size> bytes;
@@ -104,7 +105,7 @@ bool Journal_Recovery::is_blank(Offset file_size) const {
   return size < header_size && std::string_view(header.data(), header.size()).starts_with(content);
 }
 
-// True if the file ends with zeros from `start` on that a preallocating writer may have left.
+// True if the bytes from `start` on are zeros that a preallocating writer may have left.
 bool Journal_Recovery::is_preallocated(Offset start, Offset file_size) const {
   return file_size - start <= 2 * Preallocator::max_step && is_zero(file_, start, file_size);
 }
@@ -164,8 +165,8 @@ void Journal_Recovery::end_recovery() {
   is_finished_ = true;
 }
 
-// Never opens an existing file for writing, which may be a link to another file. Returns no value
-// if there is one, and null if no file can be beside this kind of file.
+// Creates a file. Never opens an existing file for writing, because it may be a link to another
+// file. Returns nullopt if the file exists, and null if no file can be beside this kind of file.
 static std::optional<std::unique_ptr<Abstract_File>> create(Abstract_Directory& beside,
                                                             const std::string& name) {
   try {
@@ -176,8 +177,8 @@ static std::optional<std::unique_ptr<Abstract_File>> create(Abstract_Directory& 
   }
 }
 
-// True if the file `name` holds a part of the tail from `start` on, or all of it: a process that
-// was killed while it saved the same tail may have left it.
+// True if the file `name` contains the tail from `start` on, or its beginning. A process that was
+// killed while it saved the same tail may have left such a file.
 static bool is_part_of_tail(const Abstract_File& file, Offset start, const std::string& name) {
   constexpr std::size_t piece_size = std::size_t{1} << 16;
   try {
@@ -196,7 +197,8 @@ static bool is_part_of_tail(const Abstract_File& file, Offset start, const std::
   }
 }
 
-// Returns the name of the new file, or no name if no file can be beside this kind of file.
+// Copies the tail to a new file. Returns the name of the file; an empty name if no file can be
+// beside this kind of file.
 std::string Journal_Recovery::copy_tail(Offset start) const {
   constexpr int max_tails = 1000;
   const std::string suffix = ".tail-" + std::to_string(start);
@@ -274,14 +276,14 @@ static bool may_have_integrity(const Abstract_File& file, Offset start, Offset e
   return false;
 }
 
-// Called before [start, end) is truncated. If it may hold an integrity entry, it is first
-// overwritten with zeros, and synced. Otherwise a power cut could restore the old bytes, while the
-// soft checkpoint of the next writer is already on the disk, and its entries are not. If the old
-// integrity entry ends at this checkpoint, readers would accept the old bytes. If its end differs
+// Called before [start, end) is truncated. If these bytes may contain an integrity entry, they are
+// first overwritten with zeros, and synced. Otherwise, after a power cut, the disk could have the
+// old bytes with the soft checkpoint, but without the entries, of the next writer. If the old
+// integrity entry ended at this checkpoint, readers would accept the old bytes. If its end differed
 // from the checkpoint in one bit, readers would report a damaged checkpoint. The old entry may be
-// the first integrity entry of the file, so it is searched for even if the journal has none. The
-// zeros are written even where the file shows zeros: after a failed sync of another writer, the
-// disk may still hold something else.
+// the first integrity entry of the file, so it is searched for even if the journal has none. Zeros
+// are written even where zeros are read: after a failed sync of another writer, the disk may still
+// hold other bytes.
 void Journal_Recovery::erase(Abstract_File& file, Offset start, Offset end) const {
   if (end - start > 2 * Preallocator::max_step) return;
   const bool has_integrity = integrity_.is_enabled() || header_.is_covered();
@@ -314,10 +316,10 @@ void Journal_Recovery::require_adopted_tail() {
         ": another process has written since the tail was adopted: open the file again");
 }
 
-// After a failed write or sync, the program knows that its transaction has failed: a part of it
-// that stayed in the file would only make the next writer refuse the file. Bytes that a checkpoint
-// of the header claims stay. This object does not trust this checkpoint, because its sync may be
-// the sync that failed.
+// After a failed write or sync, the program knows that its transaction has failed. If a part of the
+// transaction stayed in the file, it would only make the next writer refuse the file. Bytes that a
+// checkpoint of the header claims are not removed, even though this object does not trust this
+// checkpoint: its sync may be the sync that failed.
 void Journal_Recovery::cut_after_failure() noexcept {
   if (!is_finished_) return;
   try {

@@ -23,7 +23,7 @@ class Readonly_Directory final : public Abstract_Directory {
 
   const std::string& get_name() const override { return files_->get_name(); }
   std::vector<std::string> list() const override { return files_->list(); }
-  // The empty name is the journal itself, which shows the current state.
+  // The empty name means the journal itself, which has the current state and not the past state.
   std::unique_ptr<Abstract_File> open(const std::string& name, Open_Mode mode) override {
     if (name.empty() || mode != Open_Mode::read_existing) return nullptr;
     return files_->open(name, mode);

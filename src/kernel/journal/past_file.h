@@ -11,12 +11,13 @@
 
 namespace joedb::inline v1 {
 
-// A journal as it was when it had `end` bytes, for reading: the file ends there, and its header has
-// a hard checkpoint there. Nothing is copied, nor locked: bytes before a checkpoint do not change.
-// Snapshots beside the file are found.
+// A read-only view of a journal as it was when it had `end` bytes: the file ends there, and its
+// header has a hard checkpoint there. Nothing is copied or locked, because bytes before a
+// checkpoint do not change. Snapshots beside the file can be used.
 class Past_File : public Readonly_File, public Has_Identity {
  public:
-  // `end` is between two entries, and at most the size of the file; it may be past the checkpoint.
+  // `end` must be between two entries, and not past the end of the file. It may be past the
+  // checkpoint.
   Past_File(std::shared_ptr<Abstract_File> file, Offset end);
   // `file` must outlive this object.
   Past_File(Abstract_File& file, Offset end)
@@ -26,11 +27,11 @@ class Past_File : public Readonly_File, public Has_Identity {
   std::optional<File_Identity> identity() const override { return identity_of(*file_); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
   bool pread_cached(char* data, std::size_t size, Offset offset) const override;
-  // The files beside it are for reading, too: open returns null for other modes, and the functions
+  // The files beside it are read-only, too: open returns null for other modes, and the functions
   // that change names do nothing.
   std::unique_ptr<Abstract_Directory> beside() const override;
-  // Returns null: the file itself would show the current state, and a tool that writes would write
-  // to it.
+  // Returns null, because the reopened file would have the current state, and a tool could write to
+  // it.
   std::unique_ptr<Abstract_File> reopen(Open_Mode) const override { return nullptr; }
 
  private:

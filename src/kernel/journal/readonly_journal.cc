@@ -19,7 +19,7 @@ Offset Readonly_Journal::pull() {
     const File_Lock head(file_, head_lock, File_Lock::Kind::shared);
     size = header_.pull();
   }
-  // New entries may be in another file that has the name now.
+  // The name may now refer to another file, which has the new entries.
   if (size == 0) file_.require_not_replaced();
   return size;
 }

@@ -22,9 +22,9 @@ void File_Decoder_Input::start(Offset offset, Offset limit) {
     hasher_.start_at(offset);
 }
 
-// A damaged length can be larger than the file, so memory is allocated only as bytes arrive. Some
-// bytes before the position stay, and are not hashed yet: they may be the beginning of an integrity
-// entry, which does not cover itself.
+// A damaged length can be greater than the size of the file, so memory is allocated only as bytes
+// are read. Some bytes before the position stay in the buffer without being hashed: they may be the
+// beginning of an integrity entry, which does not cover itself.
 void File_Decoder_Input::refill(std::size_t size) {
   const Offset start = position();
   Offset kept = 0;
@@ -83,8 +83,8 @@ void File_Decoder_Input::hash_to(Offset end) {
 }
 
 // Returns the hash of [start, end), or nullopt if some of these bytes were skipped. If the range
-// begins before the hashed bytes, it is read again, but only up to a limit: a hostile file could
-// have many entries that cover bytes from its start.
+// begins before the hashed bytes, it is read again. The number of such bytes is limited, because a
+// hostile file could have many entries that cover bytes from its start.
 std::optional<std::uint64_t> File_Decoder_Input::hash_of(Offset start, Offset end) {
   hash_to(end);
   if (!hasher_.is_running()) return std::nullopt;
@@ -114,8 +114,8 @@ void File_Decoder_Input::compare(std::string_view payload) {
 void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (verifier_ == nullptr) return;
   if (!verifier_->checks_integrity()) {
-    // The entry is noted as sparse, whatever its kind: each_checkpoint confirms soft checkpoints
-    // only if its first entry precedes a hard checkpoint.
+    // The entry counts as sparse, whatever its kind, because entries of the kind each_checkpoint
+    // prove soft checkpoints only if the first of them precedes a hard checkpoint.
     if (resembles_integrity_payload(payload)) verifier_->note_unchecked_entry(Integrity::sparse);
     return;
   }
@@ -124,8 +124,8 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
     if (end > verifier_->covered()) compare(payload);
   } catch (const Corruption_Error& error) {
     const Integrity_Reader reader(file_);
-    // If a later undamaged entry covers these bytes, a writer with Recovery::ignore_header has
-    // adopted the damaged bytes, and this is not an error.
+    // It is not an error if a later undamaged integrity entry covers these bytes: a writer with
+    // Recovery::ignore_header has adopted them.
     read_again_ += limit() - end;
     if (read_again_ > 4 * limit()) verifier_->fail_in_replay(error, end);
     const auto good_end = reader.find_good_end(end, limit(), verifier_->covered());
@@ -135,9 +135,9 @@ void File_Decoder_Input::note_integrity(std::string_view payload) {
   if (end == verifier_->covered()) hasher_.start_at(end);
 }
 
-// A text can end like an integrity entry. It is very unlikely that it ends like an integrity entry
-// whose range begins where the previous integrity entry ended: a writer appends an empty comment
-// after such a text (Integrity_Writer::ends_like_entry).
+// A text can end like an integrity entry, even like one whose range begins where the previous
+// integrity entry ended. But such a text is rarely directly before the checkpoint, because a writer
+// appends an empty comment after it (Integrity_Writer::ends_like_entry).
 void File_Decoder_Input::require_last_entry() {
   const Offset end = position();
   if (verifier_ == nullptr || !verifier_->checks_integrity() || end != verifier_->checkpoint() ||

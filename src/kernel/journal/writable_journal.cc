@@ -10,7 +10,7 @@
 
 namespace joedb::inline v1 {
 
-// Holds the tail lock of a shared file during a change outside a transaction.
+// Outside a transaction, holds the tail lock of a shared file for the lifetime of this object.
 class Writable_Journal::Tail_Lock {
  public:
   explicit Tail_Lock(const Writable_Journal& journal) {
@@ -70,10 +70,10 @@ Writable_Journal::~Writable_Journal() {
   warn([&] { finish_hard_checkpoint(); });
   try {
     require_not_replaced_at_end();
-  } catch (const File_Replaced& error) {  // the file may be neither written nor truncated
+  } catch (const File_Replaced& error) {  // the file must not be written or truncated
     Destructor_Logger::warning(error.what());
     return;
-  } catch (const std::exception& error) {  // whether it was replaced is unknown
+  } catch (const std::exception& error) {  // it is unknown whether the file was replaced
     Destructor_Logger::warning(error.what());
   }
   if (ahead_of_checkpoint() > 0 && !out_.has_failed()) {
@@ -99,14 +99,14 @@ void Writable_Journal::cover_rest() {
   checkpoints_.write_soft(get_position());
 }
 
-// In a journal with integrity entries, a flipped bit of the header must not hide the last
-// checkpoint.
+// Copies the last checkpoint to the spare words if the journal has integrity entries, so that a
+// flipped bit of the header does not hide this checkpoint.
 void Writable_Journal::fill_spare_words() {
   if (has_integrity() && recovery_.is_finished() && ahead_of_checkpoint() <= 0)
     checkpoints_.fill_spare_words();
 }
 
-// Checks only if the destructor would write something.
+// Does nothing if the destructor will not write anything.
 void Writable_Journal::require_not_replaced_at_end() const {
   const bool has_more = ahead_of_checkpoint() > 0 || buffer_.has_zeros_ahead() || has_integrity();
   if (has_more && !is_shared()) file_.require_not_replaced();
@@ -134,7 +134,7 @@ void Writable_Journal::require_no_entries_ahead() const {
     throw Exception("locking journal with uncheckpointed data (try rollback?)");
 }
 
-// Called when the checkpoints were read again.
+// Called after the checkpoints were read again.
 void Writable_Journal::follow_others() {
   if (buffer_.flushed() != get_checkpoint()) {
     buffer_.restart_at(get_checkpoint());
@@ -144,7 +144,7 @@ void Writable_Journal::follow_others() {
   integrity_.keep();
 }
 
-// The size of a file whose tail was adopted must be read with the write lock.
+// If a tail was adopted, the size of the file must be read while the write lock is held.
 void Writable_Journal::pull() {
   finish_hard_checkpoint();
   require_no_entries_ahead();
@@ -232,10 +232,10 @@ bool Writable_Journal::is_unfinished() const {
   return false;
 }
 
-// `is_for_end`: the caller is about to append an end of a transaction.
+// `is_for_end` says that the caller is about to append the end of a transaction.
 void Writable_Journal::get_ready(bool is_for_end) {
   file_.require_own_process();
-  if (is_ready_) return;  // a child process, with a file in its own memory
+  if (is_ready_) return;  // true in a child process that has the file in its own memory
   require_no_blob();
   require_lock();
   out_.require_no_failure();
@@ -251,7 +251,7 @@ void Writable_Journal::get_ready(bool is_for_end) {
   if (must_end && is_ready_) append(Valid_Data{});
 }
 
-// Enables integrity entries if the journal has some already, or is new.
+// Enables integrity entries if the journal already has such entries, or is new.
 void Writable_Journal::start_integrity() {
   if (!has_integrity()) {
     const auto found = header_.integrity();
@@ -306,7 +306,7 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   buffer_.preallocate_to(end);
   try {
     source.copy_to(out_, start, end - start);
-    // Later entries continue with the kind of integrity entries that the other journal has.
+    // Later integrity entries of this journal have the kind that the other journal has.
     Integrity_Reader reader(file_, end - integrity_entry_size);
     const auto last = end > start ? reader.entry_before(end) : std::nullopt;
     if (end > start && reader.check(end, header_.covered())) {
@@ -339,8 +339,9 @@ void Writable_Journal::preallocate(Offset step) {
   buffer_.preallocate(step);
 }
 
-// For a few hard checkpoints, writing zeros does not pay off. If the disk has no room for the
-// zeros, the buffer has stopped preallocating: its step is 0.
+// Preallocates from the fourth hard checkpoint on, because writing zeros does not pay off for
+// fewer. If the disk had no room for the zeros, the buffer has stopped preallocating, and its step
+// is 0.
 void Writable_Journal::preallocate_if_frequent() {
   constexpr int frequent = 4;
   constexpr Offset page = 4096;
@@ -383,8 +384,8 @@ void Writable_Journal::prepare_checkpoint(Checkpoint_Level level) {
   append_integrity(level);
 }
 
-// Writes no sparse entry for bytes that only other processes have written: the file may be a copy
-// for which set_copy() was not called.
+// Appends no sparse integrity entry for bytes that only other processes have written, because the
+// file may be a copy for which set_copy() was not called.
 void Writable_Journal::prepare_own_checkpoint(Checkpoint_Level level) {
   require_no_blob();
   require_lock();
@@ -393,7 +394,8 @@ void Writable_Journal::prepare_own_checkpoint(Checkpoint_Level level) {
   if (!is_copy_ && !is_foreign) append_integrity(level);
 }
 
-// Entries that this object has appended need not be replayed.
+// Called after a checkpoint was written. Entries that this object has appended need not be
+// replayed.
 void Writable_Journal::checkpoint_written() {
   recovery_.forget_adopted_tail();
   has_new_checkpoint_ = true;
@@ -439,8 +441,8 @@ void Writable_Journal::begin_hard_checkpoint() {
   syncs_.begin({get_position(), is_sealed});
 }
 
-// Does the steps after the sync, in the first thread that calls this. Called while the program
-// holds its own lock.
+// Does the steps of a hard checkpoint after its last sync; the first thread that calls this does
+// them. Called while the program holds its own lock.
 void Writable_Journal::finish_hard_checkpoint() {
   file_.require_own_process();  // a child must not wait for a thread of its parent
   const auto done = syncs_.finish();

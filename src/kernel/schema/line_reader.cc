@@ -37,12 +37,12 @@ bool Line_Reader::has_more() const {
 Line_Error Line_Reader::error_at(const char* place, std::string_view what) const {
   if (is_classic_) return {std::nullopt, what};
   const auto characters_before = std::count_if(line_, place, [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;  // begins a character
+    return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;  // true if c begins a character
   });
   return {static_cast<std::size_t>(characters_before) + 1, what};
 }
 
-// Formats a word of the line for a message.
+// Formats a word of the line for an error message.
 static std::string shown_word(const char* begin, const char* end) {
   constexpr std::ptrdiff_t longest = 40;
   if (begin == end) return "the end of the line";
@@ -81,7 +81,7 @@ void Line_Reader::require_end() {
   if (start_ != end_) throw unexpected("end of line");
 }
 
-// Skips white space. Returns false, and fails, if there is nothing to read.
+// Skips white space. If there is nothing to read, makes the reader fail, and returns false.
 bool Line_Reader::begin_read() {
   if (has_failed_ || is_at_end_) {
     has_failed_ = true;
@@ -152,7 +152,8 @@ std::int64_t Line_Reader::read_integer_or(std::int64_t fallback, std::string_vie
   return is_classic_ || has_more() ? read_integer(what, fallback, range) : fallback;
 }
 
-// Reads nan, inf or infinity, with or without a sign, if it is the whole word.
+// Reads a word that is nan, inf or infinity, with or without a sign. Returns false for any other
+// word.
 template <class T>
 bool Line_Reader::take_special(T& value) {
   const char* begin = current_;
@@ -172,8 +173,8 @@ bool Line_Reader::take_special(T& value) {
   return true;
 }
 
-// A C++ stream first collects all characters that can belong to a number, then converts them: "1e"
-// is not a number at all, but in "1.5abc" the first three characters are one.
+// A C++ stream first collects all characters that can belong to a number, and then converts them.
+// So "1e" is not a number, but the first three characters of "1.5abc" are.
 template <class T>
 T Line_Reader::take_float() {
   if (!begin_read()) return 0;
@@ -198,7 +199,7 @@ T Line_Reader::take_float() {
   }
   const auto [converted, error] = std::from_chars(begin, next, value);
   if (error == std::errc::result_out_of_range) {
-    // Either too large or too close to zero: strtod distinguishes the two.
+    // The number is either too large or too close to zero; strtod distinguishes the two cases.
     const double wide = std::strtod(std::string(begin, next).c_str(), nullptr);
     constexpr T largest = std::numeric_limits<T>::max();
     is_out_of_range_ = has_failed_ = std::abs(wide) > largest;
@@ -235,7 +236,7 @@ static int hexadecimal_digit(char c) {
 }
 static int octal_digit(char c) { return c >= '0' && c <= '7' ? c - '0' : -1; }
 
-// Returns the byte that an escape encodes; current_ is at its backslash.
+// Returns the byte that an escape encodes. current_ is at the backslash.
 char Line_Reader::take_escaped() {
   const char* const escape = current_++;
   const auto fail = [&] {
@@ -292,7 +293,7 @@ std::string_view Line_Reader::read_text() {
 
 // ---- strings, classic
 
-// Returns the next byte, or -1 at the end of the line, which makes the reader fail.
+// Returns the next byte. At the end of the line, makes the reader fail, and returns -1.
 int Line_Reader::take() {
   if (has_more() && current_ != end_) return static_cast<unsigned char>(*current_++);
   is_at_end_ = has_failed_ = true;

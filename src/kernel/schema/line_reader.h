@@ -14,7 +14,7 @@
 
 namespace joedb::inline v1 {
 
-// An invalid item of a line. `column` counts characters, from 1; `reason` is the error. The text is
+// Thrown for an invalid item of a line. `column` is counted in characters, from 1. The text is
 // "column N: REASON", or REASON if there is no column (Reading::classic).
 class Line_Error : public Data_Error {
  public:
@@ -27,9 +27,9 @@ class Line_Error : public Data_Error {
 enum class Reading {
   // If any part of a word is invalid, Line_Error is thrown: "column 16: int32 expected, got `x`".
   strict,
-  // As joedb 10 does, like a C++ stream: an invalid value reads as zero or the nearest value, and
-  // makes the reader fail; a failed reader reads nothing more. Reaching the end of the line is not
-  // a failure, but the next read is.
+  // The line is read as in joedb 10, by the rules of a C++ stream. An invalid value reads as zero
+  // or the nearest value, and makes the reader fail. A failed reader reads nothing more. To reach
+  // the end of the line is not a failure; to read again after that is a failure.
   classic,
 };
 
@@ -46,26 +46,26 @@ class Line_Reader {
         is_classic_(reading == Reading::classic) {}
 
   bool is_classic() const { return is_classic_; }
-  // True if a read has failed. Classic only: a strict reader throws.
+  // Classic: true if a read has failed. A strict reader throws instead.
   bool has_failed() const { return has_failed_; }
   // Strict: true if another word follows. Classic: true if the last read neither failed nor reached
   // the end of the line.
   bool has_more() const;
 
   // Reads a word, up to the next white space. `what` names the expected item in errors. If no word
-  // is left: strict throws Line_Error, classic returns an empty text.
+  // is left, a strict reader throws Line_Error, and a classic reader returns an empty text.
   std::string_view read_word(std::string_view what);
   // Returns the next word without reading it. Empty if there is none.
   std::string_view peek_word() const;
 
-  // Reads the rest of the line, without white space around it, which may be empty. Not for classic
+  // Reads the rest of the line, which may be empty, without white space around it. Not for classic
   // readers.
   std::string_view read_rest();
 
-  // Reads a value in the format of append_value. A string is in double quotes, or a word without
-  // quotes. In both forms, \ begins an escape: three octal digits or x with two hexadecimal digits
-  // give a byte, and any character that is neither a letter nor a digit gives itself. A returned
-  // text is valid during the lifetime of the reader and its line.
+  // Reads a value in the format of append_value. A string is either in double quotes, or a word
+  // without quotes. In both forms, \ begins an escape: three octal digits, or x and two hexadecimal
+  // digits, stand for a byte; any character that is neither a letter nor a digit stands for itself.
+  // A returned text is valid during the lifetime of the reader and its line.
   //
   // Classic: if the line ends with an unquoted string, the string is returned, but the reader then
   // fails; any character may follow \.

@@ -9,20 +9,21 @@
 
 namespace joedb::inline v1 {
 
-// Values as text, in the format of joedbi. Line_Reader reads back the same value, to the last bit
-// of a float.
+// Functions that write values as text, in the format of joedbi. Line_Reader reads exactly the same
+// value from this text, even for floats.
 
-// Appends a text in double quotes. A backslash precedes ", itself, and the second of two question
-// marks (?? used to begin a trigraph in C). Control characters and bytes that are not UTF-8 become
-// a backslash and three octal digits. Other UTF-8 text is unchanged.
+// Appends a text in double quotes. A backslash is written before ", before a backslash, and before
+// the second of two question marks (?? began a trigraph in older C). Control characters and bytes
+// that are not UTF-8 are written as a backslash and three octal digits. Other UTF-8 text is
+// unchanged.
 void append_quoted(std::string& out, std::string_view text);
 
-// Appends the text between two quotes, with each quote in it doubled, as SQL and CSV have it.
+// Appends the text between two quotes. Each quote in the text is doubled, as in SQL and CSV.
 void append_doubled(std::string& out, std::string_view text, char quote);
 
 // Appends a value: decimal integers; true or false; POSITION,SIZE for a blob; -1 for a null
-// reference. A float has the fewest digits that distinguish it from its neighbours, and an exponent
-// below 0.0001 and from 1e16 on.
+// reference. A float is written with the fewest digits that distinguish it from its neighbours. It
+// has an exponent if its absolute value is less than 0.0001, or at least 1e16.
 void append_value(std::string& out, std::int8_t value);
 void append_value(std::string& out, std::int16_t value);
 void append_value(std::string& out, std::int32_t value);
@@ -33,8 +34,8 @@ void append_value(std::string& out, bool value);
 void append_value(std::string& out, Record_Id value);
 void append_value(std::string& out, Blob value);
 
-// From now on, floats have an exponent where printf's %g has one, from 1e6 on, as joedb 10 writes
-// them. Affects the whole program, and is not thread-safe: call it before writing.
+// From now on, floats of 1e6 or more have an exponent, as with %g of printf and in joedb 10.
+// Affects the whole program, and is not thread-safe: call this before anything is written.
 void write_floats_as_joedb_10();
 
 inline void append_value(std::string& out, std::string_view value) { append_quoted(out, value); }

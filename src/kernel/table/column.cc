@@ -13,7 +13,7 @@ static constexpr std::size_t first_block = 1024;
 // From this size on, a block of texts reserves address space to grow.
 static constexpr std::size_t large_block = std::size_t{1} << 16;
 
-// Reserves address space for an empty block that begins with `needed` bytes.
+// Reserves address space for an empty block that will first have `needed` bytes.
 static void reserve_to_grow(Zeroed_Memory& block, std::size_t needed, std::size_t wanted) {
   if (needed > large_block && !block.reserve(Zeroed_Memory::generous(wanted)))
     block.reserve(2 * wanted);
@@ -42,7 +42,7 @@ std::size_t Column<std::string_view>::allocate(std::size_t size) {
 }
 
 // Called if the old or the new text is long. If the new text fits in the place of the old text, it
-// is written to this place.
+// is written there.
 void Column<std::string_view>::set_far(String_Handle& h, std::string_view value) {
   const std::size_t old_space = space_of(h);
   const bool was_mapped = old_space > 0 && h.offset() < mapped_;
@@ -54,7 +54,7 @@ void Column<std::string_view>::set_far(String_Handle& h, std::string_view value)
     const bool fits = old_space >= space;
     const std::size_t offset = fits ? h.offset() : allocate(space);
     char* const text = texts_.data() + offset;
-    // memmove, because `value` may be a text of this column in the same place.
+    // memmove is necessary, because `value` may be a text of this column in the same place.
     std::memmove(text, value.data(), value.size());
     text[value.size()] = 0;
     h.size = static_cast<std::uint32_t>(value.size());
@@ -63,7 +63,7 @@ void Column<std::string_view>::set_far(String_Handle& h, std::string_view value)
   }
   if (was_mapped) return;
   garbage_ += new_garbage;
-  // A collection visits every handle, so there must be enough to gain.
+  // A collection visits every handle, so there must be enough garbage.
   const std::size_t tolerated = std::max(tolerated_garbage, capacity_ * sizeof(String_Handle));
   if (garbage_ > tolerated && garbage_ > (used_ - mapped_) / 2) collect_garbage();
 }
@@ -77,7 +77,7 @@ void Column<std::string_view>::collect_garbage() noexcept {
   std::size_t size = 0;
   for (std::size_t i = 0; i < capacity_ && size <= most; ++i)
     if (is_movable(handles()[i])) size += space_of(handles()[i]);
-  if (size > most) return;  // handles of a damaged snapshot
+  if (size > most) return;  // the snapshot is damaged: handles overlap
   std::unique_ptr<char[]> kept(new (std::nothrow) char[size]);
   if (!kept) return;
   char* out = kept.get();
@@ -157,7 +157,7 @@ void Column<std::string_view>::restore(Section_Reader& in, std::size_t rows) {
   Zeroed_Memory texts;
   if (used > 0) {
     in.section(texts, used, Zeroed_Memory::generous(2 * used));
-    texts.grow(used + 1);  // a zero byte after the last text, also in a damaged snapshot
+    texts.grow(used + 1);  // the last text ends with a zero byte, even in a damaged snapshot
   }
   memory_ = std::move(memory);
   texts_ = std::move(texts);

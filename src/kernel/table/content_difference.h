@@ -7,10 +7,10 @@
 
 namespace joedb::inline v1 {
 
-// Returns the first difference of two databases as text like "table city, record 3, field name";
-// empty if there is none. Compares schema, records in their order, the bits of their values, the
-// ids that new records will get, indexes and time stamps. Trusts neither database: terminates even
-// if their lists are damaged.
+// Returns the first difference of two databases as a text such as "table city, record 3, field
+// name"; empty if there is none. Compares schemas, the order of records, the bits of values, the
+// ids that new records will get, indexes and time stamps. Terminates even if the lists of records
+// are damaged.
 std::string content_difference(const Database& a, const Database& b);
 
 }  // namespace joedb::inline v1

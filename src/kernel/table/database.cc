@@ -15,7 +15,7 @@
 
 namespace joedb::inline v1 {
 
-// Small enough for memory and time, large enough for any legitimate use.
+// This limit is low enough to protect memory and time, and high enough for any legitimate use.
 static constexpr index_t rows_for_free = index_t{1} << 24;
 
 index_t Database::free_rows_of_journal(Offset size) {
@@ -91,8 +91,8 @@ void Database::set_observer(Change_Observer* observer) {
 
 // ---- checks -------------------------------------------------------------------------------------
 
-// Returns `name` as it can be shown on a terminal: quoted if it has control characters, because it
-// may come from a damaged or hostile file.
+// Returns `name` in a form that is safe on a terminal: quoted if it has control characters, because
+// the name may come from a damaged or hostile file.
 static std::string visible(std::string_view name) {
   if (std::none_of(name.begin(), name.end(), is_control)) return std::string(name);
   std::string text;
@@ -154,7 +154,7 @@ void Database::prepare(const Rename_Field& e) const {
 
 template <class Entry>
 void Database::remember(const Entry& entry) {
-  Context context;  // schema entries do not depend on it
+  Context context;  // the encoding of schema entries does not depend on it
   append_encoded(schema_entries_, context, entry);
 }
 
@@ -338,8 +338,8 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
   }
   if (schema != schema_entries_)
     throw Corruption_Error("its tables are not those of the schema", 0);
-  // This is done after a failure, too: a value of the next insertion into a table may be a text of
-  // this table, so the insertion must not move the column.
+  // Room is made even after a failure, because a value of the next insertion into a table may be a
+  // text of the same table: the insertion must not move the column.
   struct Make_Room {
     ~Make_Room() {
       for (const auto& table : tables)
@@ -347,8 +347,9 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
     }
     const std::vector<std::unique_ptr<Table>>& tables;
   } const at_the_end{tables_};
-  // Every other row has an entry of its own, of at least one byte. For a table without fields,
-  // there is no section whose size limits the number of rows.
+  // Limits the number of rows: every row that is not beyond the record limit has an entry of its
+  // own, of at least one byte. This is needed because a table without fields has no section whose
+  // size limits the number of rows.
   constexpr index_t largest = index_t{1} << 61;
   index_t left =
       std::min(snapshot.place().position, largest) + std::min(rows_beyond_limit, largest);
@@ -404,7 +405,8 @@ void Database::look_for_damage() const {
 
 namespace {
 
-// Applies the entries of a run that need no preparation; decode_entry handles the other entries.
+// Applies the entries of a run that need no preparation; the other entries are left to
+// decode_entry.
 template <class Find_Table>
 class Run_Sink {
  public:

@@ -23,9 +23,10 @@
 //    insert(), in the run, or in the tree. A record is in at most one of these places.
 // 2. The tree and the live entries of the run are sorted by key and then id, with the current keys
 //    in the columns. The columns of entries that were erased from the run are never read.
-// 3. A Place holds the position in the run of its tree record: live entries before that position
-//    are smaller than the tree record, live entries from there on are larger. So a scan of the
-//    index searches the run once for each tree record, and compares nothing for entries of the run.
+// 3. A Place holds the position of its tree record in the run: live entries before this position
+//    are less than the tree record, and live entries from this position on are greater. So a scan
+//    of the index searches the run once for each tree record, and needs no comparison for entries
+//    of the run.
 
 namespace joedb::inline v1 {
 
@@ -35,7 +36,8 @@ static std::uint64_t in_order(std::int64_t value) {
   return static_cast<std::uint64_t>(value) ^ (std::uint64_t{1} << 63);
 }
 
-// Except for the sign, the bits of IEEE 754 numbers have the order of their values.
+// The bits of positive IEEE 754 numbers have the order of the numbers; for negative numbers, the
+// order is reversed.
 static std::uint64_t in_order(double value) {
   if (std::isnan(value)) return std::numeric_limits<std::uint64_t>::max();
   const auto bits = std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);
@@ -84,8 +86,8 @@ struct Index::Entry {
   index_t id;
 };
 
-// A position in the order of the index: after all records with keys that begin with `key` and with
-// ids up to `id`.
+// A position in the order of the index: directly after all records whose keys begin with `key` and
+// whose ids are at most `id`.
 struct Index::Bound {
   Key key;
   index_t id;
@@ -106,7 +108,8 @@ class Node_Pool {
   Node_Pool(const Node_Pool&) = delete;
   Node_Pool& operator=(const Node_Pool&) = delete;
 
-  // Allocates for one insertion: a leaf, and an inner node for each level of the largest tree.
+  // Allocates the nodes that one insertion may need: leaves, and an inner node for each level of
+  // the largest tree.
   void reserve() {
     while (classes_[0].count < 2) put(classes_[0], ::operator new(sizes[0]));
     while (classes_[1].count < 18) put(classes_[1], ::operator new(sizes[1]));
@@ -195,7 +198,7 @@ struct Index::Tree {
 struct Index::Place {
   Tree::Set::const_iterator tree;
   std::size_t run;
-  // Position of the first live entry of the run that is larger than the tree record (invariant 3).
+  // Position of the first live entry of the run that is greater than the tree record (invariant 3).
   std::size_t tree_position;
 };
 
@@ -288,12 +291,12 @@ class Index::Record_Key {
 // ---- searching ----------------------------------------------------------------------------------
 
 struct Index::Found {
-  std::size_t position;  // of a live entry, or the end
-  bool is_equal;         // the entry has the key
+  std::size_t position;  // position of a live entry, or the end
+  bool is_equal;         // true if the entry has the key
 };
 
-// Returns the first live entry of the run after a bound. Among entries with the same slice,
-// compares keys; if no other key has the slice, only ids.
+// Returns the first live entry of the run after a bound. Entries with the same slice are compared
+// by their keys; if no other key has this slice, only by their ids.
 Index::Found Index::search_run(const Bound& bound) const {
   const Index_Run& run = *run_;
   if (bound.key.empty())
@@ -344,7 +347,8 @@ Index::Place Index::place_at(Iterator tree, std::size_t run) const {
   return {tree, run, tree == tree_->end() ? run_->size() : position_of(tree->id)};
 }
 
-// Returns the position of the first live entry of the run that is larger than a record of the tree.
+// Returns the position of the first live entry of the run that is greater than a record of the
+// tree.
 std::size_t Index::position_of(index_t id) const {
   return run_->size() == 0 ? 0 : search_run(Bound{Record_Key(*this, id).key(), id}).position;
 }
@@ -417,8 +421,8 @@ Index::Cursor Index::cursor(const Place& place) const {
   return cursor;
 }
 
-// Returns the place of the cursor's record, or, if the record is not in the index, the place that
-// the record would have.
+// Returns the place of the record of the cursor. If the record is not in the index, returns the
+// place that it would have.
 Index::Place Index::place(const Cursor& cursor) const {
   if (cursor.changes_ == changes_) {
     Place place;
@@ -591,7 +595,7 @@ void Index::take_out(index_t id) {
 
 void Index::put_in(index_t id) {
   if (is_deferred_) {
-    // A record that changes often is in the list several times.
+    // The list may be long, because a record that changes often is in it several times.
     if (waiting_.size() > size() / 4 + 64) {
       waiting_.clear();
       has_unlisted_ = true;
@@ -686,9 +690,9 @@ void Index::insert_unlisted() {
 
 bool Index::has_wide_ids() const { return table_.records().size() > index_t{1} << 31; }
 
-// Sorts by keys and then ids. Requires ids in ascending order. If many keys are equal in their
-// first part or in the beginning of a text, comparing through columns is slow. So this function
-// sorts by the next eight bytes, and recurses into groups that are equal in these bytes.
+// Sorts records by key and then id. Requires ids in ascending order. If many keys have the same
+// first part, or the same beginning of a text, comparing values in columns is slow. So this
+// function sorts by the next eight bytes, and recurses into groups that are equal in these bytes.
 template <class Id>
 void Index::sort_equal(std::span<Id> ids, int depth) const {
   const auto is_less = [&](Id a, Id b) {
@@ -734,8 +738,8 @@ void Index::sort_equal(std::span<Id> ids, int depth) const {
   }
 }
 
-// Builds a run of all records that wait or are in the index. If this throws, the index is
-// unchanged.
+// Builds a run of all records that are in the index or wait for their insertion. If this throws,
+// the index is unchanged.
 template <class Id>
 void Index::build() {
   const index_t size = table_.records().size();
@@ -791,7 +795,8 @@ void Index::finish_sorting(std::span<const std::uint64_t> keys, std::span<Id> id
   }
 }
 
-// Makes a coder for the `count` records that wait or are in the index, from a sample of them.
+// Makes a coder from a sample of the `count` records that are in the index or wait for their
+// insertion.
 Key_Coder Index::make_coder(std::size_t count) const {
   constexpr std::size_t sample_size = 1 << 14;
   const std::size_t step = count / sample_size + 1;
@@ -817,8 +822,8 @@ void Index::for_each_place(F f) const {
   for (; place.tree != end.tree || place.run != end.run; move_on(place)) f(place);
 }
 
-// The new run keeps the coder and slices of the old run, unless most records are in the tree: these
-// records were not in the sample of the coder.
+// The new run keeps the coder and slices of the old run, unless most records are in the tree: the
+// coder was not made for these records.
 void Index::save(Section_Writer& out) const {
   const index_t rows = table_.records().size();
   out.number(static_cast<std::int64_t>(waiting_count_));

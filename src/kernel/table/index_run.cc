@@ -42,7 +42,7 @@ Key_Coder Key_Coder::of_texts(std::vector<std::string_view> sample) {
   return coder;
 }
 
-// Centers the sample in the range of slices if there is room, because larger numbers may be
+// If there is room, centers the sample in the range of slices, because greater numbers may be
 // inserted later.
 Key_Coder Key_Coder::of_numbers(std::vector<std::uint64_t> sample) {
   Key_Coder coder;
@@ -63,7 +63,7 @@ void Key_Coder::set_bytes(const Bytes& used) {
     digits_of_[byte] = used[byte] ? digit : digit | unknown;
   }
   radix_ = digit + std::uint64_t{1};
-  // The smallest slice and the largest one are those of texts without the prefix.
+  // The smallest and the largest slice are reserved for texts without the prefix.
   const auto digits_up_to = [&](std::uint64_t largest) {
     std::size_t count = 0;
     for (powers_[0] = 1; count < max_digits && powers_[count] <= (largest - 2) / radix_; ++count)
@@ -216,8 +216,8 @@ struct Keyed_Ids {
 constexpr int digit_bits = 8;
 constexpr std::size_t digits = 1 << digit_bits;
 
-// Sorts by the digit at `shift`; the sort is stable. Returns, for each digit, where the keys with
-// the next digit begin.
+// Sorts by the digit at `shift`; the sort is stable. For each digit, returns the position at which
+// the keys with the next digit begin.
 template <class Id>
 std::array<std::size_t, digits> distribute(const Keyed_Ids<Id>& from, const Keyed_Ids<Id>& to,
                                            std::size_t size, int shift) {
@@ -234,8 +234,8 @@ std::array<std::size_t, digits> distribute(const Keyed_Ids<Id>& from, const Keye
   return places;
 }
 
-// Radix sort: parts larger than the cache of a processor are sorted by their most significant digit
-// first, the resulting smaller parts by their least significant digits first.
+// Radix sort. Parts that are larger than the CPU cache are first divided by their most significant
+// digit; smaller parts are sorted from the least significant digit on.
 template <class Id>
 void sort_part(const Keyed_Ids<Id>& part, const Keyed_Ids<Id>& other, std::size_t size) {
   constexpr std::size_t few = 32, cached = std::size_t{1} << 16;

@@ -20,17 +20,19 @@ namespace joedb::inline v1 {
 // ---- slices -------------------------------------------------------------------------------------
 
 // Encodes keys as slices: numbers of 4 or 8 bytes that approximate the place of a key in a run. A
-// coder is made for the keys of a sample, and distinguishes the keys of this sample well.
+// coder is made from a sample of the keys, so that keys of the sample have different slices if
+// possible.
 //
 // Every key has a slice, and slices have the order of the keys: of two keys with different slices,
 // the key with the smaller slice is smaller. Keys with equal slices must be compared.
 //
-// * Texts: the bytes after the common prefix, as digits of a number whose base is about the number
-//   of different bytes in the sample. So 4 bytes hold 6 letters or 9 decimal digits. A text without
-//   the prefix has the smallest slice of all, or the largest.
-// * Numbers, slices of 8 bytes: the numbers themselves.
-// * Numbers, slices of 4 bytes: the distance from a number below the sample, without the low bits
-//   that do not fit. The smallest and the largest slice are shared by all numbers out of range.
+// * Texts: the bytes after the common prefix are the digits of a number whose base is about the
+//   number of different bytes in the sample. So 4 bytes hold 6 letters or 9 decimal digits. A text
+//   without the prefix has the smallest or the largest slice.
+// * Numbers with slices of 8 bytes: the slice is the number.
+// * Numbers with slices of 4 bytes: the slice is the distance from a number less than the sample,
+//   without low bits that do not fit. All numbers out of range have the smallest or the largest
+//   slice.
 class Key_Coder {
  public:
   struct Slice {
@@ -50,7 +52,7 @@ class Key_Coder {
   Slice encode(const Key_Part& key) const {
     return is_text_ ? encode_text(key.text) : encode_number(key.number);
   }
-  // Returns the slice of 4 bytes of the key that has this slice of 8 bytes. Requires !is_wide().
+  // Converts the 8-byte slice of a key to its 4-byte slice. Requires !is_wide().
   std::uint64_t narrow(std::uint64_t wide) const;
 
   void save(Section_Writer& out) const;
@@ -83,20 +85,20 @@ class Key_Coder {
   std::string prefix_;
   Bytes used_ = {};
   // The digit of each byte: 1 … radix_ - 1, in the order of the bytes; digit 0 is the end of the
-  // text. The flag `unknown` marks a byte that is not in the sample: a text with it sorts after all
-  // texts that have this digit in its place.
+  // text. The flag `unknown` marks a byte that is not in the sample. A text with this byte is
+  // greater than all texts that have the same digit, without the flag, in this place.
   std::array<std::uint16_t, 256> digits_of_ = {};
-  // False if the sample has all 256 bytes: the end of a text then shares digit 0 with the zero
+  // False if all 256 bytes occur in the sample. Then the end of a text shares digit 0 with the zero
   // byte.
   bool has_end_ = true;
   std::uint64_t radix_ = 2;
   std::size_t digit_count_ = 0;
-  std::array<std::uint64_t, max_digits + 1> powers_ = {};  // of radix_
+  std::array<std::uint64_t, max_digits + 1> powers_ = {};  // powers of radix_
   std::uint64_t narrow_unit_ = 1;  // number of 8-byte slices for each 4-byte slice
 };
 
-// Chooses the width of slices for sorted keys. 8 bytes are chosen only if they give more different
-// slices than 4 bytes, by more than a quarter of the number of keys.
+// Chooses the width of slices for sorted keys. 8 bytes are chosen only if the number of different
+// slices then grows by more than a quarter of the number of keys.
 class Width_Choice {
  public:
   explicit Width_Choice(const Key_Coder& narrow) : coder_(narrow) {}
@@ -119,8 +121,9 @@ class Width_Choice {
 
 // ---- the run ------------------------------------------------------------------------------------
 
-// A set of bits that finds clear bits fast. All bits start clear. Each level above the lowest has a
-// bit for each word of the level below, set if all bits of that word are set.
+// A set of bits in which clear bits are found fast. At first, all bits are clear. Each level except
+// the lowest has a bit for each word of the level below; it is set if all bits of that word are
+// set.
 class Bit_Tree {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
@@ -128,8 +131,8 @@ class Bit_Tree {
   // Makes room for `bits` bits. Requires an empty tree. Throws std::bad_alloc.
   void grow(std::size_t bits);
   void set(std::size_t bit);
-  // Return the first clear bit from `bit` on, or the last one up to `bit`; `none` if there is none.
-  // next_clear may return a bit past the end.
+  // next_clear returns the first clear bit from `bit` on, which may be past the end; previous_clear
+  // returns the last clear bit up to `bit`. They return `none` if there is none.
   std::size_t next_clear(std::size_t bit) const;
   std::size_t previous_clear(std::size_t bit) const;
 
@@ -143,8 +146,8 @@ class Bit_Tree {
   std::vector<Zeroed_Memory> levels_;
 };
 
-// The sorted records of an index. They do not change, except that erased records are marked. Three
-// arrays, which are used in place also when they come from a snapshot:
+// The sorted records of an index. They do not change, except that erased records are marked. A run
+// consists of three arrays, which are used in place even if they come from a snapshot:
 //
 //     ids      4 bytes a record, the top bit of which is the mark (8 bytes, with more than 2^31
 //              records)
@@ -153,17 +156,18 @@ class Bit_Tree {
 //              each 16 of these, and so on (S+ tree:
 //              en.algorithmica.org/hpc/data-structures/s-tree)
 //
-// Check the mark of an entry before you read the columns of its record, which may have a new key. A
-// snapshot may have any bytes: an entry with an id that is not in use then counts as erased, and
-// wrong order makes searches return wrong results, but no memory outside the arrays is accessed.
+// Before the columns of a record are read, the mark of its entry must be checked: an erased record
+// may have a new key. A snapshot may have any bytes. An entry whose id is not in use counts as
+// erased; if the order is wrong, searches return wrong results, but no memory outside the arrays is
+// accessed.
 class Index_Run {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
 
   Index_Run() = default;
 
-  // Sorts ids by their keys, which are slices of 8 bytes. The sort is stable. During the sort, both
-  // arrays take twice their memory.
+  // Sorts ids by their keys, which are slices of 8 bytes. The sort is stable. It temporarily
+  // doubles the memory of both arrays.
   template <class Id>
   static void sort(Zeroed_Memory& keys, Zeroed_Memory& ids, std::size_t size);
   // Makes a run of sorted records. `coder` makes the 4-byte slices; the 8-byte keys are kept if
@@ -193,7 +197,7 @@ class Index_Run {
   // Returns the last live entry before i, or `none`.
   std::size_t previous_live(std::size_t i) const;
 
-  // Returns the first entry with a slice that is not less.
+  // Returns the first entry whose slice is not less than `slice`.
   std::size_t lower_bound(std::uint64_t slice) const {
     return coder_.is_wide() ? lower_bound_of(slice)
                             : lower_bound_of(static_cast<std::uint32_t>(slice));
@@ -201,7 +205,8 @@ class Index_Run {
   // Returns the end of the entries that have the same slice as entry i.
   std::size_t end_of_equal(std::size_t i) const;
 
-  // True if a key with this slice belongs just before entry i, and neither neighbour has the slice.
+  // True if a key with slice `value` belongs directly before entry i, and neither neighbour has
+  // this slice.
   bool is_between(std::size_t i, std::uint64_t value) const {
     return (i == 0 || slice(i - 1) < value) && (i == size_ || value < slice(i));
   }
@@ -211,8 +216,8 @@ class Index_Run {
 
   // ---- snapshots
 
-  // Writes a run whose ids and slices come one by one: `for_each_id` calls its argument with each
-  // id, and `for_each_slice` with each slice, `size` times, in order.
+  // Writes a run. for_each_id(f) must call f with each of the `size` ids in order, and
+  // for_each_slice(f) must call f with each slice.
   template <class For_Each_Id, class For_Each_Slice>
   static void save(Section_Writer& out, const Key_Coder& coder, std::size_t size, bool has_wide_ids,
                    For_Each_Id for_each_id, For_Each_Slice for_each_slice);
@@ -250,8 +255,9 @@ class Index_Run {
   std::size_t lower_bound_of(Slice slice) const;
 
   struct Level {
-    std::size_t start;  // offset in levels_, in slices
-    // Number of slices, one for each node of the level below. The largest slice pads the last node.
+    std::size_t start;  // offset in levels_, as a number of slices
+    // Number of slices: one for each node of the level below. The last node is padded with the
+    // largest slice.
     std::size_t size;
   };
   static std::vector<Level> levels_of(std::size_t size);
@@ -277,8 +283,8 @@ class Index_Run {
 
 // ---- searching ----------------------------------------------------------------------------------
 
-// Descends in each node at the last slice that is less: the first slice that is not less is in that
-// child, or begins the next node.
+// In each node, descends to the child of the last slice that is less: the first slice that is not
+// less is in this child, or is the first of the next node.
 template <class Slice>
 std::size_t Index_Run::lower_bound_of(Slice slice) const {
   if (size_ == 0) return 0;
@@ -352,7 +358,7 @@ void Index_Run::save(Section_Writer& out, const Key_Coder& coder, std::size_t si
                   : save_slices(std::type_identity<std::uint32_t>());
 }
 
-// Fills the levels above the lowest, which must be filled, and pads all of them.
+// Fills all levels except the lowest, which must be filled already. Pads all levels.
 template <class Slice>
 void Index_Run::fill_levels(Slice* slices, const std::vector<Level>& levels) {
   for (std::size_t k = 0; k < levels.size(); ++k) {

@@ -21,8 +21,8 @@ class Observed_Replay {
   Database& database_;
 };
 
-// Calls replay(handler), which passes all entries up to `end` to the handler. `size` is the number
-// of journal bytes for the record limit; `end` also ends the batch of the observer.
+// Calls replay(handler), which must pass all entries up to `end` to the handler. `size` is the size
+// of the journal, which determines the record limit. The batch of the observer ends at `end`.
 template <class Replay>
 static void load(Database& database, Offset size, Offset end, Replay replay) {
   database.limit_to_journal_of(size);
@@ -45,12 +45,12 @@ static void load(Database& database, Offset size, Offset end, Replay replay) {
 }
 
 // Restores a new database from a snapshot, if there is one. A snapshot beyond the checkpoint is not
-// used, even if it matches: a power cut can revert a checkpoint and leave its entries.
+// used, even if it matches, because a power cut can revert a checkpoint and leave its entries.
 template <class Journal>
 static void begin(Database& database, Journal& journal, Offset limit, Trust trust = Trust::fast) {
   if (!database.is_new() || journal.get_replay_position() != journal_start) return;
-  // A verifying thread would open the file a second time, which blocks. So the snapshot is verified
-  // now.
+  // The snapshot is verified now, because a verifying thread would open the file a second time, and
+  // would have to wait.
   if constexpr (requires { journal.has_file_alone(); })
     if (journal.has_file_alone()) trust = Trust::verified;
   const Offset last = std::min(limit, journal.get_checkpoint());
@@ -67,7 +67,7 @@ static void replay_up_to(Database& database, Journal& journal, Offset end) {
        [&](auto& handler) { journal.replay(handler, end); });
 }
 
-// Returns true if a damaged snapshot explains that entries did not match the tables.
+// True if the snapshot is damaged, which explains why entries did not match the tables.
 static bool is_damaged(const Database& database) {
   const auto& source = database.snapshot_source();
   if (!source) return false;

@@ -229,7 +229,7 @@ void Record_Ids::undo_insert(index_t id, const Before& before) {
   remember_erased({id, previous(id), next(id), false});
   unlink(id, first_used_, last_used_);
   if (id < before.size) return link(id, false, before, first_free_, last_free_);
-  // Skipped ids are removed, too. Links past the end must describe free ids.
+  // Ids that the insertion skipped are removed, too. Links past the end must describe free ids.
   first_free_ = before.next;
   if (first_free_ != no_id)
     set_previous(first_free_, no_id);

@@ -24,7 +24,7 @@ template <class F>
 void for_each_run(const Record_Ids& records, F&& f) {
   for_each_run(records, 0, records.size(), f);
 }
-// The same for the records of a table, whose values are about to be read in order.
+// The same for all records of a table whose values are about to be read in order.
 template <class F>
 void for_each_run(const Table& table, F&& f) {
   table.expect_scan();

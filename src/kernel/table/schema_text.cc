@@ -10,7 +10,8 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// Writes an entry as a command, with names. `database` has the schema before the entry.
+// Writes an entry as a joedbi command, with names. `database` must have the schema before the
+// entry.
 class Line_Writer {
  public:
   explicit Line_Writer(const Database& database) : database_(database) {}

@@ -5,12 +5,11 @@
 #include <string_view>
 #include <vector>
 
-// Schemas as text, for messages.
+// Functions that describe schemas as text, for messages.
 
 namespace joedb::inline v1 {
 
-// Returns the joedbi commands that make a schema, one for each of its entries
-// (Database::schema_entries).
+// Returns the joedbi commands that create a schema, one for each entry (Database::schema_entries).
 std::vector<std::string> schema_lines(std::string_view entries);
 
 // Describes the first difference of two schemas that are not equal: "change 3 is A in the file, B

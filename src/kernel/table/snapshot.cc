@@ -42,8 +42,8 @@ static std::unique_ptr<Abstract_File> open_snapshot(const Abstract_File& journal
 
 static bool is_index(const Snapshot_File::Group& group) { return group.name.starts_with("index "); }
 
-// Replaces `database` by a new one with the content of one snapshot. Returns false if the snapshot
-// does not exist, or if it is beyond `limit`. Throws if the snapshot cannot be used.
+// Replaces `database` by a new database with the content of one snapshot. Returns false if the
+// snapshot does not exist, or if it is beyond `limit`. Throws if the snapshot cannot be used.
 static bool restore_one(Database& database, const Abstract_File& journal, Offset position,
                         Offset limit, Trust trust, bool& is_other_journal, Snapshot_Report& report,
                         Replay_Place& place) {
@@ -51,8 +51,8 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
   if (!file) return false;
   auto opened = std::make_shared<const Snapshot_File>(std::move(file));
   const Snapshot_File& snapshot = *opened;
-  // If the newest snapshot belongs to another journal, samples are not enough to trust older
-  // snapshots.
+  // If the newest snapshot belongs to another journal, equal samples do not prove that an older
+  // snapshot belongs to this journal.
   if (!snapshot.fits(journal) || (is_other_journal && !snapshot.fits_wholly(journal))) {
     is_other_journal = true;
     throw Corruption_Error("it belongs to another journal", 0);
@@ -62,8 +62,8 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
     snapshot.verify();
   Database restored = database.make_new();
   const bool is_newest = position == 0;
-  // A tool with --classic must not replace a snapshot that other programs can use: they could not
-  // use the new snapshot.
+  // A tool with the option --classic must not replace a snapshot that other programs can use,
+  // because they could not use the new snapshot.
   const bool is_classic = restored.deleted_values() == Deleted_Values::keep;
   if (is_newest) report.is_for_others = is_classic && !restored.suits(snapshot);
   restored.restore(std::move(opened));
@@ -99,19 +99,20 @@ std::optional<Replay_Place> restore_snapshot(Database& database, const Abstract_
     }
   };
   attempt(0);
-  // A shorter journal is replayed faster than a directory is listed.
+  // To replay a shorter journal takes less time than to list a directory.
   constexpr Offset min_listed_size = 1 << 16;
   if (!is_restored && limit >= min_listed_size) {
     std::vector<Offset> kept;
     try {
       kept = kept_snapshots(journal);
-    } catch (const Io_Error&) {  // a directory that cannot be read
+    } catch (const Io_Error&) {  // the directory cannot be read
     }
     for (; !is_restored && !kept.empty(); kept.pop_back())
       if (kept.back() <= limit) attempt(kept.back());
   }
   database.set_snapshot_report(std::move(report));
-  // Not one variable for both: gcc 12 -O3 loses its "no value" if an exception was caught.
+  // is_restored and place are not one std::optional, because gcc 12 -O3 then miscompiles its empty
+  // state if an exception was caught.
   if (!is_restored) return std::nullopt;
   return place;
 }
@@ -139,9 +140,9 @@ Snapshot_Form snapshot_form(const Snapshot_File& snapshot) {
   return form;
 }
 
-// Creates a new file. Never opens an existing one, which may be a link to another file, but removes
-// the file that a killed process has left. Returns null if another process is writing a snapshot,
-// or if a snapshot cannot be stored beside this kind of file.
+// Creates a new file. Never opens an existing file, because it may be a link to another file; but
+// removes a file that a killed process has left. Returns null if another process is writing a
+// snapshot, or if a snapshot cannot be stored beside this kind of file.
 static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& journal) {
   const auto create = [&] { return journal.beside()->open(unfinished, Open_Mode::create_new); };
   try {
@@ -151,7 +152,7 @@ static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& jou
     if (error.code == EAGAIN) return nullptr;
     if (error.code != EEXIST) throw;
   }
-  std::unique_ptr<Abstract_File> left;  // its lock keeps others from removing it
+  std::unique_ptr<Abstract_File> left;  // its lock prevents others from removing it
   try {
     left = journal.beside()->open(unfinished, Open_Mode::write_existing);
   } catch (const Io_Error& error) {
@@ -167,8 +168,8 @@ static std::unique_ptr<Abstract_File> create_unfinished(const Abstract_File& jou
   }
 }
 
-// Returns the marks of the journal. Content that came from a snapshot belongs to the journal bytes
-// from which this snapshot was made, and to the bytes after them. So hashing continues from the
+// Returns the marks of the journal. If the content came from a snapshot, it is the result of the
+// bytes from which this snapshot was made and the bytes after them. So hashing continues from the
 // hash in this snapshot.
 static Journal_Marks marks_of(const Database& database, const Abstract_File& journal,
                               Offset position) {
@@ -189,20 +190,20 @@ bool write_snapshot(const Database& database, const Abstract_File& journal,
   const std::unique_ptr<Abstract_File> file = create_unfinished(journal);
   if (!file) return false;
   try {
-    // The hashes of the new snapshot would hide a flipped bit of the old snapshot.
+    // Otherwise the hashes of the new snapshot would hide a flipped bit of the old snapshot.
     if (const auto& source = database.snapshot_source()) source->verify();
     Snapshot_Writer out(*file);
     database.save(out);
     out.finish(place, marks_of(database, journal, place.position));
     file->sync();
-    // Checks again: if the file that tables are mapped from was truncated since the first check,
-    // save() may have read zeros.
+    // Checks again, because save() may have read zeros: the file from which tables are mapped may
+    // have been truncated since the first check.
     database.require_intact();
     journal.beside()->rename(unfinished, snapshot_suffix(is_kept ? place.position : 0));
   } catch (...) {
     try {
       journal.beside()->remove_durably(unfinished);
-    } catch (const Io_Error&) {  // the first error counts
+    } catch (const Io_Error&) {  // the first error is thrown
     }
     throw;
   }
@@ -216,7 +217,8 @@ static bool remove_snapshot(const Abstract_File& journal, const std::string& nam
     if (name == unfinished) lock = journal.beside()->open(unfinished, Open_Mode::write_existing);
   } catch (const Io_Error& error) {
     if (error.code == EAGAIN) return false;  // another process is writing it
-    // After any other error, the file is a dangling link, or not a regular file: it can be removed.
+    // Any other error means that the file is a dangling link, or not a regular file, and can be
+    // removed.
   }
   journal.beside()->remove_durably(name);
   return true;

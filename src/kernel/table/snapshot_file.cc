@@ -100,7 +100,7 @@ std::uint64_t sample_journal(const Abstract_File& journal, Offset position) {
   std::uint64_t hash = static_cast<std::uint64_t>(position);
   std::array<char, piece_size> bytes;
   for (Offset i = 0; i < pieces; ++i) {
-    // Not (last - journal_start) * i, which may overflow.
+    // Divides before it multiplies, because (last - journal_start) * i may overflow.
     const Offset start = journal_start + (last - journal_start) / (pieces - 1) * i;
     const auto n = static_cast<std::size_t>(size);
     journal.read_exactly(bytes.data(), n, i == pieces - 1 ? last : start);
@@ -198,8 +198,8 @@ void Snapshot_Writer::append(const void* bytes, std::size_t size) {
   }
 }
 
-// Writeback is started every writeback_step bytes, because the final sync would otherwise have to
-// write everything.
+// Every writeback_step bytes, writeback is started; otherwise the final sync would have to write
+// everything.
 void Snapshot_Writer::write_block() {
   if (block_size_ == 0) return;
   hashes_.push_back(hash_of({block_.data(), block_size_}, static_cast<std::uint64_t>(written_)));

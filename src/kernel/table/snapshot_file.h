@@ -15,8 +15,9 @@
 
 namespace joedb::inline v1 {
 
-// A snapshot file stores the state of a database at one position of its journal, so that it can be
-// used in place. It is valid for one journal only, and for machines with this byte order.
+// A snapshot file stores the state of a database at one position of its journal, in a form that can
+// be used in place. It is valid only for this journal, and only on machines with the same byte
+// order.
 //
 //     0        header: 20 words of 8 bytes, the last of which is a hash of the others
 //     4096     sections, each at a multiple of 4096
@@ -24,27 +25,27 @@ namespace joedb::inline v1 {
 //              directory: the groups, and their numbers, texts and section offsets
 //
 // The header has hashes of the directory and of the table of hashes. The hash of the directory is
-// checked whenever the file is opened, so the directory is trusted; sections are trusted only after
-// verify(). Neither protects from a forged file.
+// checked whenever the file is opened, so damage of the directory is detected. Damage of sections
+// is detected only by verify(). Forged files are not detected.
 //
 // The header also identifies the journal: it has a hash of all bytes before the position, a hash of
-// samples of them, and the identity of the file.
+// samples of these bytes, and the identity of the file.
 
-// Returns a hash of 8 pieces of a journal before `position`; the last piece ends at `position`.
-// Nearly every other journal has another hash. Throws Io_Error, and Corruption_Error if the file
+// Returns a hash of 8 pieces of a journal before `position`; the last piece ends at `position`. Two
+// different journals rarely have the same hash. Throws Io_Error, and Corruption_Error if the file
 // ends before `position`.
 std::uint64_t sample_journal(const Abstract_File& journal, Offset position);
 
 // The hash of all bytes of a journal before a position.
 struct Journal_Hash {
   std::uint64_t all = 0;
-  // Hash of the bytes before the last multiple of 1 MiB; the hash of a later position continues
-  // there.
+  // Hash of the bytes before the last multiple of 1 MiB. From there, the hash of a later position
+  // can be computed.
   std::uint64_t blocks = 0;
 };
 // Hashes a journal up to `position`. `known` is the hash up to an earlier position,
-// `known_position`. Calls `progress` with the offset reached and with `position`. Throws as
-// sample_journal does.
+// `known_position`. Calls `progress` with the offset reached and with `position`. Throws the
+// exceptions of sample_journal.
 Journal_Hash hash_journal(
     const Abstract_File& journal, Offset position, const Journal_Hash& known = {},
     Offset known_position = journal_start,
@@ -85,9 +86,9 @@ class Snapshot_Writer final : public Section_Writer {
   Offset started_;              // end of the bytes passed to start_writeback
   std::vector<std::uint64_t> hashes_;
   std::string directory_;
-  // Offset in the directory, after the size of the group; 0: no group.
+  // Offset in the directory, after the size of the group; 0 if there is no group.
   std::size_t group_start_ = 0;
-  std::size_t section_start_ = 0;  // offset in the directory of the size of the section; 0: none
+  std::size_t section_start_ = 0;  // offset of the section's size in the directory; 0 if none
   Offset section_offset_ = 0;
 };
 
@@ -111,11 +112,11 @@ class Snapshot_File {
   const Abstract_File& file() const { return *file_; }
   const Replay_Place& place() const { return place_; }
   const Journal_Marks& marks() const { return marks_; }
-  // True if the snapshot was made from this journal. The samples must be equal. Equal samples
-  // suffice if the file is unchanged since the snapshot was made (is_unchanged), or if the journal
-  // is longer than compared_at_opening and is_of_file(); otherwise all bytes before the position
-  // are compared. So if a long journal was overwritten in place by another one with equal samples,
-  // that is not detected. Throws Io_Error.
+  // True if the snapshot was made from this journal. The samples must be equal. Equal samples are
+  // enough if the file is unchanged since the snapshot was made (is_unchanged), or if the journal
+  // is longer than compared_at_opening and is_of_file(). Otherwise all bytes before the position
+  // are compared. So it is not detected if a long journal was overwritten in place by another
+  // journal with equal samples. Throws Io_Error.
   bool fits(const Abstract_File& journal) const;
   // True if the bytes of the journal before the position are those from which the snapshot was
   // made. Reads all these bytes.
@@ -132,12 +133,12 @@ class Snapshot_File {
     std::string_view items;
   };
   const std::vector<Group>& groups() const { return groups_; }
-  // Returns a reader of the items of a group, from the first one on; null if there is no such
-  // group. The reader refers to this object.
+  // Returns a reader that is before the first item of a group; null if there is no such group. This
+  // object must outlive the reader.
   std::unique_ptr<Section_Reader> open(std::string_view group) const;
 
-  // Reads all sections. Throws Io_Error, and Corruption_Error, with the offset of the block, if a
-  // block differs from the bytes that were written.
+  // Reads all sections, and compares their hashes. Throws Io_Error, and Corruption_Error, with the
+  // offset of the block, if a block differs from the bytes that were written.
   void verify(const Progress& progress = ignore) const;
   // Number of bytes that verify() reads.
   Offset size_of_sections() const;

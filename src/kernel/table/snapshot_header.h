@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// The header of a snapshot file (snapshot_file.h), which fuzzers and laboratories also change.
+// The header of a snapshot file (snapshot_file.h). Fuzzers and laboratories use it, too.
 
 namespace joedb::inline v1::snapshot_header {
 
@@ -33,8 +33,8 @@ enum Word : std::size_t {
   word_count
 };
 
-// The layout of everything that tables save; change it with them. Another byte order counts as
-// another layout.
+// The number of the layout of a snapshot. Change it whenever a function save() changes. With
+// another byte order, the number differs, too.
 inline constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
 
 }  // namespace joedb::inline v1::snapshot_header

@@ -12,9 +12,9 @@
 
 namespace joedb::inline v1 {
 
-// The snapshot that the values of a database came from. Opening a database does not read the whole
-// snapshot, so the tables may contain a flipped bit of the file. Therefore the snapshot is verified
-// in the background, and before a new snapshot is made of the tables.
+// The snapshot from which the values of a database came. Opening a database does not read the whole
+// snapshot, so a flipped bit of the file may be in the tables. Therefore the snapshot is verified
+// in the background, and again before a new snapshot is made of the tables.
 //
 // Not thread-safe: one thread at a time calls its functions.
 class Snapshot_Source {
@@ -32,9 +32,9 @@ class Snapshot_Source {
   // every later require_good() then throws Corruption_Error, too.
   void verify();
   // Starts a thread that verifies the snapshot, and compares the journal if it has changed since
-  // the snapshot was made. The thread waits a moment first, so that short-lived processes do not
-  // read the whole snapshot. No-op if the snapshot is not in a File, or if no thread can be
-  // started.
+  // the snapshot was made. The thread first waits for a moment, so that short-lived processes do
+  // not read the whole snapshot. Does nothing if the snapshot is not in a File, or if no thread can
+  // be started.
   void verify_in_background(const Abstract_File& journal);
   // Throws Corruption_Error if verify() or the thread found damage. Each finding also counts as a
   // cut (Zeroed_Memory::cut_count), so that Database::require_intact checks for it.
@@ -47,7 +47,7 @@ class Snapshot_Source {
 
   const Process_Mark process_;
   const std::shared_ptr<const Snapshot_File> file_;
-  std::unique_ptr<Abstract_File> journal_;  // for the thread; null if the journal has not changed
+  std::unique_ptr<Abstract_File> journal_;  // for the thread; null if the journal is unchanged
   std::mutex mutex_;  // guards must_stop_, damage_, damage_offset_, is_reported_
   Condition stopping_;
   bool must_stop_ = false;

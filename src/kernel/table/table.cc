@@ -112,7 +112,7 @@ const Index* Table::find_index(Field_Id field) const {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-// If one column cannot grow, the columns that were grown before it are merely larger than needed.
+// If a column cannot grow, the columns that have grown before are only larger than necessary.
 void Table::reserve(index_t rows, bool will_be_filled) {
   if (rows > max_capacity) throw Data_Error("too many records: " + std::to_string(rows));
   if (growth_locks_ > 0)
@@ -131,7 +131,7 @@ void Table::reserve(index_t rows, bool will_be_filled) {
 void Table::try_to_reserve(index_t rows) noexcept {
   try {
     reserve(rows, true);
-  } catch (const std::exception&) {  // the insertion that needs the memory throws
+  } catch (const std::exception&) {  // the next insertion needs the memory, and will throw
   }
 }
 
@@ -162,7 +162,8 @@ void Table::prepare_insert_vector(Record_Id record, index_t size, const Budget& 
     throw Data_Error("insert_vector: some of " + range_text(id, size) + " are already in use");
   if (!records_.is_dense() || id != records_.size())
     records_.reserve_lists(std::max(records_.size(), id + size));
-  // A writer will fill the vector; when a journal is replayed, this is not known yet.
+  // A writer will fill the vector. When a journal is replayed, it is not known yet whether values
+  // follow.
   const bool will_be_filled = budget.vector > budget.skip;
   if (static_cast<std::size_t>(id + size) > capacity_) reserve(id + size, will_be_filled);
 }
@@ -181,8 +182,8 @@ void Table::erase_vector(Record_Id record, index_t size) {
   }
 }
 
-// Values are not reset on deletion, because an update of a vector may write to records that are not
-// in use.
+// Values are reset when an id is reused, and not on deletion, because an update of a vector may
+// write to records that are not in use.
 void Table::start_again(Record_Id record, index_t size) {
   has_reused_ids_ = true;
   if (deleted_values_ == Deleted_Values::keep) return;

@@ -40,8 +40,8 @@ void require_single_rows(const Database& database, const Program_Schema& program
   }
 }
 
-// Adds the tables and fields that a file lacks. write(entry) applies an entry, and logs it if there
-// is a journal.
+// Adds the tables and fields that a file lacks. write(entry) must apply the entry, and log it if
+// there is a journal.
 template <class Write>
 class Upgrade {
  public:
@@ -70,7 +70,7 @@ class Upgrade {
   }
 
  private:
-  // Sets the value of an update in all records, if the field is new.
+  // For each update of a new field, sets the value in all records.
   struct Initial_Values : Ignore_Entries {
     explicit Initial_Values(Upgrade& u) : upgrade(u) {}
     using Ignore_Entries::operator();

@@ -20,7 +20,7 @@ Undo_Log::Step Undo_Log::insertion(Table& table, Record_Id record) const {
   const index_t id = record.value();
   Step step{&table, id, Field_Id(), 0, {}, Appended{1}};
   const Record_Ids& records = table.records();
-  if (id < 0 || records.is_used(id)) return step;  // the insertion will throw
+  if (id < 0 || records.is_used(id)) return step;  // prepare() will throw for this id
   step.before = records.before_insert(id);
   if (id < records.size()) {
     Inserted inserted;

@@ -10,9 +10,9 @@
 
 namespace joedb::inline v1 {
 
-// A log of changes of records that can be undone: all changes since a savepoint, in time
-// proportional to their number. By contrast, Writable_Database::rollback() replays the journal from
-// its start. Addresses of tables and columns stay valid.
+// A log of changes of records, which can undo all changes since a savepoint in time proportional to
+// their number. By contrast, Writable_Database::rollback() replays the journal from its start.
+// Addresses of tables and columns stay valid.
 //
 // Between the first change and clear(), records must be changed only through this object, and the
 // schema must not be changed. The functions that change records throw the exceptions of
@@ -27,8 +27,8 @@ class Undo_Log {
   // The database must outlive this object.
   explicit Undo_Log(Writable_Database& database) : database_(database) {}
 
-  // Inserts a record, then calls set_values(), which may call set_new_value for fields of the
-  // record, and no other function of this object. If set_values() throws, the insertion is undone.
+  // Inserts a record, then calls set_values(). set_values() may call set_new_value for fields of
+  // the record, but no other function of this object. If it throws, the insertion is undone.
   template <class F>
   void insert(Table& table, Record_Id record, F set_values) {
     const Replay_Place start = database_.journal_.savepoint();
@@ -62,8 +62,8 @@ class Undo_Log {
 
   void erase(Table& table, Record_Id record);
 
-  // A point that rollback_to() returns to. Valid until clear(), or a rollback to an earlier
-  // savepoint.
+  // A point to which rollback_to() can return. Valid until clear(), or until a rollback to an
+  // earlier savepoint.
   struct Savepoint {
     Replay_Place journal;
     std::size_t steps = 0;
@@ -75,11 +75,12 @@ class Undo_Log {
   // Call this after a checkpoint: the changes before the checkpoint can no longer be undone.
   void clear();
 
-  // True if tables and journal differ because a change could not be undone: only closing the
-  // database is possible.
+  // True if tables and journal differ because a change could not be undone. Then the database can
+  // only be closed.
   bool is_broken() const { return is_broken_; }
-  // True if the tables could not be restored. If only the journal could not be rolled back, the
-  // tables have the state of the savepoint, and can be rolled back to an earlier savepoint.
+  // True if the tables could not be restored. If this is false but is_broken() is true, only the
+  // journal could not be rolled back: the tables have the state of the savepoint, and can be rolled
+  // back to an earlier savepoint.
   bool are_tables_invalid() const { return are_tables_invalid_; }
 
  private:
@@ -129,7 +130,7 @@ class Undo_Log {
 
   Writable_Database& database_;
   std::vector<Step> steps_;
-  std::size_t barrier_ = 0;  // steps before it belong to a savepoint
+  std::size_t barrier_ = 0;  // steps before this one belong to a savepoint
   bool is_broken_ = false;
   bool are_tables_invalid_ = false;
 };

@@ -10,12 +10,13 @@
 
 namespace joedb::inline v1 {
 
-// A thread with a reader of its own, which starts from the last snapshot and writes the next one.
+// A thread that has its own reader. The reader starts from the last snapshot, and writes the next
+// snapshot.
 class Writable_Database::Background_Snapshot {
  public:
-  // `hard`: a hard checkpoint that is known to be on the disk. The reader may find a later hard
-  // checkpoint in the header, with a matching seal, that the writer has yet to sync or failed to
-  // sync.
+  // `hard` is a hard checkpoint that is known to be on the disk. The reader may find a later hard
+  // checkpoint in the header, with a matching seal, that the writer has not synced yet or has
+  // failed to sync.
   Background_Snapshot(std::unique_ptr<Abstract_File> file, bool is_shared, Database database,
                       Offset hard)
       : file_(std::move(file)),
@@ -75,8 +76,8 @@ void Writable_Database::build() {
   journal_.rewind();
   Change_Observer* const observer = database_.observer();
   try {
-    // Loads without the observer up to the last position that the observer knows, and with the
-    // observer from this position on.
+    // Up to the last position that the observer knows, loads without the observer; from this
+    // position on, loads with the observer.
     if (observer != nullptr) {
       const Offset checkpoint = journal_.get_checkpoint();
       while (!observed_.empty() && observed_.back() > checkpoint) observed_.pop_back();
@@ -117,7 +118,7 @@ Database Writable_Database::release() {
   must_build_ = true;
   try {
     journal_.rollback();
-  } catch (const std::exception&) {  // the entries left in the file are after the checkpoint
+  } catch (const std::exception&) {  // entries that stay in the file are after the checkpoint
   }
   return std::move(database_);
 }
@@ -135,15 +136,14 @@ Writable_Database::~Writable_Database() {
         database_.snapshot_source() != nullptr && database_.snapshot_source()->is_damaged();
     const bool is_due = is_damaged || is_snapshot_due();
     if (!may_write || !is_due || (journal_.is_shared() && !has_hard)) return;
-    journal_.hard_checkpoint();  // that of another process may not be on the disk yet
+    journal_.hard_checkpoint();  // a checkpoint of another process may not be on the disk yet
     replace_snapshot();
   } catch (const std::exception& error) {
     Destructor_Logger::warning("there is no new snapshot: " + std::string(error.what()));
   }
 }
 
-// If the snapshot that the tables came from is damaged, the new snapshot is made from the journal
-// alone.
+// If the tables came from a damaged snapshot, the new snapshot is made from the journal alone.
 void Writable_Database::replace_snapshot() {
   try {
     joedb::write_snapshot(database_, journal_.get_file(), journal_.get_replay_place());
