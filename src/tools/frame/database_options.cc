@@ -30,8 +30,7 @@ void add_moment_options(Options& options, Moment_Options& moment) {
               "last time stamp not later than this time: \"2026-01-31\", \"2026-01-31 23:59:59\" "
               "(GMT), \"2 hours ago\", yesterday",
               when);
-  options.add("--until", moment.at, "the same", when);
-  options.hide("--until");
+  options.accept("--until", "--at");
   options.add("--at-time", moment.time, "a time, or seconds since 1970", when);
   options.hide("--at-time");
 }

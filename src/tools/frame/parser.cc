@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <map>
 #include <sstream>
 
 #include "joedb/base/log.h"
@@ -250,10 +251,20 @@ struct Options::Implementation {
 
   std::vector<std::string> known() const {
     std::vector<std::string> result = description.marks;
+    for (const auto& [older, name] : older_names) result.push_back(older);
     for (const CLI::Option* const option : app.get_options())
       if (!option->get_group().empty())
         for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
     return result;
+  }
+
+  // Returns the word with - instead of _ in the name of an option, and with its present name.
+  std::string present_name(std::string word) const {
+    if (!word.starts_with("--")) return word;
+    const auto end = std::find(word.begin(), word.end(), '=');
+    std::replace(word.begin(), end, '_', '-');
+    const auto found = older_names.find(std::string(word.begin(), end));
+    return found == older_names.end() ? word : found->second + std::string(end, word.end());
   }
 
   [[noreturn]] void fail(const std::string& what) const { Words({}, help.usage).fail(what); }
@@ -267,6 +278,7 @@ struct Options::Implementation {
   const Tool_Help help;
   CLI::App app;
   Tool_Description description;
+  std::map<std::string, std::string> older_names;
 };
 
 Options::Options(Tool_Help help)
@@ -375,6 +387,10 @@ void Options::hide(const char* name) {
                 [&](const Option_Description& option) { return option.names.back() == name; });
 }
 
+void Options::accept(std::string older, std::string name) {
+  implementation_->older_names.emplace(std::move(older), std::move(name));
+}
+
 void Options::allow_word(std::string word) {
   std::vector<std::string>& marks = implementation_->description.marks;
   if (std::find(marks.begin(), marks.end(), word) == marks.end()) marks.push_back(std::move(word));
@@ -408,13 +424,6 @@ std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arg
   return result;
 }
 
-// Returns the word with - instead of _ in the name of an option.
-static std::string with_hyphens(std::string word) {
-  if (word.starts_with("--"))
-    std::replace(word.begin(), std::find(word.begin(), word.end(), '='), '_', '-');
-  return word;
-}
-
 std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   if (description_wanted != nullptr) {
     *description_wanted = implementation_->description;
@@ -423,7 +432,7 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> others(end == arguments.end() ? end : end + 1, arguments.end());
   arguments.erase(end, arguments.end());
-  for (std::string& word : arguments) word = with_hyphens(std::move(word));
+  for (std::string& word : arguments) word = implementation_->present_name(std::move(word));
   std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
   CLI::App& app = implementation_->app;
   try {

@@ -117,8 +117,10 @@ class Options {
     add_words(name, words, default_word, help,
               [&value, names](std::size_t i) { value = names[i].second; });
   }
-  // Does not show an option that was added: it is an older name of another one.
+  // Does not show an option that was added.
   void hide(const char* name);
+  // Accepts an older name of an option.
+  void accept(std::string older, std::string name);
   // Allows a word that begins with -- and keeps its position among the other words: it refers to
   // the next one. The help of the tool must explain it.
   void allow_word(std::string word);

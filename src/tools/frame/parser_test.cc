@@ -22,8 +22,9 @@ struct Tool {
     options.add_choice("--colour", colour, {{"red", Colour::red}, {"green", Colour::green}},
                        "a choice");
     options.add_flag("--no-limit", has_no_limit, "no limit");
-    options.add("--end", until, "an older name");
-    options.hide("--end");
+    options.accept("--end", "--until");
+    options.add("--secret", secret, "not shown");
+    options.hide("--secret");
     options.allow_word("--read");
     options.allow_word("--write-or-new");
     return options.parse(std::move(arguments));
@@ -33,6 +34,7 @@ struct Tool {
   bool has_no_limit = false;
   std::int64_t number = 0;
   std::int64_t until = 0;
+  std::int64_t secret = 0;
   Colour colour = Colour::red;
 };
 
@@ -128,12 +130,13 @@ TEST(Options, KnowTheirOlderNamesAndDoNotShowThem) {
   Tool tool;
   ASSERT_TRUE(tool.parse({"--end", "5"}));
   EXPECT_EQ(tool.until, 5);
-  EXPECT_EQ(complaint({"--ennd", "5"}), "unknown option: --ennd");
+  EXPECT_EQ(complaint({"--end=x"}), "--until: x is not a whole number");
+  EXPECT_EQ(complaint({"--sekret", "5"}), "unknown option: --sekret");
   ::testing::internal::CaptureStdout();
   EXPECT_FALSE(Tool().parse({"--help"}));
   const std::string help = ::testing::internal::GetCapturedStdout();
   EXPECT_THAT(help, HasSubstr("--no-limit"));
-  EXPECT_THAT(help, ::testing::Not(HasSubstr("--end")));
+  EXPECT_THAT(help, ::testing::Not(::testing::AnyOf(HasSubstr("--end"), HasSubstr("--secret"))));
 }
 
 // A pipe.

@@ -155,7 +155,8 @@ class Script_Completer {
   }
 
   void add_positions(Abstract_File& file) {
-    for (const auto& [name, tag] : read_tags(file).by_name())
+    const Tags tags = read_tags(file);
+    for (const auto& [name, tag] : tags.by_name())
       add(name, "at " + std::to_string(tag.position));
     constexpr std::size_t most = 20;
     std::deque<std::pair<Offset, std::string>> last;
