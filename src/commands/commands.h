@@ -57,8 +57,7 @@ void add_history_commands(Command_Loop& loop, const Database& database, Abstract
 void add_history_commands(Command_Loop& loop, Writable_Database& database,
                           const Command_Options& options);
 
-// ---- used by the commands
-// ------------------------------------------------------------------------
+// ---- used by the commands -----------------------------------------------------------------------
 
 // Thrown if the last word read should be the name of a table, but no table has this name.
 class Unknown_Table : public Line_Error {

@@ -77,8 +77,7 @@ Record_Id read_record_to_show(Line_Reader& in) {
   return in.has_failed() ? Record_Id() : Record_Id(id);
 }
 
-// ---- the whole content
-// ---------------------------------------------------------------------------
+// ---- the whole content --------------------------------------------------------------------------
 
 void show_sql(Line_Reader& in, std::ostream& out, const Database& database) {
   in.require_end();

@@ -12,8 +12,7 @@
 
 namespace joedb {
 
-// ---- the schema of an SQLite file
-// ----------------------------------------------------------------
+// ---- the schema of an SQLite file ---------------------------------------------------------------
 
 struct Sqlite_Column {
   std::string name;
@@ -59,8 +58,7 @@ struct Sqlite_Schema {
 // Reads the schema. Throws Sqlite_Error.
 Sqlite_Schema read_sqlite_schema(const Sqlite& file);
 
-// ---- the types of columns
-// ------------------------------------------------------------------------
+// ---- the types of columns -----------------------------------------------------------------------
 
 // A summary of the values of a column.
 struct Sqlite_Values {

@@ -396,8 +396,7 @@ void Terminal::check() {
   if (interrupts_.has_come()) throw Display_Stopped("stopped");
 }
 
-// ---- capabilities
-// --------------------------------------------------------------------------------
+// ---- capabilities -------------------------------------------------------------------------------
 
 bool has_colours(Colour colour) {
   if (colour != Colour::automatic) return colour == Colour::always;

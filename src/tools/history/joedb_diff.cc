@@ -33,8 +33,7 @@ struct Difference {
   Names names;       // the names at `from`, for a patch
 };
 
-// ---- differences
-// ---------------------------------------------------------------------------------
+// ---- differences --------------------------------------------------------------------------------
 
 // A handler that applies only schema entries.
 struct Schema {
