@@ -597,9 +597,10 @@ class Writable_Journal {
   // needs a hard checkpoint calls hard_checkpoint_async(), which returns a position, and later
   // waits until this position is durable.
   //
-  //     std::unique_lock lock(mutex); // held during all uses of the journal journal.append(…);
-  //     const joedb::Offset position = journal.hard_checkpoint_async(); journal.wait(position,
-  //     lock); // other threads may append meanwhile
+  //     std::unique_lock lock(mutex);       // held during all uses of the journal
+  //     journal.append(…);
+  //     const joedb::Offset position = journal.hard_checkpoint_async();
+  //     journal.wait(position, lock);       // other threads may append meanwhile
   //
   // hard_checkpoint_async() does nothing but return get_position(). wait() returns when the entries
   // before this position are durable. The first waiting thread makes a hard checkpoint of

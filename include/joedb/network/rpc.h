@@ -75,9 +75,11 @@ class Error : public Exception {
 
 // Base class of the generated Client, which has a function for each procedure.
 //
-//     joedb::Local_Channel channel("bank.sock"); bank::rpc::Client client(channel);
-//     bank::rpc::deposit::Memory_Database message; message.set_amount(100); client.put(message); //
-//     the server has changed the message
+//     joedb::Local_Channel channel("bank.sock");
+//     bank::rpc::Client client(channel);
+//     bank::rpc::deposit::Memory_Database message;
+//     message.set_amount(100);
+//     client.put(message);  // the server has changed the message
 //
 // A call throws Error if the procedure fails, Exception if the message is larger than the limit,
 // and Corruption_Error if the server has appended bytes that are not valid entries; the message is

@@ -188,9 +188,10 @@ class Typed_Writer : public Reader {
 
   // Group commit: several threads, or several clients of one thread, share a sync.
   //
-  //     std::unique_lock lock(mutex); // held during all uses of the database db.new_city("Tokyo");
-  //     const joedb::Offset position = db.hard_checkpoint_async(); db.wait(position, lock); //
-  //     other threads may write meanwhile
+  //     std::unique_lock lock(mutex);  // held during all uses of the database
+  //     db.new_city("Tokyo");
+  //     const joedb::Offset position = db.hard_checkpoint_async();
+  //     db.wait(position, lock);       // other threads may write meanwhile
   //
   // wait(position) without a lock is for programs with a single thread. `lock` must be locked; it
   // is locked again when wait returns or throws. See Writable_Journal for shared files and errors.

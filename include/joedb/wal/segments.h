@@ -36,8 +36,11 @@ struct Segment_Options {
 
 // Appends entries to a log of segments.
 //
-//   joedb::wal::Segmented_Writer log("orders"); const auto position = log.append("one coffee");
-//   log.sync(); … log.release(position.sequence); // the entry was saved elsewhere
+//   joedb::wal::Segmented_Writer log("orders");
+//   const auto position = log.append("one coffee");
+//   log.sync();
+//   …
+//   log.release(position.sequence);  // the entry was saved elsewhere
 //
 // Guarantees, failures and thread safety are as for Writer. A segment is durable before the next
 // segment begins, so a power cut can damage only the last segment.

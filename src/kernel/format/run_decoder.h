@@ -62,9 +62,10 @@ class Run_Cursor {
 // that are in memory, until an entry is unusual. Moves `in` and `context` past them. `sink` has
 // four functions:
 //
-//   T* table(Table_Id); bool insert(T&, Record_Id); C* column(T&, Record_Id, Field_Id, Type_Code);
-//   // the column in which values of this type can be set template <Field_Value V> bool set(C&,
-//   Record_Id, V value);
+//   T* table(Table_Id);
+//   bool insert(T&, Record_Id);
+//   C* column(T&, Record_Id, Field_Id, Type_Code);  // where values of this type can be set
+//   template <Field_Value V> bool set(C&, Record_Id, V value);
 //
 // If an entry must be left to decode_entry, which also detects its errors, these functions return
 // null or false, and change nothing.

@@ -6,13 +6,14 @@
 
 #include "joedb/base/types.h"
 
-// A seal is a checksum, stored in the second copy of a slot, of bytes before the position X in the
-// first copy. If the seal matches these bytes, they and X are on disk. So one sync makes both
-// durable, and a reader of the slot can find out whether this sync was completed.
+// The first copy of a slot contains a position X. The second copy may contain a seal: a checksum of
+// the bytes of the file before X. If the seal matches these bytes, both they and X are on disk. So
+// one sync makes both durable, and a reader of the slot can find out whether it was completed.
 //
-//     bit 63 0 bit 62 1: the word is greater than the size of any file, so readers do not take it
-//     for a position bits 40…61 number of bytes before X that the seal covers, 1 … seal_limit - 1
-//     bits 0…39 the low bits of XXH3-64 of these bytes, seeded with X
+//     bit 63      0
+//     bit 62      1: the word is greater than the size of any file, so it is no position
+//     bits 40…61  number of bytes before X that the seal covers, 1 … seal_limit - 1
+//     bits 0…39   the low bits of XXH3-64 of these bytes, seeded with X
 //
 // A slot with a position X and a matching seal counts as a slot that contains X twice.
 
