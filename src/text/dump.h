@@ -9,7 +9,7 @@
 #include "kernel/table/record_runs.h"
 
 // The content of a database as entries, for example for the handlers of entry_text.h. Tables and
-// fields are renumbered, because dropped ones leave no gaps; records keep their ids.
+// fields are left out, and the others are renumbered without gaps; records keep their ids.
 
 namespace joedb::inline v1 {
 

@@ -18,9 +18,9 @@
 
 // Invariants of a log of format `checked`:
 //
-// 1. Entries are written only after the header of their epoch is durable. So no entry of an epoch
-//    is overwritten before the header of the next epoch counts, and no sequence is used twice in an
-//    epoch.
+// 1. Entries are written only after the header of their epoch is durable. So entries of an epoch
+//    are overwritten only after the header of the next epoch is durable, and no sequence is used
+//    twice in an epoch.
 // 2. Entries are acknowledged only after a sync that began after they were written to the file.
 // 3. Stale bytes past the end, from an earlier writer, must not reappear between new entries. So
 //    there are durable zeros where the next entry begins. A marker with a random number is written

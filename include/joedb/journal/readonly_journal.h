@@ -459,9 +459,9 @@ inline Moment at(Offset checkpoint) { return {Moment::Kind::position, checkpoint
 // The moment of the last time stamp at or before `seconds`, counted from 1970-01-01 00:00 UTC.
 inline Moment at_time(std::int64_t seconds) { return {Moment::Kind::time, seconds}; }
 
-// Returns the position of a moment, for Readonly_Journal::replay. For a time, reads the journal
-// from its start. Throws Exception if the journal ends before the position, or has no time stamp at
-// or before the time. `recovery` determines where the journal ends.
+// Returns the position of a moment, for Readonly_Journal::replay. Reads the journal from its start
+// if the moment is a time. Throws Exception if the journal ends before the position, or has no time
+// stamp at or before the time. `recovery` determines where the journal ends.
 Offset find_moment(Abstract_File& file, Moment moment, Recovery recovery = Recovery::none);
 
 // Throws Exception if `position` is inside an entry. Requires that `journal` was replayed up to

@@ -181,7 +181,7 @@ class Index {
   // the record is not in the index until the next prepare() or insert_waiting().
   void insert_again(Record_Id record) noexcept;
 
-  // Erases a record that is being deleted.
+  // Removes a record from this index, because the record is being deleted from the table.
   void forget(Record_Id record) {
     erase(record);
     if (state(record.value()) != State::absent) set_state(record.value(), State::absent);

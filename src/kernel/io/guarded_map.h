@@ -25,9 +25,11 @@ class Guarded_Map {
   std::size_t size() const { return size_; }
   // Call this when the size of the map has changed.
   void resize(std::size_t size) { size_ = size; }
-  // True if an access found that the file no longer has a page, or that the page could not be read.
+  // True if an access touched a page that could not be read, or that is past the end of the file
+  // because the file was truncated.
   bool was_cut() const { return was_cut_; }
-  // Number of times that a map of this process was cut, or was reported by note_damage().
+  // Number of times that an access to a map of this process touched such a page, or that
+  // note_damage() was called.
   static std::uint64_t cut_count() { return cuts; }
   static void note_damage() { ++cuts; }
 

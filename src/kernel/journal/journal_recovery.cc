@@ -316,10 +316,10 @@ void Journal_Recovery::require_adopted_tail() {
         ": another process has written since the tail was adopted: open the file again");
 }
 
-// After a failed write or sync, the program knows that its transaction has failed. If a part of the
-// transaction stayed in the file, it would only make the next writer refuse the file. Bytes that a
-// checkpoint of the header claims are not removed, even though this object does not trust this
-// checkpoint: its sync may be the sync that failed.
+// After a failed write or sync, the program knows that its transaction has failed. Any part of the
+// transaction that stayed in the file would only make the next writer refuse the file, so it is
+// removed. Bytes before a checkpoint in the header stay, even if this object does not trust that
+// checkpoint, because its sync may be the one that failed.
 void Journal_Recovery::cut_after_failure() noexcept {
   if (!is_finished_) return;
   try {
