@@ -11,9 +11,9 @@
 
 namespace joedb::testing {
 
-// Returns the observable state of a database as a text that differs if anything in the state does:
-// tables and fields with their ids, rows in their order, the bits of their values, and the ids of
-// future rows.
+// Returns the observable state of a database as a text: tables and fields with their ids, rows in
+// their order, the bits of their values, and the ids of future rows. Different states have
+// different texts.
 inline std::string content_text(const Database& database) {
   std::ostringstream out;
   for (const auto& table : database.tables()) {
@@ -49,8 +49,8 @@ inline std::string content_text(const Database& database) {
   return out.str();
 }
 
-// Like content_text, but includes the state that is seen in other ways: the order of records
-// backwards, the indexes, time stamps, and how many more rows are allowed.
+// Like content_text, but also includes the reverse order of records, the indexes, time stamps, and
+// how many more rows are allowed.
 inline std::string full_content_text(const Database& database) {
   std::ostringstream out;
   out << content_text(database);
