@@ -208,7 +208,7 @@ TEST_F(Record_Ids_Test, BehaveLikeTheModel) {
     Random random(seed);
     Reserving_Ids some;
     Model model;
-    // one more than the erasures in four steps
+    // On average, max_erased - 1 of four steps erase a record.
     const std::size_t max_erased = 1 + random.below(4);
     const std::size_t max_skip = 1 + random.below(20);
     for (int step = 0; step < 60; ++step) {
