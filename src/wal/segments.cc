@@ -208,8 +208,8 @@ class Segmented_Writer::Implementation {
     }
   }
 
-  // Opens a spare file. Returns null if there is none, or if another program has it locked: one
-  // that wanted to write, and listed the segments when this was the last one.
+  // Opens a spare file. Returns null if there is none, or if another program has locked the file:
+  // that program wants to write, and listed the segments when this file was the last segment.
   std::unique_ptr<Abstract_File> open_spare(std::string& name) {
     if (spare_.empty()) return nullptr;
     auto file = open_unless(EAGAIN, spare_.front(), Open_Mode::write_existing);
@@ -294,7 +294,7 @@ class Segmented_Reader::Implementation {
   std::optional<Entry> next() {
     if (!reader_ && !is_at_gap_) seek_first();
     while (reader_ && !is_at_gap_) {
-      // Once a next segment exists, nothing is appended to this one.
+      // When a next segment exists, nothing is appended to the current segment any more.
       const bool was_complete = !later_.empty();
       if (auto entry = reader_->next()) return entry;
       end_ = reader_->end();
