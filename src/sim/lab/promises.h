@@ -51,8 +51,8 @@ struct In_Force {
   // Describes the first difference between `image` and the bytes of the last allowed checkpoint at
   // `position`; empty if no checkpoint is allowed there.
   std::string difference(Offset position, std::string_view image) const;
-  // Returns, for example: "a hard checkpoint at 57 at least, any at 60 at least; may be found: soft
-  // 44 hard 57"
+  // Returns a text such as "a hard checkpoint at 57 at least, any at 60 at least; may be found:
+  // soft 44 hard 57".
   std::string text() const;
 };
 
