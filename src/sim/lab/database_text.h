@@ -49,8 +49,8 @@ inline std::string content_text(const Database& database) {
   return out.str();
 }
 
-// Like content_text, but also includes the reverse order of records, the indexes, time stamps, and
-// how many more rows are allowed.
+// Like content_text, but also has state that content_text does not show: the records in reverse
+// order, the indexes, the time stamps, and how many more rows are allowed.
 inline std::string full_content_text(const Database& database) {
   std::ostringstream out;
   out << content_text(database);
