@@ -118,7 +118,7 @@ TEST_F(Wal_Copies, TakeEachEntryWhereItIsGood) {
                                     "sim was repaired: 3 entries"));
 }
 
-// All subsets of damaged copies, for each entry.
+// Tests all subsets of damaged copies, for each entry.
 TEST_F(Wal_Copies, LoseAnEntryOnlyIfNoCopyIsGood) {
   open();
   append({"one", "two"});
@@ -327,7 +327,8 @@ TEST_F(Wal_Copies, WithDifferentHistoriesAreNotMixed) {
       error_of([&] { open(); }));
 }
 
-// A process was killed during a rotation; the next one could not open the copy with the new header.
+// A process was killed during a rotation. The next process could not open the copy that has the new
+// header.
 TEST_F(Wal_Copies, TakeNoRotationThatOthersHaveGoneOnWithout) {
   open();
   append({"one", "two"});
@@ -369,7 +370,7 @@ TEST_F(Wal_Copies, TakeWhatIsDurableWhereTheyDiffer) {
     EXPECT_THAT(entries_of(copy), ElementsAre("one", "TWO", "four"));
 }
 
-// As before, but that entry is damaged, and only its successor is good.
+// As in the previous test, but this entry is damaged, and only its successor is good.
 TEST_F(Wal_Copies, DoNotTakeTheRestOfAnotherHistory) {
   open();
   append({"one"});

@@ -61,9 +61,8 @@ bool clear_torn_header(Abstract_File& file, int slot);
 
 // Precedes the bytes of each entry, which are padded with zeros to a multiple of 8.
 struct Entry_Header {
-  std::uint32_t crc = 0;  // continues epoch_crc over the bytes from `previous` to the padding
-  std::uint32_t previous =
-      0;  // crc of the previous entry; epoch_crc for the first entry of an epoch
+  std::uint32_t crc = 0;       // continues epoch_crc over the bytes from `previous` to the padding
+  std::uint32_t previous = 0;  // crc of the previous entry; epoch_crc if there is none
   std::uint32_t length = 0;
   std::uint32_t unsynced = 0;  // number of previous entries that may not be durable yet
   std::uint64_t sequence = 0;  // never 0, so that zeros are not an entry
@@ -101,8 +100,7 @@ void require_entry_size(std::size_t bytes, Format format);
 
 // ---- entries of format `cwal` -------------------------------------------------------------------
 
-inline constexpr std::size_t cwal_overhead =
-    12;  // the length before the bytes, and the CRC after the bytes
+inline constexpr std::size_t cwal_overhead = 12;  // length before the bytes, CRC after them
 
 }  // namespace joedb::inline v1::wal
 

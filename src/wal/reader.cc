@@ -16,9 +16,8 @@ struct Reader::State {
   std::unique_ptr<Source> source;
   bool has_begun = false;
   Header header;
-  std::uint32_t epoch = 0;  // epoch_crc of the header
-  std::optional<std::uint32_t>
-      previous;  // CRC of the last entry; after a seek nullopt: any matches
+  std::uint32_t epoch = 0;                // epoch_crc of the header
+  std::optional<std::uint32_t> previous;  // CRC of the last entry; nullopt after a seek
   std::uint64_t known_durable = 0;
   Offset not_zero = 0;  // format `cwal`: bytes before this are zeros; 0 if unknown
 };

@@ -302,7 +302,7 @@ TEST_F(Wal_Reader, AWriterDoesNotCutOffEntriesThatWereDurable) {
             error_of([&] { Writer log(file_); }));
 }
 
-// Damages bytes of a hundred entries that were synced once, before the log was closed.
+// Damages bytes of a hundred entries. The entries were synced once, before the log was closed.
 TEST_F(Wal_Reader, AClosedLogKnowsThatItsLastEntriesWereDurable) {
   {
     Writer log(file_);

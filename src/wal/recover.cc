@@ -301,7 +301,7 @@ Report recover(Abstract_File& file, Tail tail) {
   const Offset end = report.end.position.offset;
   if (tail == Tail::keep || end == report.file_size) return report;
   require_log(file, report);
-  if (end == 0) return report;  // a new file: nothing to remove
+  if (end == 0) return report;  // the file is new: there is nothing to remove
   if (report.later_entries > 0) report.saved = save_later_entries(file, report);
   if (end > report.file_size)
     file.write_zeros(report.file_size, end);  // truncated in its header or in padding

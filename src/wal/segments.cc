@@ -77,9 +77,9 @@ class Segmented_Writer::Implementation {
     while (count + 1 < segments_.size() && segments_[count + 1].header.first_sequence <= oldest_)
       ++count;
     if (count == 0) return;
-    // Once `oldest` is durable, no program uses these segments, even if a power cut brings some of
-    // them back. The released entries must be durable first: otherwise their sequences could be
-    // used again.
+    // Once `oldest` is durable, no program uses these segments, even if some of them reappear after
+    // a power cut. The released entries must be durable before that, because otherwise their
+    // sequences could be used again.
     current_->sync();
     current_->set_oldest(oldest_);
     release_oldest(count);
@@ -107,9 +107,9 @@ class Segmented_Writer::Implementation {
  private:
   bool is_open() const { return current_.has_value(); }
 
-  // Creates the first segment. Programs that create a log at the same time open the same file: the
-  // one that locks it, and then finds no log, creates it. No-op if another program has just done
-  // so.
+  // Creates the first segment. Programs that create a log at the same time open the same file. The
+  // program that locks the file, and then finds no log, creates the log. Does nothing if another
+  // program has just created it.
   void create(const Segment_List& found) {
     const std::string name = segment_name(1);
     const bool exists = is_in(found.blank, name);
@@ -123,7 +123,7 @@ class Segmented_Writer::Implementation {
     last_epoch_ = current_->epoch();
   }
 
-  // Opens a file. Returns null for an error with this code.
+  // Opens a file. Returns null if opening fails with this error code.
   std::unique_ptr<Abstract_File> open_unless(int code, const std::string& name, Open_Mode mode) {
     try {
       return directory_.open(name, mode);
@@ -132,18 +132,19 @@ class Segmented_Writer::Implementation {
       return nullptr;
     }
   }
-  // Opens a listed file. Returns null if it was removed since.
+  // Opens a listed file. Returns null if the file was removed since.
   std::unique_ptr<Abstract_File> open_listed(const std::string& name) {
     return open_unless(ENOENT, name, Open_Mode::write_existing);
   }
 
-  // Locks the last segment against other writers, and opens the log. No-op if the segment was
-  // removed meanwhile.
+  // Locks the last segment to exclude other writers, and opens the log. Does nothing if the segment
+  // was removed meanwhile.
   void open(const Segment& last) {
     auto file = open_listed(last.name);
     if (!file) return;
     const Segment_List found = list_all(directory_);
-    // Listed again under the lock: if there is a newer segment now, another writer has the log.
+    // The segments were listed again under the lock. If there is a newer segment now, another
+    // writer has the log.
     if (found.segments.empty() || found.segments.back().name != last.name)
       throw_io_error("locking", directory_.get_name(), -1, EAGAIN);
     require_no_gap(found);
@@ -155,7 +156,7 @@ class Segmented_Writer::Implementation {
     release_oldest(found.first_needed());
   }
 
-  // Throws Corruption_Error if the needed segments have a gap: invariants 2 and 3.
+  // Throws Corruption_Error if the needed segments have a gap (invariants 2 and 3).
   void require_no_gap(const Segment_List& found) {
     if (const auto gap = gap_at_start(found)) refuse(directory_, *gap);
     for (std::size_t i = found.first_needed(); i + 1 < found.segments.size(); ++i) {
@@ -167,9 +168,9 @@ class Segmented_Writer::Implementation {
     }
   }
 
-  // Removes blank files, except `own`, the file of this writer: no other program can create a
-  // segment after it. Another program may be creating a segment in such a file, or have created one
-  // since the listing, so each is checked again once it is locked.
+  // Removes blank files, except `own`, the file of this writer, so that no other program can create
+  // a segment after it. Another program may be creating a segment in such a file, or may have
+  // created one since the files were listed. So each file is locked, and then checked again.
   void remove_blank(const Segment_List& found, const std::string& own) {
     for (const std::string& name : found.blank) {
       if (name == own) continue;
@@ -207,8 +208,8 @@ class Segmented_Writer::Implementation {
     }
   }
 
-  // Opens a spare file. Returns null if there is none, or if another program has it locked: one
-  // that wanted to write, and listed the segments when this was the last one.
+  // Opens a spare file. Returns null if there is none, or if another program has locked the file:
+  // that program wants to write, and listed the segments when this file was the last segment.
   std::unique_ptr<Abstract_File> open_spare(std::string& name) {
     if (spare_.empty()) return nullptr;
     auto file = open_unless(EAGAIN, spare_.front(), Open_Mode::write_existing);
@@ -293,7 +294,7 @@ class Segmented_Reader::Implementation {
   std::optional<Entry> next() {
     if (!reader_ && !is_at_gap_) seek_first();
     while (reader_ && !is_at_gap_) {
-      // Once a next segment exists, nothing is appended to this one.
+      // When a next segment exists, nothing is appended to the current segment any more.
       const bool was_complete = !later_.empty();
       if (auto entry = reader_->next()) return entry;
       end_ = reader_->end();

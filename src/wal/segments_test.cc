@@ -231,7 +231,7 @@ TEST_F(Wal_Segments, AreRefusedToWhoFindsThemBegunByAnother) {
   EXPECT_THAT(entries(), ElementsAre(1, 2, 3));
 }
 
-// Another writer that looks for the last segment locks each candidate for a moment.
+// Another writer, which is looking for the last segment, locks each candidate for a moment.
 TEST_F(Wal_Segments, GoOnWhereAnotherProgramHasTheSpareOne) {
   open();
   append_up_to(4);

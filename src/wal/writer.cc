@@ -173,7 +173,8 @@ class Writer::Implementation {
     durable_offset_ = next_.offset = written_ = log_start;
   }
 
-  // Writes to the other slot: the previous header stays valid until this one is durable.
+  // Writes the next header to the other slot, so that the previous header stays valid until the
+  // next header is durable.
   void write_next_header() {
     if (!is_header_durable_) sync_header();
     slot_ = 1 - slot_;

@@ -425,7 +425,7 @@ TEST_F(Wal_Syncs, CoverWhatAnEarlierFailedSyncDidNotWrite) {
   }
 }
 
-// The same for the header of a rotation.
+// The same as the previous test, for the header of a rotation.
 TEST_F(Wal_Syncs, CoverARotationThatAnEarlierFailedSyncDidNotWrite) {
   using testing::Sim_Fault;
   for (int entries = 1; entries < 20; ++entries) {  // varies which part is lost

@@ -64,8 +64,7 @@ struct ArrowArray {
 // value otherwise.
 struct ArrowArrayStream {
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
-  int (*get_next)(struct ArrowArrayStream*,
-                  struct ArrowArray* out);  // released at the end
+  int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);  // released at the end
   const char* (*get_last_error)(struct ArrowArrayStream*);
 
   void (*release)(struct ArrowArrayStream*);  // null if released

@@ -76,8 +76,8 @@ enum class Integrity : std::uint8_t {
   each_checkpoint = 0,
 };
 
-// Number of uncovered bytes after which the next checkpoint gets an integrity entry, even if it is
-// soft.
+// If there are at least this number of uncovered bytes, the next checkpoint gets an integrity
+// entry, even if the checkpoint is soft.
 inline constexpr Offset integrity_step = Offset{1} << 16;
 
 struct Integrity_Entry {

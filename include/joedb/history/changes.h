@@ -512,7 +512,7 @@ struct Record_Version {
   // One value for each field that the table had then.
   std::vector<std::pair<Field_Id, Values>> fields;
   Transaction_Info from;  // transaction that wrote this version
-  // The transaction that changed or deleted the record after that; nullopt if this version is
+  // The transaction that ended this version, by a change or deletion; nullopt if the version is
   // current.
   std::optional<Transaction_Info> until;
 };

@@ -369,7 +369,7 @@ struct Typed_Version {
   std::shared_ptr<const Transaction_Info> until;
 };
 
-// All versions of a record, the oldest one first (history/changes.h).
+// All versions of a record, from the oldest to the newest (history/changes.h).
 template <class Row>
 class Typed_Versions : public std::vector<Typed_Version<Row>> {
  public:

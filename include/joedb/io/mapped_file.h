@@ -25,7 +25,7 @@ namespace joedb::inline v1 {
 // A file is mapped only on file systems where mapping is safe: ext4, XFS, overlayfs and tmpfs.
 // Network file systems are not among them. On other file systems, and after the first failure to
 // preallocate, the object works like a plain File without preallocation, and its writes throw the
-// same errors as those of File.
+// errors of File.
 //
 // Thread safety is that of File.
 //

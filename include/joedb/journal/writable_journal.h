@@ -416,8 +416,7 @@ class Journal_Recovery {
   bool is_alone_ = false;  // the presence lock is held exclusively
   bool is_finished_ = true;
   bool has_file_size_ = true;
-  std::optional<Offset>
-      header_checkpoint_;  // checkpoint in the header; nullopt if no tail was adopted
+  std::optional<Offset> header_checkpoint_;  // checkpoint of the header, if a tail was adopted
   std::string saved_tail_;
 };
 

@@ -27,7 +27,7 @@ struct Patience {
   std::function<void()> look = {};
 };
 
-// A bidirectional byte stream between a client and a server. The destructor closes it.
+// A bidirectional byte stream between a client and a server. The destructor closes the stream.
 //
 // All functions throw Connection_Lost if the connection fails. Not thread-safe.
 class Channel {

@@ -404,7 +404,7 @@ class Column_Base {
   [[nodiscard]] Column_Memory release() noexcept { return replace({}); }
 
  private:
-  // Returns a copy of the memory with these rows. Throws std::bad_alloc.
+  // Returns a copy of the memory of rows 0 … rows - 1. Throws std::bad_alloc.
   virtual Column_Memory copy(std::size_t rows) const = 0;
   // Replaces the memory, and returns the old memory.
   virtual Column_Memory replace(Column_Memory memory) noexcept = 0;

@@ -7,7 +7,7 @@
 namespace joedb::plain_text_test {
 namespace {
 
-// Puts each byte at each position of a text that is otherwise plain.
+// Tests each byte at each position of a text that is otherwise plain.
 TEST(Plain_Text, EndsBeforeTheFirstByteThatIsNot) {
   for (std::size_t size = 0; size < 30; ++size)
     for (std::size_t place = 0; place < size; ++place)

@@ -69,7 +69,8 @@ TEST(Compact, ReadsLongerForms) {
   for (const auto& [bytes, value] : cases) EXPECT_EQ(read(bytes), value) << bytes;
 }
 
-// All numbers below 2^21, and numbers within 600 of each power of two, up to the largest one.
+// Tests all numbers below 2^21, and all numbers within 600 of each power of two, up to the largest
+// number.
 TEST(Compact, EveryNumberComesBackInTheShortestForm) {
   std::size_t failures = 0;
   const auto check = [&](std::uint64_t value) {

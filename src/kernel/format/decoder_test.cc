@@ -9,7 +9,7 @@
 #include "support/entries.h"
 #include "support/property.h"
 
-// The decoder, on bytes that no encoder wrote.
+// Tests of the decoder with bytes that no encoder has written.
 
 namespace joedb {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 using testing::Any_Entry;
 using testing::from_hex;
 
-// The bytes after a header. The window never has more than the requested bytes and `spare` more.
+// An input whose window has at most the requested bytes and `spare` more bytes.
 class Narrow_Input final : public Decoder_Input {
  public:
   Narrow_Input(std::string_view bytes, std::size_t spare) : bytes_(bytes), spare_(spare) {
@@ -132,7 +132,8 @@ TEST(Decoder, RefusesAllBytesThatAreNoOpcodes) {
   }
 }
 
-// Truncates every entry at every byte: the entries before it are decoded, and the error names it.
+// Truncates every entry at every byte. The entries before the truncated entry must be decoded, and
+// the error must name the truncated entry.
 TEST(Decoder, FindsEveryCut) {
   const auto entries = testing::one_entry_of_each_kind();
   std::string bytes;
@@ -198,7 +199,8 @@ struct Lazy {
   }
 };
 
-// A handler that skips the values of vectors sees the same entries as one that reads them all.
+// A handler that skips the values of vectors gets the same entries as a handler that reads them
+// all.
 TEST(Decoder, SkipsWhatAHandlerDoesNotRead) {
   testing::expect_property(
       [] {

@@ -11,8 +11,8 @@
 #include "support/golden.h"
 #include "support/property.h"
 
-// Encoder and decoder together: the decoder reads all that the encoder writes, and both have the
-// same context.
+// Tests of encoder and decoder together: the decoder reads everything that the encoder writes, and
+// both have the same context.
 
 namespace joedb {
 namespace {
@@ -304,7 +304,7 @@ TEST(Entry, KeepsValuesAtTheirLimits) {
   expect_back<std::string_view>({std::string_view("\0\n\xff", 3)});
 }
 
-// As joedb 10 does; any other number would be a wrong value.
+// joedb 10 does the same; any other number would be a wrong value.
 TEST(Entry, WritesNullForWhatNoCompactNumberCanSay) {
   const auto bytes_of = [](const auto& value) {
     char bytes[2 * max_compact_size] = {};

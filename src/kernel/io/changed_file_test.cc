@@ -20,8 +20,8 @@
 #include "support/error_of.h"
 #include "support/temporary_directory.h"
 
-// Changes around an open file: closed descriptors, forks, other programs that replace the file, and
-// another current directory.
+// Tests of changes around an open file: closed descriptors, forks, other programs that replace the
+// file, and another current directory.
 
 namespace joedb::changed_file_test {
 namespace {
@@ -181,8 +181,8 @@ TEST_F(Changed_File, ASyncSaysThatTheFileWasCut) {
             error_of<File_Replaced>([&] { file.datasync(); }));
 }
 
-// Another program restores a backup as cp does: it keeps the inode and replaces the bytes. The next
-// write of this process then leaves a hole after them.
+// Another program restores a backup, as cp does: it keeps the inode and replaces the bytes. The
+// next write of this process then leaves a hole after the restored bytes.
 TEST_F(Changed_File, ASyncSaysThatOtherBytesWereRestored) {
   for (const std::string& restored :
        {std::string(), std::string(100, 'x'), std::string(300, 'y')}) {

@@ -14,7 +14,7 @@
 #include "support/simulated_system.h"
 #include "support/temporary_directory.h"
 
-// Waiting for locks, between two open files of one process.
+// Tests of waiting for locks, between two open files of one process.
 
 namespace joedb::file_lock_test {
 namespace {
@@ -34,7 +34,7 @@ class Lock_Test : public ::testing::Test {
   File open(Open_Mode mode) { return File(name, mode, System::Duration::max(), system); }
 
   // Checks that f(), which needs a lock that is held now, returns only after the call of release().
-  // Files that wait must be of open().
+  // Files that wait must have been opened by open().
   template <class F, class Release>
   void expect_waits(F f, Release release) {
     std::atomic<bool> is_released = false, was_released_first = false;
@@ -116,7 +116,8 @@ TEST_F(Lock_Test, ExcludesTheOther) {
   EXPECT_EQ(number, 4000);
 }
 
-// As joedb_pack --in-place replaces files: writes to the old, unlinked file would be lost.
+// joedb_pack --in-place replaces a file in this way; writes to the old, unlinked file would be
+// lost.
 TEST_F(Lock_Test, FilesThatWereReplacedMeanwhileAreOpenedAgain) {
   for (const Open_Mode mode :
        {Open_Mode::read_existing, Open_Mode::shared_write, Open_Mode::write_lock}) {
@@ -245,7 +246,7 @@ TEST_F(Lock_Timeout_Test, AnExceptionOfSleepEndsTheWait) {
   b.exclusive_lock(tail_lock.start, tail_lock.size);
 }
 
-// Its checkpoint must not fail because others read the header at the same time.
+// A checkpoint of the writer must not fail because others read the header at the same time.
 TEST_F(Lock_Timeout_Test, WordsAreWrittenWithPatience) {
   File writer(name, Open_Mode::write_existing, System::Duration(0), system);
   File reader(name, Open_Mode::read_existing);
@@ -264,7 +265,8 @@ TEST_F(Lock_Timeout_Test, AFileThatAnotherProcessWritesIsNotOpenedAlone) {
   EXPECT_NE(std::string(error.what()).find("File_Client"), std::string::npos);
 }
 
-// Who has waited for long comes first, although a busy writer takes the lock again at once.
+// A writer that has waited for a long time gets the lock, although a busy writer takes the lock
+// again at once.
 TEST_F(Lock_Timeout_Test, ABusyWriterGivesWayToOthers) {
   File busy(name, Open_Mode::shared_write);
   File other(name, Open_Mode::shared_write, System::Duration::max(), system);

@@ -6,7 +6,7 @@
 #include "sim/lab/sim_file.h"
 #include "support/error_of.h"
 
-// Behavior common to all kinds of files.
+// Tests of the behavior that is common to all kinds of files.
 
 namespace joedb::file_test {
 namespace {

@@ -147,8 +147,7 @@ static bool remove_left(const std::string& path) {
 // True if the process whose number is in a name of temporary_path() may be running. `digits` follow
 // the prefix of the name, and are "12" or "12-2", for example.
 static bool is_running(std::string_view digits) {
-  constexpr pid_t most =
-      1 << 22;  // proc(5), pid_max: a name with a larger number belongs to another program
+  constexpr pid_t most = 1 << 22;  // pid_max (proc(5)): a larger number is not of a process
   const auto process = parse_number<pid_t>(digits.substr(0, digits.find('-')));
   return !process || *process <= 0 || *process > most || digits.front() == '0' ||
          ::kill(*process, 0) == 0 || errno != ESRCH;

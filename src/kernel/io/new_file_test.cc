@@ -84,7 +84,7 @@ TEST_F(New_File_Test, ReplacesAFileOnlyWhenItIsPublished) {
   EXPECT_EQ(files(), 1u);
 }
 
-// A process number that no process has any more.
+// Returns the number of a process that has ended.
 pid_t ended_process() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -109,7 +109,7 @@ TEST_F(New_File_Test, RemovesWhatKilledProcessesHaveLeft) {
   EXPECT_EQ(files(), 4u);  // also those of another file, of a process that runs, and a locked one
 }
 
-// The programs of two containers may have the same process number.
+// Programs in two containers may have the same process number.
 TEST_F(New_File_Test, LeavesAFileThatIsBeingWritten) {
   New_File first(name, Existing::refuse);
   write(first, "first");

@@ -156,7 +156,8 @@ TEST_F(File_Test, SaysWhereReadingFailed) {
   EXPECT_EQ(io_error_of([&] { read(file, 1, -5); }).code, EINVAL);
 }
 
-// A limit on the sizes of the files of this process, which kills who writes past it.
+// Sets a limit on the size of files for this process. By default, a write past this limit kills the
+// process.
 class Size_Limit {
  public:
   explicit Size_Limit(rlim_t size) {
@@ -173,7 +174,7 @@ class Size_Limit {
   rlimit old_;
 };
 
-// After a partial write, the rest is written, until the error.
+// After a partial write, the rest is written until an error occurs.
 TEST_F(File_Test, ThatBecomesTooLargeSaysWhereAndIsNoSignal) {
   File file(name(), Open_Mode::create_new);
   const Size_Limit limit(1000);

@@ -49,8 +49,7 @@ class Read_Map {
   const std::string name_;
   int descriptor_ = -1;
   Offset size_ = 0;
-  std::vector<Range>
-      ranges_;  // the last range maps the whole file; views may refer to older ranges
+  std::vector<Range> ranges_;  // the last one maps the whole file; views may refer to any
 };
 
 }  // namespace joedb::inline v1

@@ -20,9 +20,7 @@ class Unnamed_File final : public File {
   // Io_Error.
   static std::unique_ptr<Unnamed_File> make_at(const std::string& path);
 
-  bool has_slow_growth() const override {
-    return false;
-  }  // false because the file need not survive a crash
+  bool has_slow_growth() const override { return false; }  // it need not survive a crash
   std::unique_ptr<Abstract_Directory> beside() const override { return Abstract_File::beside(); }
 
  private:

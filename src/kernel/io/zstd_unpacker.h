@@ -3,7 +3,7 @@
 
 #include "kernel/io/unpacked_file.h"
 
-// Built only if libzstd is found.
+// These functions are built only if libzstd is found.
 
 namespace joedb::inline v1 {
 

@@ -16,8 +16,8 @@ using testing::words_text;
 
 class Checkpoint_Test : public ::testing::Test {
  protected:
-  // Makes a checkpoint for each letter: S(oft), H(ard), F (half) or N (none: only a flush). An
-  // upper case letter first appends an entry of three bytes.
+  // For each letter, makes a checkpoint: S (soft), H (hard), F (half), or N (none, only a flush).
+  // For an upper-case letter, first appends an entry of three bytes.
   static void write(Writable_Journal& journal, const std::string& letters) {
     for (const char letter : letters) {
       if (letter >= 'A' && letter <= 'Z') journal.append(Comment{"x"});
@@ -61,7 +61,8 @@ TEST_F(Checkpoint_Test, HeaderOfANewFileAfterEachSequence) {
       {"HSS", "-50 -47 44 44"},
       {"HSH", "50 50 44 44"},
       {"SSHS", "41 -53 50 50"},
-      // A hard checkpoint at the position of a soft one. A soft one at a hard one is a no-op.
+      // A hard checkpoint at the position of a soft checkpoint. (A soft checkpoint at the position
+      // of a hard checkpoint does nothing.)
       {"Sh", "41 41 44 44"},
       {"SSh", "41 41 47 47"},
       {"Hs", "41 41 44 44"},
@@ -264,8 +265,8 @@ TEST_F(Checkpoint_Test, OlderNamesMeanTheSame) {
 
 // ---- half commits and power cuts ----------------------------------------------------------------
 
-// The hard checkpoint of a process that was killed before its last sync may be readable in the
-// header, and still be lost by a power cut.
+// If a process was killed before the last sync of a hard checkpoint, this checkpoint may be
+// readable in the header, and a power cut may still lose it.
 TEST_F(Checkpoint_Test, NobodyReliesOnAHardOneThatMayNotBeOnTheDisk) {
   for (const std::string first : {"H", "HH", "HSH"})
     for (const std::string unsynced : {"H", "F"})

@@ -93,7 +93,8 @@ TEST(Checkpoints, AreReadFromAnyHeader) {
   for (const Case& c : cases) expect_read(c);
 }
 
-// A process that knows newer checkpoints keeps them when it rereads the header.
+// If a process knows newer checkpoints than the header, it keeps them when it reads the header
+// again.
 TEST(Checkpoints, NeverGoBack) {
   const Checkpoints hard_80{0, 1, 80, 80};
   const Checkpoints soft_90{0, 1, 90, 80};
@@ -120,7 +121,7 @@ TEST(Checkpoints, AreNextWrittenToTheSlotWithoutTheHardOne) {
   EXPECT_EQ(Checkpoints{.hard_index = 1}.next_slot(), 0);
 }
 
-// For any words: a checkpoint past the end is never chosen, and the largest valid one is.
+// For any words, the largest valid checkpoint is chosen, and never a checkpoint past the end.
 TEST(Checkpoints, AreTheLargestThatCount) {
   const std::int64_t values[] = {0,   40,  41,  60,  77,  99,       largest,
                                  -40, -41, -60, -77, -99, smallest, -largest};

@@ -58,7 +58,7 @@ class Device_Test : public ::testing::Test {
   testing::Destructor_Warnings warnings;
 };
 
-// The bytes after the first 41.
+// The bytes of the device after the first 41 bytes.
 const std::string garbage = "\x01\x02garbage of an earlier life " + std::string(900, '\x08');
 
 TEST_F(Device_Test, ANewJournalBeginsWhereTheFirstBytesAreZeros) {

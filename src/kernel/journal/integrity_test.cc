@@ -11,7 +11,7 @@
 #include "support/error_of.h"
 #include "support/journal_process.h"
 
-// Integrity entries, which cover the bytes before them.
+// Tests of integrity entries.
 
 namespace joedb {
 namespace {
@@ -41,7 +41,8 @@ class Integrity_Test : public ::testing::Test {
     file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << bit % 8));
     return file;
   }
-  // Flips each bit: a reader finds that, or the words of the file.
+  // Flips each bit of the file. A reader must detect the flipped bit, or find the words of the
+  // file.
   static void expect_flips_found_or_harmless(const std::string& good) {
     const std::string words = words_in(good);
     for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
@@ -120,7 +121,7 @@ TEST_F(Integrity_Test, CoversWhatOthersHaveWrittenWithoutIt) {
   EXPECT_EQ(words_in(disk.content()), "x b ");
 }
 
-// A client of a server does this in a new copy.
+// A client of a server continues in this way in a new copy.
 TEST_F(Integrity_Test, IsGoneOnWithBehindWhatWasCopied) {
   Journal_Process server(disk);
   server.append("a");
@@ -195,7 +196,7 @@ Written written(bool is_shared, Checkpoint_Level level, bool has_seals) {
   return {disk.content(), words_in(disk.content())};
 }
 
-// Readers still find all checkpointed entries, and the next writer removes none of them.
+// Readers still find all entries before the checkpoint, and the next writer removes none of them.
 TEST_F(Integrity_Test, NoFlippedBitOfTheHeaderHidesACheckpoint) {
   for (const bool is_shared : {false, true})
     for (const bool has_seals : {false, true})
@@ -507,7 +508,7 @@ TEST_F(Sparse_Integrity, IsMadeByASoftCheckpointBehindManyBytes) {
   EXPECT_EQ(entries_of(disk.content()), "41-80049 ");
 }
 
-// Adding the first entry would mean to read the whole journal first.
+// To append the first integrity entry, the whole journal would have to be read.
 TEST_F(Sparse_Integrity, IsNotMadeForALargeJournalThatHasNone) {
   for (const std::size_t size : {std::size_t{1000}, std::size_t{70'000}}) {
     Sim_Disk old;
@@ -540,7 +541,8 @@ TEST_F(Sparse_Integrity, IsGoneOnWithByEveryWriter) {
   EXPECT_EQ(entries_of(disk.content()), "41-44 70-73 99-102 ");
 }
 
-// A process that makes only soft checkpoints and is killed does not stop the entries of others.
+// If a process that makes only soft checkpoints is killed, other processes still append integrity
+// entries.
 TEST_F(Sparse_Integrity, CoversWhatOtherProcessesHaveWritten) {
   Journal_Process ann(disk, options(), Open_Mode::shared_write);
   Journal_Process bob(disk, options(), Open_Mode::shared_write);

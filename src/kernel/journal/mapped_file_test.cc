@@ -110,7 +110,7 @@ TEST_F(Mapped_File_Test, AReaderFollowsSoftCheckpoints) {
   EXPECT_GT(journal.get_checkpoint(), 3 * step);
 }
 
-// A killed process leaves the bytes it has stored, followed by zeros.
+// A killed process leaves the bytes that it has stored, followed by zeros.
 TEST_F(Mapped_File_Test, AKilledWriterLeavesZerosWhichTheNextOneCutsOff) {
   const std::string copy = name() + ".copy";
   Mapped_File file(name(), Open_Mode::create_new, step);

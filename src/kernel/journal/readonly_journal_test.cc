@@ -82,7 +82,7 @@ TEST_F(Readonly_Journal_Test, ReadsEntriesLargerThanABlock) {
   }
 }
 
-// A writer stores the last word while the header is read.
+// A writer stores the last word while a reader reads the header.
 TEST_F(Readonly_Journal_Test, ReadsWordsThatChangeAgain) {
   class Changing_File : public Readonly_Memory_File {
    public:

@@ -7,7 +7,7 @@
 #include "support/error_of.h"
 #include "support/journal_process.h"
 
-// Opening files: the recovery modes, and files that are refused.
+// Tests of opening files: the recovery modes, and files that are refused.
 
 namespace joedb {
 namespace {
@@ -459,7 +459,8 @@ TEST_F(Recovery_Test, NobodyGoesBackToTheHardCheckpointWhileOthersHaveTheFileOpe
   EXPECT_EQ(process.journal().get_checkpoint(), 41);
 }
 
-// Others can open the file when the recovery has ended, before its process ends.
+// When the recovery has ended, others can open the file, even if the recovering process has not
+// ended.
 TEST_F(Recovery_Test, AfterGoingBackToTheHardCheckpointOthersMayOpenTheFile) {
   for (const std::string& content : {std::string(), clean, file_with({41, 41, 50, 50}, "bad")}) {
     Sim_Disk disk(content);

@@ -55,7 +55,7 @@ void File_Decoder_Input::refill(std::size_t size) {
   }
 }
 
-// Bytes that are hashed are read in pieces, so that each piece is hashed while it is in the CPU
+// If bytes are hashed, they are read in pieces, so that each piece is hashed while it is in the CPU
 // cache.
 void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
   hash_to(position());

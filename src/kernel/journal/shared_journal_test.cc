@@ -5,8 +5,8 @@
 #include "support/error_of.h"
 #include "support/journal_process.h"
 
-// Several processes that write one file, one transaction at a time, and readers that follow them.
-// All run in one thread: Sim_File throws an error where a lock would have to wait.
+// Several processes write one file, one transaction at a time, and readers follow them. All run in
+// one thread: Sim_File throws an error if a lock would have to wait.
 
 namespace joedb {
 namespace {
@@ -121,7 +121,7 @@ TEST_F(Shared_Journal_Test, ATransactionReadsWhatOthersHaveWritten) {
   EXPECT_EQ(keeper.entries(), std::vector<testing::Any_Entry>{Comment{"a"}});
 }
 
-// Each lock that would have to wait is an error of Sim_File.
+// If a lock would have to wait, Sim_File throws an error.
 TEST_F(Shared_Journal_Test, APullDoesNotWaitForATransaction) {
   Shared_Process a(disk), b(disk), later(disk);
   a.write("a");
@@ -258,7 +258,7 @@ TEST_F(Shared_Journal_Test, ATransactionCutsOffWhatADeadWriterLeft) {
   EXPECT_EQ(disk.content().size(), 47);
 }
 
-// Also if the file was new or clean when this process opened it.
+// The bytes are saved even if the file was new or clean when this process opened it.
 TEST_F(Shared_Journal_Test, WhatADeadWriterLeftIsSaved) {
   for (const bool is_new : {false, true}) {
     Sim_Disk new_disk;
@@ -277,7 +277,8 @@ TEST_F(Shared_Journal_Test, WhatADeadWriterLeftIsSaved) {
   }
 }
 
-// When the object is destroyed later, the bytes after the checkpoint may be another writer's.
+// The destructor would be too late: the bytes after the checkpoint may then be those of another
+// writer.
 TEST_F(Shared_Journal_Test, AFailedTransactionIsCutBeforeItsLockIsReleased) {
   std::size_t size = 0;
   {

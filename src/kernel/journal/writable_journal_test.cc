@@ -25,7 +25,7 @@ using testing::words_text;
 const Table_Id table(1);
 const Field_Id field(1);
 
-// Larger than the buffer can become.
+// A size that is larger than the buffer can become.
 constexpr std::size_t large = std::size_t{1} << 20;
 
 class Writable_Journal_Test : public ::testing::Test {
@@ -397,14 +397,15 @@ TEST_F(Writable_Journal_Test, ReportsWhatFailsWhileItIsDestroyed) {
 
 // ---- failing writes and syncs -------------------------------------------------------------------
 
-// Positions acknowledged by live(), a short scenario in which any call may throw: a kill must lose
-// nothing before `soft`, and a power cut nothing before `hard`.
+// Positions acknowledged by live(), a short scenario in which any call may throw. A kill must lose
+// nothing before `soft`; a power cut must lose nothing before `hard`.
 struct Promises {
   Offset soft = journal_start;
   Offset hard = journal_start;
 };
 
-// A failed preallocation is not an error, and would hide the injected fault.
+// Preallocation is off, because a failed preallocation is not an error, and would hide the injected
+// fault.
 Journal_Options without_preallocation() {
   Journal_Options options;
   options.preallocation = 0;
@@ -493,7 +494,7 @@ TEST_F(Writable_Journal_Test, StopsAtTheFirstFailureAndNeverClaimsMoreThanTheFil
             EXPECT_EQ(process.file().read_blob(Blob(43, 1)), "a");
           }
         }
-        // A new process finds the acknowledged state, or the one being written.
+        // A new process finds the acknowledged state, or the state that was being written.
         new_disk.remove_fault();
         Sim_File file(new_disk, Open_Mode::read_existing);
         Readonly_Journal journal(file);
@@ -521,7 +522,7 @@ TEST_F(Writable_Journal_Test, NamesWhatFailed) {
             "No space left on device. Close it and open it again.");
 }
 
-// If a vector does not fit on the disk, the error is that of the disk.
+// If a vector does not fit on the disk, the exception is the error of the disk.
 TEST_F(Writable_Journal_Test, NamesWhatFailedInAVector) {
   Journal_Process process(disk);
   disk.set_fault({.number = 2, .code = ENOSPC, .lasts = true, .part_written = 0.5});

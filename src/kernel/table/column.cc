@@ -108,7 +108,7 @@ Column_Memory Column<std::string_view>::copy(std::size_t rows) const {
   return result;
 }
 
-// mapped_ becomes 0, because the new block is a copy, not a map.
+// Sets mapped_ to 0, because the new block is a copy and not a map.
 Column_Memory Column<std::string_view>::replace(Column_Memory memory) noexcept {
   Column_Memory result{std::move(memory_), std::move(texts_)};
   memory_ = std::move(memory.values);

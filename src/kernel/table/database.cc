@@ -347,9 +347,8 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
     }
     const std::vector<std::unique_ptr<Table>>& tables;
   } const at_the_end{tables_};
-  // Limits the number of rows: every row that is not beyond the record limit has an entry of its
-  // own, of at least one byte. This is needed because a table without fields has no section whose
-  // size limits the number of rows.
+  // Every other row has an entry of its own, of at least one byte. This limit is necessary because
+  // a table without fields has no section whose size limits the number of rows.
   constexpr index_t largest = index_t{1} << 61;
   index_t left =
       std::min(snapshot.place().position, largest) + std::min(rows_beyond_limit, largest);

@@ -168,7 +168,7 @@ TEST_F(Database_Test, HoldsWhatEntriesSay) {
   EXPECT_EQ(rows(database_of(entries)), "1:one,0 2:two,-2 3:three and a half,33 4:,44 ");
 }
 
-// Only tools with --classic keep the values of a deleted record for a new one with the same id.
+// Only in tools with --classic, a new record has the values of the deleted record with the same id.
 TEST_F(Database_Test, DeletedValuesAreKeptOrReset) {
   auto entries = small_database;
   entries.insert(
@@ -337,7 +337,7 @@ std::size_t resident_memory() {
 
 constexpr std::size_t megabyte = std::size_t{1} << 20;
 
-// Short journals that create, fill and delete as many records as the limits allow.
+// Tests short journals that create, fill and delete as many records as the limits allow.
 TEST_F(Database_Test, AFewBytesNeverTakeMuchMemory) {
   constexpr std::int64_t many = 16'000'000;
   std::vector<Any_Entry> columns{Create_Table{"t"}};
@@ -396,7 +396,7 @@ TEST_F(Database_Test, AFewBytesNeverTakeMuchMemory) {
     }
 }
 
-// Records for which the journal has at least a byte each are not limited.
+// The number of records is not limited if the journal has at least one byte for each record.
 TEST_F(Database_Test, ALongJournalMayHaveManyRecords) {
   std::vector<Any_Entry> entries = small_database;
   for (index_t i = 5; i < 200'000; ++i) entries.push_back(Insert{first, id(i)});

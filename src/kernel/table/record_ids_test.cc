@@ -208,7 +208,7 @@ TEST_F(Record_Ids_Test, BehaveLikeTheModel) {
     Random random(seed);
     Reserving_Ids some;
     Model model;
-    // one more than the erasures in four steps
+    // On average, max_erased - 1 of four steps erase a record.
     const std::size_t max_erased = 1 + random.below(4);
     const std::size_t max_skip = 1 + random.below(20);
     for (int step = 0; step < 60; ++step) {
@@ -255,14 +255,16 @@ TEST_F(Record_Ids_Test, MillionsAreSkippedAtNoCost) {
   EXPECT_EQ(forward(ids).size(), 102);
 }
 
-// Inserts vectors of one record after a hole: the time of each must not depend on the size.
+// Inserts vectors of one record after a hole. The time of each insertion must not depend on the
+// size.
 TEST_F(Record_Ids_Test, ManyVectorsOfOneTakeNoTime) {
   insert({1});
   for (index_t id = 2; id < 300'000; ++id) ids.insert_vector(id, 1);
   EXPECT_EQ(ids.used_count(), 299'999);
 }
 
-// A loop over the ids: its current record, or the next one if the current one was erased.
+// A loop over the ids. `id` is its current record, or the next record if the current record was
+// erased.
 struct Loop {
   index_t id = none;
   std::uint64_t erasures = 0;

@@ -826,8 +826,8 @@ TEST_F(Written_Snapshot, MadeByHandReachesNothingOutsideOfIt) {
     std::string bad = good;
     const int changes = 1 << static_cast<int>(random.below(10));
     for (int k = 0; k < changes; ++k) {
-      // Every other file: a third of the changes in the directory. All others: in sections. Half of
-      // the changes are to whole words.
+      // In every other file, a third of the changes are in the directory; all other changes are in
+      // sections. Half of the changes replace whole words.
       const std::size_t at = random.below(3) == 0 && i % 2 == 0
                                  ? directory + random.below(good.size() - directory)
                                  : 4096 + random.below(directory - 4096);

@@ -130,7 +130,7 @@ class Undo_Log {
 
   Writable_Database& database_;
   std::vector<Step> steps_;
-  std::size_t barrier_ = 0;  // steps before this one belong to a savepoint
+  std::size_t barrier_ = 0;  // steps before this step belong to a savepoint
   bool is_broken_ = false;
   bool are_tables_invalid_ = false;
 };

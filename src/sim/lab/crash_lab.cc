@@ -91,7 +91,7 @@ Lab_Failure failure_of(const World& world, std::uint64_t seed, const std::except
           world.replay(), world.operations()};
 }
 
-// Explores seeds in several threads, until one fails.
+// Explores seeds in several threads until a seed fails.
 class Explorer {
  public:
   explicit Explorer(const Lab_Settings& settings) : settings_(settings) {}
@@ -126,7 +126,7 @@ class Explorer {
     }
   }
 
-  // Throws an error of the user.
+  // Throws if the error is a mistake of the user.
   void explore(std::uint64_t seed) {
     const std::unique_ptr<World> world = make_world({settings_, seed});
     std::optional<Lab_Failure> failure;

@@ -22,7 +22,7 @@ constexpr const char* fill_names[] = {"zeros", "old bytes", "noise"};
 struct Image_Choice {
   enum class Kind {
     kill,     // all bytes that the process has written
-    torn,     // the same, and a part of the write during which it was killed
+    torn,     // the same, and a part of the write during which the process was killed
     no_file,  // the file has lost its name
     power     // the units of `mask` are on the disk
   };
@@ -58,7 +58,7 @@ Image_Choice parse_image(std::string_view text) {
   throw Exception("this is no image of a crash: " + std::string(text));
 }
 
-// One crash; a Path is a crash, and the crashes during the recovery from it.
+// One crash. A Path is a crash, followed by crashes during the recovery from the previous crash.
 struct Step {
   std::size_t disk = 0;
   std::size_t cut = 0;
@@ -111,7 +111,7 @@ State_Hash hash_of(const In_Force& promises) {
   std::vector<std::uint64_t> words{
       static_cast<std::uint64_t>(promises.least), static_cast<std::uint64_t>(promises.min_hard),
       static_cast<std::uint64_t>(promises.min_classic), promises.is_exact};
-  // The last position in each file: its hash covers the bytes before the other positions, too.
+  // The last position in each file. The hash up to this position covers the other positions, too.
   std::map<const std::string*, Offset> ends;
   for (const Allowed& a : promises.allowed) {
     words.push_back(static_cast<std::uint64_t>(a.position) << 2 | (a.is_hard ? 1 : 0) |
@@ -131,7 +131,7 @@ State_Hash hash_of(const In_Force& promises) {
 
 // ---- judging an image ---------------------------------------------------------------------------
 
-// The checkpoints that a reader accepts, or its reason to accept none.
+// The checkpoints that a reader accepts, or the reason why it refuses the image.
 struct Reading {
   bool is_open = false;
   Offset checkpoint = journal_start;
@@ -183,33 +183,34 @@ bool has_soft_word_beyond(std::string_view image) {
   });
 }
 
-// The results of reading an image, and a description of the error in them (empty: none).
+// The results of reading an image, and a description of the error in these results; empty if there
+// is none.
 struct Judgement {
-  Reading found;         // by the default mode
-  Reading hard;          // by Recovery::hard
+  Reading found;         // result of the default mode
+  Reading hard;          // result of Recovery::hard
   bool is_true = false;  // true if the default mode has found a state that existed
   std::string wrong;
 };
 
 std::string at(Offset position) { return "at " + std::to_string(position); }
 
-// The default mode may refuse a newer soft checkpoint if its bytes differ from the written ones,
-// or, if nothing is hard, are missing. The message must then contain the position of the last hard
-// checkpoint.
+// The default mode may refuse a newer soft checkpoint if its bytes differ from the written bytes,
+// or, if there is no hard checkpoint, are missing. The message must then contain the position of
+// the last hard checkpoint.
 bool names_hard_checkpoint(const std::string& refusal, Offset hard) {
   return refusal.find("hard checkpoint is at " + std::to_string(hard)) != refusal.npos;
 }
 
-// The default mode may also refuse a checkpoint with correct bytes whose word was lost in a power
-// cut, if another word differs from the lost one in a single bit: that word may be a damaged copy
-// of it.
+// The default mode may also refuse the file if a power cut has lost the word of a checkpoint whose
+// bytes are correct, and another word differs from the lost word in a single bit: the other word
+// may be a damaged copy of the lost word.
 bool hides_lost_checkpoint(const Reading& refused, Offset hard, const In_Force& promises,
                            std::string_view image) {
   const auto hidden = refused.hidden_checkpoint;
   return hidden && *hidden > hard && promises.find(*hidden, false, image, true) != nullptr;
 }
 
-// `must_open`: the image certainly has a header.
+// `must_open` says that the image certainly has a header.
 Judgement judge(std::string_view image, const In_Force& promises, bool must_open) {
   Judgement j;
   j.hard = read(image, Recovery::hard);
@@ -314,7 +315,7 @@ class Database_World final : public World {
   }
 
  private:
-  // The subsets tried at the previous cut: those of `units` units, with the same promises.
+  // At the previous cut, all subsets of `units` units were tried, with these promises.
   struct Tried {
     State_Hash promises = {};
     std::size_t units = 0;
@@ -387,8 +388,8 @@ class Database_World final : public World {
     if (!has_power()) return;
     const In_Force promises = disk.promises.in_force(io, Crash::power);
     const State_Hash promises_hash = hash_of(promises);
-    // If nothing hard was promised, a failed sync may have lost a part of the header for ever, and
-    // a process that stopped at a failed write has not synced its words.
+    // If no hard checkpoint was promised, a failed sync may have lost a part of the header
+    // permanently, and a process that stopped at a failed write has not synced its words.
     const bool must_open =
         promises.min_hard > journal_start || (!state.has_failure() && has_header(state.durable()));
     if (!state.has_durable_name()) {
@@ -421,9 +422,9 @@ class Database_World final : public World {
     tried = {promises_hash, units.size()};
   }
 
-  // Calls f for all subsets of the units. If there are too many: for the empty set, the full set,
-  // prefixes, single units, all but one, pairs, all but two, and random subsets. All subsets of the
-  // first `tried` units have been tried already.
+  // Calls f for all subsets of the units. If there are too many subsets, calls f only for the empty
+  // set, the full set, prefixes, single units, all units but one, pairs, all units but two, and
+  // random subsets. All subsets of the first `tried` units have been tried already.
   template <class F>
   void choose(std::size_t size, std::size_t tried, const Lab_Effort& effort, F f) {
     if (size <= effort.all_subsets_up_to) {
@@ -453,7 +454,7 @@ class Database_World final : public World {
     }
     Random random(workload_.seed * 1'000'003 + path_.back().cut);
     for (std::size_t n = 0; n < effort.random_subsets; ++n) {
-      // Vary the share of the units that survive.
+      // The share of the units that survive varies.
       const std::size_t share = 1 + random.below(7);
       Sim_Mask mask;
       for (std::size_t i = 0; i < size; ++i)
@@ -462,7 +463,7 @@ class Database_World final : public World {
     }
   }
 
-  // Checks image_, if it is a new state.
+  // Checks image_ if its state is new.
   void check(const Image_Choice& choice, const In_Force& promises, State_Hash promises_hash,
              bool must_open) {
     if (!is_wanted(choice)) return;
@@ -545,7 +546,8 @@ class Database_World final : public World {
     image_.swap(image);
   }
 
-  // The bytes past the checkpoint must be in a file of their own, unless they were all zeros.
+  // Checks that the bytes past the checkpoint were saved in another file, unless they were all
+  // zeros.
   void expect_kept_tail(const Scenario_Disk& disk, Offset found) const {
     if (image_.size() <= static_cast<std::size_t>(found)) return;
     const std::string_view tail = std::string_view(image_).substr(static_cast<std::size_t>(found));
@@ -601,7 +603,7 @@ class Database_World final : public World {
     }
   }
 
-  // Makes each call of the scenario fail, once and permanently.
+  // Runs the scenario with a fault of each call, which fails either once or permanently.
   void fail_calls(const Scenario& scenario) {
     std::size_t number = 0;
     for (std::size_t disk = 0; disk < scenario.disks().size(); ++disk)
@@ -663,7 +665,7 @@ class Database_World final : public World {
   Path path_;
   std::string image_;
   std::optional<std::size_t> fault_number_;
-  std::string details_;  // of the crash or the fault that broke a rule
+  std::string details_;  // details of the crash or the fault that broke a rule
 };
 
 }  // namespace

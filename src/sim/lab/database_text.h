@@ -11,9 +11,9 @@
 
 namespace joedb::testing {
 
-// Returns the observable state of a database as a text that differs if anything in the state does:
-// tables and fields with their ids, rows in their order, the bits of their values, and the ids of
-// future rows.
+// Returns the observable state of a database as a text: tables and fields with their ids, rows in
+// their order, the bits of their values, and the ids of future rows. Different states have
+// different texts.
 inline std::string content_text(const Database& database) {
   std::ostringstream out;
   for (const auto& table : database.tables()) {

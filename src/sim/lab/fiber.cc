@@ -32,7 +32,7 @@ constexpr std::size_t stack_size = std::size_t{1} << 18;
 #endif
 constexpr std::size_t guard_size = std::size_t{1} << 16;
 
-// Stacks, each above a guard area of 64 KiB. A thread reuses its stacks.
+// The stacks of fibers, each above a guard area of 64 KiB. A thread reuses its stacks.
 class Stacks {
  public:
   Stacks() = default;
@@ -65,8 +65,8 @@ Stacks& stacks() {
   return result;
 }
 
-// The exceptions that are being handled. The C++ runtime keeps them per thread, but each fiber
-// needs its own. The layout is that of the Itanium C++ ABI.
+// The exceptions that are being handled. The C++ runtime has one such object for each thread, but
+// each fiber needs its own. The layout is defined by the Itanium C++ ABI.
 struct Exceptions {
   void* caught = nullptr;
   unsigned uncaught = 0;

@@ -6,8 +6,8 @@
 
 namespace joedb::testing {
 
-// A function with a stack of its own, which can be suspended and resumed (a stackful coroutine).
-// Blocking code can thus run in one thread, under the control of a simulation.
+// A function with its own stack, which can be suspended and resumed (a stackful coroutine). So
+// several pieces of blocking code can run in one thread, under the control of a simulation.
 //
 // A fiber belongs to the thread that made it. It may be suspended anywhere, even in a destructor or
 // an exception handler. The function must return before the fiber is destroyed, and must not throw.

@@ -6,7 +6,7 @@
 
 namespace joedb::testing {
 
-// Returns the bytes in hexadecimal: "05 01 01".
+// Returns the bytes in hexadecimal, for example "05 01 01".
 std::string hex(std::string_view bytes);
 
 }  // namespace joedb::testing

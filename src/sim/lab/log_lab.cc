@@ -31,7 +31,8 @@ constexpr System::Duration patience = seconds(2000);  // time to finish after th
 
 struct Cancelled {};
 
-// A transaction is a comment with the name of the transaction, some others, and one that ends it.
+// A transaction is a comment with the name of the transaction, some other comments, and a comment
+// that ends the transaction.
 struct Name {
   std::size_t client = 0;
   std::size_t number = 0;
@@ -101,7 +102,7 @@ class Log_World final : public Simulation {
 
   Duration heal_{};  // the time when the faults end
   std::size_t lost_percent_ = 0, late_percent_ = 0, damaged_percent_ = 0, slow_percent_ = 0;
-  Duration dead_from_{}, dead_until_{};  // the log does not answer in this period
+  Duration dead_from_{}, dead_until_{};  // period in which the log does not answer
   std::size_t archive_interval_ = 0;
   std::size_t message_size_ = 0, batch_ = 0;
   milliseconds lease_{};
@@ -244,7 +245,7 @@ Log_Settings Log_World::log_settings() {
   return settings;
 }
 
-// Archives the beginning of the log: copies the journal up to the end of a push to a file.
+// Archives the beginning of the log: copies the journal, up to the end of a push, to a file.
 void Log_World::archive() {
   Simulated_Log log(messages_);
   const Log_Settings settings = log_settings();
@@ -263,7 +264,7 @@ void Log_World::archive() {
 
 // ---- the clients --------------------------------------------------------------------------------
 
-// Simulates a process, and the next one after it is killed.
+// Simulates a process; when it is killed, simulates the next process.
 void Log_World::live(Client& client) {
   Duration pause{};
   while (!is_stopping_ && !has_failed() && !client.is_finished) {
@@ -287,8 +288,8 @@ void Log_World::live(Client& client) {
   }
 }
 
-// Discards a copy that has a transaction unknown to the others: the client was killed before it
-// could push the transaction, or lost its lock.
+// Discards a copy that has a transaction that no other copy has: the client was killed before it
+// could push the transaction, or has lost its lock.
 void Log_World::discard(Client& client, const std::string& why) {
   note(client, why);
   ++counts_.mismatches;
@@ -353,7 +354,7 @@ void Log_World::act(Client& client, Writable_Journal_Client& store) {
     note(client, error.what());
     ++counts_.conflicts;
     if (store.has_tail()) store.rollback();
-    // Written under the lock, the transaction already has a checkpoint.
+    // If the transaction was written under the lock, it already has a checkpoint.
     if (store.get_checkpoint_difference() != 0) store.pull_push();
   }
 }
@@ -378,7 +379,7 @@ void Log_World::transact(Client& client, Writable_Journal_Client& store) {
   const bool is_cancelled = chance(10);
   try {
     store.transaction([&](Writable_Journal& journal) {
-      // The function is called again.
+      // If `name` is set, this function is called again.
       if (name) client.transactions[name->number].is_cancelled = true;
       name = write(client, journal);
       if (is_cancelled) {
@@ -393,8 +394,7 @@ void Log_World::transact(Client& client, Writable_Journal_Client& store) {
   ++counts_.acknowledged;
 }
 
-// Several clients write the same bytes, perhaps at the same position: each transaction must be
-// kept.
+// Several clients write the same bytes, perhaps at the same position. No transaction may be lost.
 void Log_World::transact_equal(Client& client, Writable_Journal_Client& store) {
   client.has_equal = true;
   note(client, "writes the same");
@@ -458,7 +458,7 @@ Collect_Comments comments_in(const Abstract_File& file, Offset end) {
   return collect;
 }
 
-// Checks that a copy has only whole transactions, each of them once.
+// Checks that a copy has only whole transactions, and each transaction only once.
 void Log_World::check_copy(const Client& client, const Abstract_File& file, Offset end) {
   const std::vector<std::string> names = comments_in(file, end).names;
   std::set<std::string> seen;

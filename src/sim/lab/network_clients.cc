@@ -59,7 +59,7 @@ bool Network::was_fault_free_since(const Moment& start, const Client& client) co
          (end.upstream == no_link || is_quick(end.upstream));
 }
 
-// Checks that a waiting pull returns as soon as there is something new.
+// Checks that a waiting pull returns as soon as there are new bytes.
 void Network::check_wait(const Client& client, const Moment& start, std::size_t from) {
   if (!was_fault_free_since(start, client)) return;
   for (const auto& [time, size] : nodes_[client.node].growth) {
@@ -78,7 +78,7 @@ void Network::discard(Client& client) {
   client.disk.reset();
 }
 
-// Simulates a process, and the next one after it is killed.
+// Simulates a process; when it is killed, simulates the next process.
 void Network::live(Client& client) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
   while (!is_stopping_ && !has_failed() && !client.is_finished) {
@@ -113,7 +113,7 @@ void Network::live(Client& client) {
       const bool reads_lost_data = client.copy == Copy_Kind::none && !lost_.empty();
       if (!reads_lost_data) fail(who + client.action + ": " + error.what());
     } catch (const std::exception& error) {
-      // A Server_File does not detect that the server has lost bytes which it has read.
+      // A Server_File does not detect that the server has lost bytes that the Server_File has read.
       if (client.copy == Copy_Kind::none && !lost_.empty())
         note(who + error.what());
       else
@@ -162,7 +162,7 @@ void Network::work_on(Client& client, Abstract_File& file, Connection& connectio
 template <class Store>
 void Network::work(Client& client, Abstract_File& file, Connection& connection) {
   begin(client, "opens its copy");
-  // The model must know all bytes, so clients append no entries of their own (marks).
+  // The model must know all bytes, so clients must not append marks automatically.
   Journal_Options options = Journal_Options::without_marks();
   if (!file.is_shared()) options.recovery = Recovery::keep;
   Store store(file, connection, client.check, options);
@@ -223,7 +223,7 @@ template <class Store>
 void Network::write(Client& client, Store& store, bool is_cancelled, bool pauses) {
   std::optional<std::size_t> refused;
   store.transaction([&](auto&... target) {
-    // The function is called a second time: the server has refused the first transaction.
+    // If the function is called a second time, the server has refused the first transaction.
     if (refused && lost_.empty()) {
       if (client.transactions[*refused].end != 0)
         fail("client " + std::to_string(client.index) +
@@ -277,8 +277,9 @@ void Network::write_both(Client& client, Store& store, const Abstract_File& file
   }
 }
 
-// Checks that a conflict is real, and was rolled back: the client's copy has nothing that the
-// server does not have, and no part of the refused push reaches the server later.
+// Checks that there really was a conflict, and that the transaction was rolled back: the copy of
+// the client has no bytes that the server does not have, and no part of the refused push reaches
+// the server later.
 void Network::check_conflict(Client& client, const Conflict& conflict, const std::string& local) {
   const std::string who = "client " + std::to_string(client.index) + ": ";
   ++counts_.conflicts;
@@ -318,7 +319,7 @@ void Network::guarded(Client& client, Store& store, const std::function<void()>&
                                              client.memory->get_data().end())
                  : client.file ? client.disk->content().substr(header_bytes)
                                : std::string());
-  // The server may have lost bytes of this copy and have appended others: Content_Mismatch.
+  // Content_Mismatch is possible if the server has lost bytes of this copy and appended others.
   if (!lost_.empty() && random_.flip()) throw Diverged();
   begin(client, "pulls after a conflict");
   store.pull();
@@ -356,7 +357,7 @@ void Network::act(Client& client, Store& store, const Abstract_File& file) {
     const std::size_t from = body_size(store.get_journal_checkpoint());
     store.pull(time);
     check_wait(client, start, from);
-    // A server whose disk has failed need not notice writes of others to its file.
+    // A server whose disk has failed need not notice that others write to its file.
     const bool sees_all =
         !is_shared_ || (start.generations == moment(client).generations && can_hub_write());
     if (client.epoch == lost_.size() && sees_all &&
@@ -377,7 +378,7 @@ void Network::act(Client& client, Store& store, const Abstract_File& file) {
   }
 }
 
-// After the faults have ended everything succeeds, though perhaps not at the first attempt.
+// After the faults have ended, everything must succeed, though perhaps not at the first attempt.
 template <class Store>
 void Network::finish(Client& client, Store& store, const Abstract_File& file) {
   if (!is_healed_) sleep_of(client, heal_time_ - now_ + below(second));

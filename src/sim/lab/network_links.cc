@@ -21,7 +21,7 @@ class Network::Sim_Channel final : public Channel {
  private:
   Network& simulation_;
   const std::size_t link_;
-  Duration end_ = Duration::max();  // of the patience
+  Duration end_ = Duration::max();  // end of the patience
 };
 
 std::unique_ptr<Channel> Network::connect(Actor& actor, std::size_t node) {
@@ -50,7 +50,7 @@ static std::string text_of_message(std::string_view bytes) {
          (first > 32 && first < 127 ? std::string(": ") + bytes.front() : std::string());
 }
 
-// Waits until something happens at a link, until `end` at most.
+// Waits until an event at this link, but not longer than until `end`.
 void Network::wait_at(std::size_t index, Duration end) {
   Actor& actor = *actors_[links_[index].actor];
   if (now_ >= end) throw Connection_Lost("no answer in time");
@@ -59,7 +59,7 @@ void Network::wait_at(std::size_t index, Duration end) {
   wait(actor);
 }
 
-// Sends bytes. Those past the point where the connection is cut are lost.
+// Sends bytes. Bytes past the point where the connection will be cut are lost.
 void Network::transmit(std::size_t index, bool is_to_server, std::string_view bytes) {
   Link& link = links_[index];
   Stream& stream = is_to_server ? link.to_server : link.to_client;
@@ -220,8 +220,8 @@ void Network::Node::close(Session_Id session) {
   simulation.schedule(Event::Kind::end_at_client, time, i);
 }
 
-// Jobs for the journal of a relay block on the hub, so the relay's thread executes them. All other
-// jobs are executed at once when their time has come.
+// Jobs for the journal of a relay wait for the hub, so the thread of the relay executes them. All
+// other jobs are executed without waiting when their time has come.
 void Network::Node::run(Lane lane, std::function<void()> work, std::function<void()> done) {
   const auto i = static_cast<std::size_t>(lane);
   jobs[i].push_back({std::move(work), std::move(done)});

@@ -26,8 +26,8 @@ std::optional<Owner> owner_of(std::string_view bytes) {
 
 // ---- the model ----------------------------------------------------------------------------------
 
-// Adds the new bytes of the server's journal to the model. Returns a description of the error, or
-// "".
+// Adds the new bytes of the server's journal to the model. Returns a description of the error; ""
+// if there is none.
 std::string Network::extend_journal(std::string_view body) {
   std::size_t at = served_.size();
   while (at < body.size()) {
@@ -48,7 +48,7 @@ std::string Network::extend_journal(std::string_view body) {
     client.last_in_journal = owner->number + 1;
     at += transaction.bytes.size();
     transaction.end = at;
-    if (is_shared_) ends_.insert(at);  // one step may contain a push and direct writes after it
+    if (is_shared_) ends_.insert(at);  // one step may contain a push, followed by direct writes
   }
   served_ = body;
   ends_.insert(at);
@@ -69,7 +69,7 @@ void Network::observe() {
 }
 
 // Compares the journal of a restarted server with its journal before. Returns a description of the
-// error, or "".
+// error; "" if there is none.
 std::string Network::recovered() {
   const std::size_t size = body_size(hub().journal->get_checkpoint());
   const std::string body(served_body(size));

@@ -28,7 +28,7 @@ void Network::start_relay_threads() {
   relay().connector = std::make_unique<Sim_Connector>(*this, relay_lane_, 0);
 }
 
-// Simulates a process, and the next one after it is killed.
+// Simulates a process; when it is killed, simulates the next process.
 void Network::run_relay() {
   while (!is_stopping_) {
     try {
@@ -56,7 +56,7 @@ void Network::open_relay_journal() {
       std::make_unique<Written_Journal>(file, *node.upstream, node.check, node.is_hard, options);
 }
 
-// Returns false if the relay could not start this time.
+// Returns false if the relay could not be started.
 bool Network::open_relay() {
   Node& node = relay();
   note("the relay starts");
@@ -81,8 +81,8 @@ bool Network::open_relay() {
     if (!node.disk->has_failed() && !node.was_power_cut) fail("the relay cannot start: " + wrong);
     note("the relay cannot start: " + wrong);
     node.disk->remove_fault();
-    // A soft checkpoint that survives a power cut guarantees nothing, and pulled bytes have no
-    // other checkpoint. So the copy is made anew.
+    // If a soft checkpoint survives a power cut, its bytes may not have survived, and pulled bytes
+    // have no other checkpoint. So the copy is discarded, and pulled again.
     must_discard_copy_ = node.was_power_cut;
     return false;
   }
@@ -160,7 +160,7 @@ void Network::watch_hub() {
   }
 }
 
-// The relay rolls back a push that its hub has refused: make its disk fail then.
+// Makes the disk of the relay fail while the relay rolls back a push that its hub has refused.
 void Network::attack_rollback(std::string_view reply) {
   const bool is_refusal = reply.size() == 1 && (reply[0] == network::code::conflict ||
                                                 reply[0] == network::code::readonly);
@@ -173,8 +173,8 @@ void Network::attack_rollback(std::string_view reply) {
 
 // ---- invariants of a relay ----------------------------------------------------------------------
 
-// The copy of a relay is always a prefix of the hub's journal, and ends at the end of a push.
-// Returns a description of the error, or "".
+// Checks that the copy of the relay is a prefix of the hub's journal, and ends at the end of a
+// push. Returns a description of the error; "" if there is none.
 std::string Network::relay_error() {
   const std::size_t size = body_size(relay().journal->get_checkpoint());
   if (size > served_.size())
@@ -203,7 +203,7 @@ void Network::observe_relay() {
   node.growth.emplace_back(now_, size);
 }
 
-// True if the relay has a reason not to have everything that the hub has.
+// True if there is a good reason why the relay does not have all bytes of the hub.
 bool Network::may_relay_lag() const {
   const Node& node = relay();
   if (!hub().core || !node.core || node.served == served_.size() || node.is_working() ||

@@ -11,7 +11,7 @@ void Network::crash(Node& node, bool is_power_cut) {
   ++(is_power_cut ? counts_.power_cuts : counts_.kills);
   if (node.file) node.file->kill_after(0);
   if (!node.is_relay()) return crash_hub(is_power_cut);
-  // The relay's thread finishes its current step, and finds that it was killed.
+  // The thread of the relay finishes its current step, and then finds that it was killed.
   node.is_power_next = is_power_cut;
   relay_lane_.is_killed = true;
   resume(relay_lane_);
@@ -69,14 +69,14 @@ void Network::set_fault(Node& node, std::uint64_t seed) {
   using Calls = Sim_Fault::Calls;
   const Calls kinds[] = {Calls::writes, Calls::changes, Calls::syncs, Calls::reads,
                          Calls::truncations};
-  // No read faults for the hub: it serves checked bytes from memory.
+  // The hub has no read faults, because it serves checked bytes from memory.
   const Calls calls = kinds[random.below(node.is_relay() ? std::size(kinds) : 3)];
   note("a call of the " + node.name + "'s disk will fail");
   ++counts_.disk_faults;
   node.disk->set_fault({.calls = calls,
                         .number = node.disk->count(calls) + random.below(6),
                         .code = random.flip() ? ENOSPC : EIO,
-                        // Reads fail only once: nothing could run without them.
+                        // Reads fail only once, because nothing could run without reads.
                         .lasts = random.flip() && calls != Calls::reads,
                         .part_written = static_cast<double>(random.below(3)) / 2});
 }
@@ -112,8 +112,8 @@ void Network::start_server() {
   const bool may_be_unproven =
       hub().was_power_cut && (has_failed_before || !hub().disk->has_failed());
   if (may_be_unproven && (!hub().journal || !wrong.empty())) {
-    // After a power cut, a soft checkpoint guarantees nothing about the bytes before it:
-    // docs/crash-safety.md.
+    // After a power cut, a soft checkpoint guarantees nothing about the bytes before it
+    // (docs/crash-safety.md).
     note("recovery by the hard checkpoint: " + error + wrong);
     wrong.clear();
     error.clear();
@@ -130,7 +130,7 @@ void Network::start_server() {
     if (!hub().disk->has_failed()) return fail("the server cannot open its journal: " + error);
     note("the server cannot start: " + error);
     hub().disk->remove_fault();
-    // The file may have half of a new header.
+    // The file may have a part of a new header.
     if (served_.empty() || (hub().was_power_cut && !hub().is_hard))
       hub().disk = std::make_unique<Sim_Disk>();
     return schedule(Event::Kind::start, now_ + below(second));

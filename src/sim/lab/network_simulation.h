@@ -39,7 +39,7 @@ constexpr Duration microsecond = std::chrono::microseconds(1);
 constexpr Duration millisecond = std::chrono::milliseconds(1);
 constexpr Duration second = std::chrono::seconds(1);
 
-// The time in which all clients must finish after the faults have ended.
+// The time within which all clients must finish after the faults have ended.
 constexpr Duration patience = 1000 * second;
 constexpr std::uint64_t max_events = 300'000;
 constexpr std::size_t max_push_size = 200'000;
@@ -52,13 +52,13 @@ inline std::size_t body_size(Offset checkpoint) {
 
 // ---- transactions of the clients ----------------------------------------------------------------
 
-// A transaction is a sequence of comments, the first of which names its owner: "@2.17;".
+// A transaction is a sequence of comments. The first comment names the owner, for example "@2.17;".
 struct Transaction {
   std::string bytes;
-  bool is_cancelled = true;  // until the client requests its checkpoint
+  bool is_cancelled = true;  // until the client requests a checkpoint of it
   bool is_refused = false;   // refused by the server
   bool is_acknowledged = false;
-  std::size_t end = 0;  // end in the journal of the server; 0: not there
+  std::size_t end = 0;  // end in the journal of the server; 0 if it is not there
 };
 
 void append_comment(std::string& bytes, std::string_view text);
@@ -68,7 +68,8 @@ struct Owner {
   std::size_t number = 0;
 };
 
-// Returns the owner of the transaction that begins here; nullopt if there is none.
+// Returns the owner of the transaction that begins at the start of `bytes`; nullopt if there is
+// none.
 std::optional<Owner> owner_of(std::string_view bytes);
 
 // ---- the simulation -----------------------------------------------------------------------------
@@ -85,13 +86,13 @@ enum class Copy_Kind { memory, disk, none };  // none: Server_File
 
 constexpr std::size_t no_link = std::size_t(-1);
 
-// A simulated thread that can block: that of a client, or one of a relay.
+// A simulated thread that can block: the thread of a client, or a thread of a relay.
 struct Actor : Program {
   std::size_t index = 0;
   std::string name = {};     // "client 2"
-  std::uint64_t ticket = 0;  // number of the current wait; older wake-ups are ignored
+  std::uint64_t ticket = 0;  // number of the current wait; wake-ups of earlier waits are ignored
   std::size_t waits_for_link = no_link;
-  std::size_t link = no_link;  // its most recent link
+  std::size_t link = no_link;  // the most recent link of this actor
 };
 
 struct Client : Actor {
@@ -113,8 +114,8 @@ struct Client : Actor {
 
   std::vector<Transaction> transactions;
   std::size_t epoch = 0;     // lost_.size() when the action began
-  std::size_t expected = 0;  // least size that a pull must return
-  // Number + 1 of its last transaction in the journal of the server.
+  std::size_t expected = 0;  // minimum size that a pull must return
+  // Number of the last transaction in the journal of the server, plus 1.
   std::size_t last_in_journal = 0;
 };
 
@@ -132,7 +133,7 @@ struct Stream {
 };
 // A connection: two streams of bytes.
 struct Link {
-  std::size_t actor = 0;  // index of the actor that made it
+  std::size_t actor = 0;  // index of the actor that made this link
   std::size_t node = 0;   // index of the server
   Session_Id session = -1;
   Stream to_server;
@@ -141,7 +142,7 @@ struct Link {
   bool is_in_pieces = false;
   bool is_client_open = true;
   bool is_cut = false;
-  bool drops_bytes = false;  // loses the bytes in flight when it is cut
+  bool drops_bytes = false;  // when the link is cut, bytes in flight are lost
   bool is_client_lost = false;
   bool wants_bytes = false;  // the server has asked for bytes
   bool is_serving = false;
@@ -233,7 +234,7 @@ class Network final : public Simulation {
     Duration time;
     std::size_t link;
     std::array<std::uint64_t, 2> generations;
-    std::size_t upstream;  // link of the relay to the hub
+    std::size_t upstream;  // link from the relay to the hub
   };
   Moment moment(const Client& client) const;
   bool is_quick(std::size_t link) const;
@@ -286,7 +287,7 @@ class Network final : public Simulation {
   bool may_relay_lag() const;
   void check_relay_lag();
 
-  // another process with the file of the hub
+  // another process that writes to the file of the hub
   void run_writer(Client& client);
   bool is_file_free();
   bool can_hub_write() const;
@@ -331,7 +332,7 @@ class Network final : public Simulation {
   std::string served_;
   std::size_t acknowledged_ = 0;  // end of the acknowledged bytes
   std::set<std::size_t> ends_{0};
-  // Earlier values of served_, of which a power cut has lost a part.
+  // Earlier values of served_; a power cut has lost a part of each.
   std::vector<std::string> lost_;
 };
 
@@ -355,7 +356,8 @@ class Network::Sim_Connector final : public Connector {
   Sim_Connector(Network& simulation, Actor& actor, std::size_t node)
       : simulation_(simulation), actor_(actor), node_(node) {
     set_retry_time(System::Duration::max());
-    // Shorter than some pauses of servers: the client gives up a request that is carried out later.
+    // This is shorter than some pauses of servers: the client gives up a request, and the server
+    // executes the request later.
     if (actor.index % 3 == 1) set_answer_time(2 * second);
   }
   std::unique_ptr<Channel> new_channel() override { return simulation_.connect(actor_, node_); }
@@ -367,7 +369,7 @@ class Network::Sim_Connector final : public Connector {
   const std::size_t node_;
 };
 
-// A server: the hub, or a relay, whose journal has a connection to the hub.
+// A server: the hub, or a relay. The journal of a relay has a connection to the hub.
 struct Network::Node final : public Server_Host {
   Node(Network& s, std::size_t i, std::string n)
       : simulation(s), index(i), name(std::move(n)), log(s, name) {}
@@ -397,7 +399,7 @@ struct Network::Node final : public Server_Host {
   Server_Core::Limits limits = {};
 
   std::unique_ptr<Sim_Disk> disk = std::make_unique<Sim_Disk>();
-  std::unique_ptr<Sim_File> file = nullptr;  // unless the journal is in memory
+  std::unique_ptr<Sim_File> file = nullptr;  // null if the journal is in memory
   std::unique_ptr<Locked_Memory_File> memory = nullptr;
   std::unique_ptr<Sim_Connector> connector = nullptr;
   std::unique_ptr<Connection> upstream = nullptr;
@@ -412,16 +414,16 @@ struct Network::Node final : public Server_Host {
     std::function<void()> work;
     std::function<void()> done;
   };
-  std::array<std::deque<Job>, lane_count> jobs = {};  // queues of each lane
+  std::array<std::deque<Job>, lane_count> jobs = {};  // the queue of each lane
   std::array<std::deque<std::function<void()>>, lane_count> dones = {};
   std::array<Duration, lane_count> done_times{};
-  // Returns the subject of the events of a lane: each node has lane_count of them.
+  // Returns the subject of the events of a lane. Each node has lane_count subjects.
   std::size_t event_of(std::size_t lane) const { return lane_count * index + lane; }
-  bool is_lane_busy = false;  // the lane of relay_lane_
+  bool is_lane_busy = false;  // true if relay_lane_ is executing a job
 
   // Number of bytes that the relay has served.
   std::size_t served = 0;
-  // The times at which the journal has reached each size.
+  // The sizes that the journal has reached, with the times.
   std::vector<std::pair<Duration, std::size_t>> growth = {};
 };
 
@@ -430,7 +432,8 @@ inline std::string_view Network::served_body(std::size_t size) const {
   return content.substr(std::min(header_bytes, content.size()), size);
 }
 
-// Wraps each call of the core: handles a crash, checks the new state, and schedules the next tick.
+// Calls f(), which calls the core; then handles a crash, checks the new state, and schedules the
+// next tick.
 template <class F>
 void Network::call(Node& node, F&& f) {
   if (!node.core) return;

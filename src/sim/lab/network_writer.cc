@@ -5,8 +5,8 @@ namespace joedb::testing::network_lab {
 
 // ---- another process that writes to the file of the hub -----------------------------------------
 
-// Lock calls do not block in this simulation: the process polls for the lock, and performs all of a
-// transaction at once.
+// Lock calls do not block in this simulation. So the process polls for the lock, and performs a
+// whole transaction at once.
 void Network::run_writer(Client& client) {
   while (!is_stopping_ && !client.is_finished) {
     try {
@@ -53,7 +53,7 @@ void Network::write_directly(Client& client) {
 
 bool Network::can_hub_write() const { return hub().core && hub().journal->can_push(); }
 
-// Changes in the file of the hub must be served within a time limit.
+// Checks that the hub serves changes in its file within a time limit.
 void Network::check_hub_lag() {
   const Duration limit = late_percent_ == 0 ? 2 * second : 60 * second;
   const bool may_lag = !can_hub_write() || served_.size() >= written_ || hub().is_working() ||

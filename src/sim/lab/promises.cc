@@ -53,8 +53,8 @@ std::string In_Force::text() const {
 
 // ---- Promises -----------------------------------------------------------------------------------
 
-// Properties of a level: whether a header may report it as a hard checkpoint, and whether it
-// survives a power cut once it is acknowledged.
+// is_hard_level: true if a header may report the checkpoint as hard. survives_power_cut: true if an
+// acknowledged checkpoint survives a power cut.
 static bool is_hard_level(Checkpoint_Level level) { return level != Checkpoint_Level::soft; }
 static bool survives_power_cut(Checkpoint_Level level) { return level == Checkpoint_Level::hard; }
 
@@ -95,7 +95,8 @@ void Promises::end_epoch(std::size_t io, Offset found, std::string_view content,
     epoch.promises.back().is_own = false;
   }
   if (epochs_.size() == 2 && is_found_) {
-    // Checkpoints acknowledged before the crash are hard; all others were only possible.
+    // Hard checkpoints that were acknowledged before the crash are certain; all others were only
+    // possible.
     for (const Allowed& a : before_.allowed) {
       if (a.position > found) continue;
       const bool is_given = a.is_hard && a.position <= before_.min_hard;
@@ -138,7 +139,7 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
   for (const Promise& p : epoch.promises) {
     if (p.asked > io) continue;
     const bool is_hard = is_hard_level(p.level);
-    // A sealed checkpoint has no classic words: later words may overwrite the classic hard
+    // A sealed checkpoint has no classic words, so later words may overwrite the last classic hard
     // checkpoint.
     if (is_hard && !p.is_classic) min_classic = journal_start;
     in_force.allowed.push_back({p.position, is_hard, &epoch.file, p.is_unproven});
@@ -149,7 +150,7 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
       if (p.is_classic) min_classic = std::max(min_classic, p.position);
     }
   }
-  // While an epoch is beginning, the state before it may be found, too: the lower bounds apply.
+  // While an epoch is beginning, the state before it may be found, too. So the lower bounds apply.
   const bool is_first = in_force.min_hard < 0;
   const auto combine = [&](Offset& a, Offset b) { a = is_first ? b : std::min(a, b); };
   combine(in_force.least, std::max(least, min_hard));
@@ -157,8 +158,7 @@ void Promises::add(In_Force& in_force, const Epoch& epoch, std::size_t io, Crash
   combine(in_force.min_classic, min_classic);
 }
 
-// Returns true if the epoch alone is in force. An adopted tail counts only once a checkpoint covers
-// it.
+// True if only this epoch is in force. An adopted tail counts only when a checkpoint covers it.
 bool Promises::is_in_force(const Epoch& epoch, std::size_t io) const {
   if (epoch.end > io) return false;
   return !epoch.is_adopted ||
@@ -184,7 +184,7 @@ In_Force Promises::in_force(std::size_t io, Crash crash) const {
       add(result, epochs_[i], io, crash);
     }
   }
-  // Before the first hard checkpoint, integrity entries confirm nothing.
+  // Before the first hard checkpoint, integrity entries prove nothing.
   if (crash == Crash::power && !(has_integrity_ && result.min_hard > journal_start))
     result.is_exact = false;
   // A power cut may undo a truncation that was not synced.

@@ -28,7 +28,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// First seed of random tests; the environment variable JOEDB_TEST_SEED=N selects other cases.
+// Returns the first seed of random tests: 1, or N if the environment has JOEDB_TEST_SEED=N.
 inline std::uint64_t first_seed() {
   const char* const seed = std::getenv("JOEDB_TEST_SEED");
   return seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1;

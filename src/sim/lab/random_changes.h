@@ -12,9 +12,9 @@
 
 namespace joedb::testing {
 
-// Makes random changes of a database: tables and fields, rows, vectors, values, and entries that do
-// not affect tables. The same random numbers make the same changes of the same database. Table 1
-// has the fields "i" (int32) and "s" (string), which are never dropped, for indexes.
+// Makes random changes to a database: tables and fields, rows, vectors, values, and entries that do
+// not affect tables. The changes depend only on the random numbers and the database. Table 1 has
+// the fields "i" (int32) and "s" (string), which are never dropped, for indexes.
 class Random_Changes {
  public:
   explicit Random_Changes(Random& random) : random_(random) {}
@@ -29,7 +29,7 @@ class Random_Changes {
     return all;
   }
 
-  // Makes one change. A change that is invalid, or violates a unique index, is dropped.
+  // Makes one change. Does nothing if the change is invalid, or violates a unique index.
   void change(Writable_Database& db) {
     texts_.clear();
     try {

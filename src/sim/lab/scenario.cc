@@ -19,7 +19,8 @@ namespace joedb::testing {
 
 namespace {
 
-// Returns the decoder context, to which short forms refer, after these bytes of a file.
+// Returns the decoder context after the last entry of `file`, to which short forms of later entries
+// refer.
 Context context_behind(std::string_view file) {
   return decode_entries(file.substr(header_size), Ignore_Entries(), journal_start);
 }
@@ -37,7 +38,7 @@ Offset default_checkpoint(std::string_view content) {
   }
 }
 
-// True if a writer makes a new journal of a file with this content.
+// True if a writer treats a file with this content as new.
 bool is_blank(std::string_view content) {
   return content.size() < header_size ||
          (content.size() == header_size && content.find_first_not_of('\0') == content.npos);
@@ -63,9 +64,9 @@ class Integrity_Found : public Ignore_Entries {
     if (entry.blob.get_size() == integrity_payload_size)
       has_any_ |= resembles_integrity_payload(content_.substr(static_cast<std::size_t>(at)));
   }
-  // True also if there are only damaged ones.
+  // True even if there are only damaged integrity entries.
   bool has_any() const { return has_any_; }
-  // Offset up to which they cover the bytes.
+  // Offset up to which integrity entries cover the bytes.
   Offset end() const { return end_; }
 
  private:
@@ -84,7 +85,7 @@ class Process {
  public:
   static constexpr bool has_tables = std::is_same_v<Store, Writable_Database>;
 
-  // Passes on the exceptions of opening.
+  // Throws the exceptions of opening.
   Process(Scenario_Disk& disk, Random& random, Recovery recovery,
           Open_Mode mode = Open_Mode::write_existing_or_create_new)
       : disk_(disk), random_(random) {
@@ -111,7 +112,8 @@ class Process {
     for (std::size_t& weight : weights_) weight = random_.below(3) == 0 ? 0 : 1 + random_.below(9);
   }
 
-  // A journal that is closed gets an integrity entry for its last bytes: adds it to the promises.
+  // When a journal is closed, it gets an integrity entry for its last bytes. Adds this entry to the
+  // promises.
   ~Process() {
     const bool is_closed = store_ && !file_->is_killed() && !file_->is_shared() && !has_tail();
     if (is_closed) take_from_journal();
@@ -154,7 +156,7 @@ class Process {
     take_over(Recovery::none);
   }
   void end() { store_->unlock(); }
-  // Reads what others have written, while another process may be in a transaction.
+  // Reads the entries that others have written, even while another process is in a transaction.
   void pull() {
     if (!is_abandoned_) store_->pull();
   }
@@ -167,7 +169,7 @@ class Process {
   void forget_abandoned() {
     if (std::exchange(is_abandoned_, false)) store_->rollback();
   }
-  // Syncs the found checkpoint, which may not be durable. For use outside of a transaction.
+  // Syncs the checkpoint that was found, which may not be durable. Called outside a transaction.
   void sync_found() {
     if (!has_tail() && journal().get_hard_checkpoint() == journal().get_checkpoint())
       store_->hard_checkpoint();
@@ -192,8 +194,8 @@ class Process {
     with_journal([&](auto& j) { j.wait(position); });
     give();
   }
-  // Covers all bytes that were appended before. Call it before changes that only integrity entries
-  // confirm.
+  // Covers all bytes that were appended before. Called before changes that only integrity entries
+  // can prove.
   void enable_integrity() {
     if (proves_soft_checkpoints()) return;
     append_integrity(Integrity::each_checkpoint);
@@ -254,8 +256,8 @@ class Process {
   }
 
   // Checks the invariants after a failed call: memory claims no checkpoint that was not
-  // acknowledged or that the file does not have; reading still works; and with `has_stopped`, every
-  // function that writes throws, and nothing reaches the file.
+  // acknowledged, or that the file does not have; reading still works. With `has_stopped`, every
+  // function that writes must throw, and no bytes may reach the file.
   void expect_careful(bool has_stopped) {
     const Offset checkpoint = journal().get_checkpoint();
     if (!file_->is_shared() && checkpoint > promises().last_given())
@@ -309,15 +311,15 @@ class Process {
     find_covered(expected(), is_replayed);
   }
 
-  // A replay that ignores the header compares no integrity entry with its bytes, not even those of
-  // this process.
+  // If a replay ignores the header, it does not compare integrity entries with the bytes that they
+  // cover, not even the integrity entries of this process.
   void find_covered(std::string_view bytes, bool is_replayed) {
     const Integrity_Found integrity(bytes);
     covered_ = ignores_header_ ? covered_at_checkpoint_ : integrity.end();
     if (ignores_header_ && is_replayed && integrity.has_any()) has_unchecked_entries_ = true;
   }
 
-  // The bytes past the checkpoint must have been truncated, or be zeros.
+  // Checks that the bytes past the checkpoint were truncated, or are zeros.
   void expect_no_tail() const {
     const auto end = static_cast<std::size_t>(journal().get_checkpoint());
     if (disk_.disk.content().find_first_not_of('\0', end) != std::string::npos)
@@ -325,7 +327,7 @@ class Process {
                         " has not been cut off");
   }
 
-  // The content found in the file is its content from now on.
+  // From now on, the expected content is the content that was found in the file.
   void take_over(Recovery recovery) {
     const Offset found = journal().get_checkpoint();
     const std::string& content = disk_.disk.content();
@@ -344,7 +346,7 @@ class Process {
     context_ = context_behind(expected());
   }
 
-  // Calls f with the Writable_Journal, or with the store that forwards to it.
+  // Calls f with the store if it has tables, otherwise with the Writable_Journal.
   template <class F>
   auto with_journal(F f) {
     if constexpr (has_tables)
@@ -623,10 +625,10 @@ class Process {
   Context context_;
   bool has_seals_ = true;
   bool wants_integrity_ = false;
-  bool has_recovered_shared_ = false;  // in a first transaction
-  bool ignores_header_ = false;        // and ignores integrity entries
+  bool has_recovered_shared_ = false;  // true if the first transaction has recovered the file
+  bool ignores_header_ = false;        // integrity entries are ignored, too
   bool has_unchecked_entries_ = false;
-  bool has_written_ = false;        // since it was opened or locked
+  bool has_written_ = false;        // true if it has written since it was opened or locked
   bool is_abandoned_ = false;       // a transaction was abandoned, and not rolled back yet
   Offset covered_ = journal_start;  // end of the bytes covered by integrity entries
   Offset covered_at_checkpoint_ = journal_start;
@@ -728,7 +730,7 @@ Scenario_Disk& Scenario::add_disk(std::string name) {
   return disk;
 }
 
-// Runs several processes, one after the other; each may be killed.
+// Runs several processes, one after the other. Each of them may be killed.
 template <class Store>
 void Scenario::run_processes(Scenario_Disk& disk) {
   const bool has_integrity = random_.below(4) == 0;
@@ -742,7 +744,7 @@ void Scenario::run_processes(Scenario_Disk& disk) {
         process = std::make_unique<Process<Store>>(disk, random_, recovery);
         break;
       } catch (const Exception& error) {
-        // The file has a tail, perhaps with a torn entry; or this is the fault.
+        // Either the file has a tail, perhaps with a torn entry, or this is the simulated fault.
         if (disk.disk.has_failed() && !had_failed && !disk.disk.has_failed_in_unwinding())
           require_clear(error, fault_->fault);
       }
@@ -782,7 +784,7 @@ void Scenario::run_processes(Scenario_Disk& disk) {
   }
 }
 
-// Two processes take turns with one file. A new one replaces a process that was killed.
+// Two processes take turns with one file. If a process is killed, a new process replaces it.
 void Scenario::run_shared() {
   Scenario_Disk& disk = add_disk("disk");
   using Writer = Process<Writable_Database>;
@@ -873,7 +875,7 @@ void Scenario::run_push() {
             journal.append(Comment{text});
             append_encoded(local.promises.file(), context, Comment{text});
           }
-          journal.append(Valid_Data{});  // otherwise the client adds one to some transactions
+          journal.append(Valid_Data{});  // otherwise the client may append one
           append_encoded(local.promises.file(), context, Valid_Data{});
           const Checkpoint_Level level = is_hard ? Checkpoint_Level::hard : Checkpoint_Level::soft;
           const Offset start = journal.get_position();
@@ -934,8 +936,8 @@ void Scenario::run_pack() {
   }
 }
 
-// Checkpoints and rollbacks go through the process. It takes over the entries of other commands
-// when a checkpoint is requested.
+// Checkpoints and rollbacks are requested from the process. When a checkpoint is requested, the
+// process takes over the entries that other commands have written.
 void Scenario::run_script(const std::string& script) {
   Scenario_Disk& disk = add_disk("disk");
   try {

@@ -30,7 +30,7 @@ struct Scenario_Disk {
   Promises promises;
 };
 
-// The operations of a scenario: random ones, or the joedbi commands in `script`.
+// The operations of a scenario: random operations, or the joedbi commands in `script`.
 struct Workload {
   std::uint64_t seed = 1;
   std::string script = {};
@@ -43,7 +43,7 @@ struct Scenario_Fault {
   Sim_Fault fault;
 };
 
-// A workload that has run once, to its end. The same workload makes the same scenario.
+// The result of running a workload once, to its end. The same workload gives the same scenario.
 class Scenario {
  public:
   // Throws Broken_Rule. With a fault, each failure is handled as in a program: the database is
@@ -51,9 +51,9 @@ class Scenario {
   explicit Scenario(const Workload& workload, std::optional<Scenario_Fault> fault = std::nullopt);
 
   const std::deque<Scenario_Disk>& disks() const { return disks_; }
-  // The kind of its processes: "database", "journal", "shared", "push", "pack", "script".
+  // The kind of the processes: "database", "journal", "shared", "push", "pack" or "script".
   std::string_view kind() const { return kind_; }
-  // Size of the pieces that writes are torn into.
+  // Size of the pieces into which writes are torn.
   std::size_t sector_size() const { return sector_size_; }
 
  private:
@@ -76,16 +76,16 @@ class Scenario {
 
 // Result of a process that opens a disk to recover it.
 struct Recovered {
-  bool is_open = false;  // the process was not refused
+  bool is_open = false;  // false if the process was refused
   std::string refusal;
   Offset found = journal_start;
 };
 
-// Runs a process that opens the disk, performs a few random operations, and ends. `has_tables`: it
-// opens a database, not only the journal. Throws Broken_Rule.
+// Runs a process that opens the disk, performs a few random operations, and ends. If `has_tables`,
+// the process opens a database; otherwise, only the journal. Throws Broken_Rule.
 Recovered recover(Scenario_Disk& disk, Recovery recovery, bool has_tables, Random& random);
 
-// Returns the tables that a reader builds from an image, up to `position`, as text. Passes on
+// Returns the tables that a reader builds from an image, up to `position`, as text. Throws the
 // exceptions of the decoder and the database.
 std::string tables_of(std::string_view image, Offset position);
 

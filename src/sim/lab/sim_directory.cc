@@ -139,7 +139,7 @@ std::unique_ptr<Abstract_File> Sim_Directory::open(const std::string& name,
   return std::unique_ptr<Sim_File>(new Sim_File(*this, file, node, title, mode, process));
 }
 
-// A process may be killed, and the power be cut, between the renaming and the sync.
+// Between the renaming and the sync, the process may be killed, or the power may be cut.
 void Sim_Directory::rename(const std::string& from, const std::string& to, Sim_Process& process) {
   process.begin_other_change();
   if (faults_.fails(Calls::names)) fail("renaming", from);

@@ -14,14 +14,14 @@
 
 namespace joedb::testing {
 
-// A simulated file. It outlives processes, which open it as Sim_File.
+// A simulated file. Processes open it as a Sim_File. It outlives the processes.
 //
-// A killed process loses nothing that it has written. After a failed sync, no later sync repairs
-// anything: each pending change is durable or will never be, although processes continue to see it
-// (as on Linux).
+// A killed process loses nothing that it has written. As on Linux, a failed sync cannot be repaired
+// by a later sync: each pending change is either durable or will never be durable, although
+// processes still read it.
 class Sim_Node {
  public:
-  // A file with this content, which is durable. With an empty `content`, the file does not exist.
+  // A file with this durable content. If `content` is empty, the file does not exist.
   explicit Sim_Node(std::string content) : start_(content), state_(start()) {}
 
   const Sim_State& state() const { return state_; }
@@ -42,8 +42,8 @@ class Sim_Node {
   // From now on, syncs succeed without effect.
   void ignore_syncs() { ignores_syncs_ = true; }
 
-  // Identity of the file. Copying bytes into the file keeps its number; a file that is renamed to
-  // its name has another number.
+  // Identity of the file. If bytes are copied into the file, its number does not change; if another
+  // file is renamed to its name, that file has another number.
   const File_Identity& identity() const { return identity_; }
   void set_identity(File_Identity identity) { identity_ = identity; }
 
@@ -91,33 +91,34 @@ class Sim_Node {
 
 // A directory of simulated files, and the order of all operations on them. It outlives processes.
 //
-// Abstract_Directory's functions are those of the programs that share process(); the others take
-// the process that calls them. They throw Io_Error and Sim_Killed.
+// The functions of Abstract_Directory are called by programs that share process(); other functions
+// have the calling process as an argument. They throw Io_Error and Sim_Killed.
 class Sim_Directory : public Abstract_Directory {
  public:
   using Contents = std::map<std::string, std::string>;
 
-  // A file under a name. A file that was renamed has two.
+  // A name of a file. A file that was renamed has two such objects.
   struct File {
     std::string name;
     std::shared_ptr<Sim_Node> node;
-    std::size_t made = 0;                   // time(); 0 if it existed
+    std::size_t made = 0;                   // time() when it was made; 0 if it existed at the start
     std::size_t removed = std::size_t(-1);  // a removal takes effect with the next operation
   };
   static constexpr std::size_t no_file = std::size_t(-1);
 
-  // How the names of files become durable, and which files a fault hits.
+  // Determines how the names of files become durable, and which files a fault hits.
   enum class Kind {
-    // By a sync of the file, as its history shows. Faults hit one file.
+    // A name becomes durable by a sync of the file, according to the history of the file. A fault
+    // hits one file.
     independent,
-    // The files are beside that of a Sim_Disk; their names are the suffixes. The directory is
-    // synced as a whole; a power cut loses any subset of the creations, removals and renamings
-    // since then. (A renaming or removal is durable when it returns, so only one is pending at a
-    // time.) Faults hit all files.
+    // The files are beside the file of a Sim_Disk; their names are suffixes of its name. The
+    // directory is synced as a whole; a power cut loses any subset of the creations, removals and
+    // renamings since then. (A renaming or removal is durable when it returns, so only one is
+    // pending at a time.) A fault hits all files.
     beside
   };
 
-  // Begins with these files, which are durable.
+  // Makes a directory with these files, which are durable.
   explicit Sim_Directory(const Contents& contents, Kind kind = Kind::independent);
 
   // The files as processes see them.
@@ -128,11 +129,12 @@ class Sim_Directory : public Abstract_Directory {
   // The index of the file of each operation.
   const std::vector<std::size_t>& order() const { return order_; }
   Sim_Process& process() { return *process_; }
-  // The states of all files: now; before the first operation.
+  // states() returns the current states of all files, and start() their states before the first
+  // operation.
   std::vector<Sim_State> states() const;
   std::vector<Sim_State> start() const;
 
-  // Of a single file; it may not exist yet.
+  // Sets a fault of a single file, which need not exist yet.
   void set_fault(std::size_t file, Sim_Fault fault);
   void remove_faults();
   bool has_failed() const;
@@ -172,7 +174,7 @@ class Sim_Directory : public Abstract_Directory {
   struct Name_Change {
     std::string removed;
     std::string added;
-    std::size_t file;  // no_file: a removal
+    std::size_t file;  // no_file for a removal
     void apply(Names& names) const;
   };
 
@@ -192,7 +194,7 @@ class Sim_Directory : public Abstract_Directory {
   Names durable_names_;
   std::vector<Name_Change> pending_;
   mutable Sim_Faults faults_;
-  std::optional<std::pair<std::size_t, Sim_Fault>> file_fault_;  // and the index of its file
+  std::optional<std::pair<std::size_t, Sim_Fault>> file_fault_;  // of one file, with its index
 };
 
 }  // namespace joedb::testing

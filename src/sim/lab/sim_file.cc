@@ -105,7 +105,7 @@ Sim_File::Sim_File(Sim_Directory& directory, std::size_t file, std::shared_ptr<S
       node_(*owned_),
       process_(std::move(process)) {
   if (!is_readonly()) set_new_name();
-  // Sim_Directory has counted the opening of a file beside a Sim_Disk, which need not exist.
+  // For a file beside a Sim_Disk, which need not exist, Sim_Directory has already counted the call.
   if (!is_beside() && faults().fails(Calls::opens)) fail("opening");
   if (!is_readonly() && !is_shared()) {
     if (!node_.is_free({this, process_.get(), tail_lock.start, true}))
@@ -156,7 +156,8 @@ void Sim_File::require_tail_lock() const {
     throw std::logic_error("a shared file is changed by a process that has not locked its tail");
 }
 
-// Throws if the process dies or the fault occurs. A failing write leaves its written part.
+// Throws if the process dies or the fault occurs. A write that fails leaves the part that was
+// written in the file.
 void Sim_File::change(Sim_Operation operation) {
   is_beside() ? process_->begin_other_change() : process_->begin_change();
   using Kind = Sim_Operation::Kind;
@@ -191,7 +192,7 @@ void Sim_File::fail(const Sim_Operation& operation) {
   fail("writing", operation.offset);
 }
 
-// Stores checkpoint words one by one, like File.
+// Checkpoint words are stored one by one, as in File.
 void Sim_File::pwrite(const char* data, std::size_t size, Offset offset) {
   process_->begin_call();
   require_room(size, offset);

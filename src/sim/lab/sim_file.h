@@ -13,17 +13,17 @@
 
 namespace joedb::testing {
 
-// A disk with one file, and other files beside it, by the suffixes of their names. It outlives
-// processes, which are Sim_File objects. Unless stated otherwise, members refer to the file itself:
-// changes of files beside it are not part of the history.
+// A disk with one file, and other files beside it, which are identified by the suffixes of their
+// names. Processes are Sim_File objects; the disk outlives them. Unless stated otherwise, members
+// refer only to the file itself: changes of files beside it are not part of its history.
 //
-// To simulate a kill after each operation, run the process once, and inspect the disk `at` each
-// number of operations. The name of a new file becomes durable by a sync of its directory; if that
-// sync fails, the name may or may not be durable.
+// To simulate a kill after each operation, run the process once, and inspect the disk by at(n)
+// after each number of operations. The name of a new file becomes durable by a sync of its
+// directory. If this sync fails, the name may or may not be durable.
 class Sim_Disk : public Sim_Node {
  public:
-  // A file with this content, and files beside it, all of them durable. With an empty `content`,
-  // the file does not exist.
+  // A file with this content, and files beside it, all of them durable. If `content` is empty, the
+  // file does not exist.
   explicit Sim_Disk(std::string content = {}, const Sim_Directory::Contents& beside = {})
       : Sim_Node(std::move(content)), directory_(beside, Sim_Directory::Kind::beside) {}
 
@@ -44,17 +44,18 @@ class Sim_Disk : public Sim_Node {
   Sim_Directory directory_;
 };
 
-// An open file of a process. Several may be open at a time, in one thread: a lock
-// that would block, and so would wait forever, is a std::logic_error. So is a change of a shared
-// file without its tail lock.
+// An open file of a process. Several files may be open at a time, in one thread. So a lock that
+// would block would wait forever, and throws std::logic_error. A change of a shared file without
+// its tail lock throws std::logic_error, too.
 class Sim_File : public Named_File, public Has_Identity {
  public:
   // `disk` must outlive this object.
   explicit Sim_File(Sim_Disk& disk, Open_Mode mode = Open_Mode::write_existing_or_create_new);
   ~Sim_File() override;
 
-  // The process that has this file and files beside it open. It dies when it is about to make a
-  // change, after `changes` further ones (Sim_Process::counts_other_files says of which files).
+  // The process that has this file and files beside it open. After `changes` further changes, it
+  // dies when it is about to make the next change. Sim_Process::counts_other_files determines
+  // whether changes of the other files count.
   void kill_after(std::size_t changes) { process_->changes_left = changes; }
   bool is_killed() const { return process_->is_killed(); }
   Sim_Process& process() { return *process_; }
@@ -62,7 +63,7 @@ class Sim_File : public Named_File, public Has_Identity {
   Offset get_size() const override;
   std::optional<File_Identity> identity() const override { return node_.identity(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override;
-  // True if reads have to wait for the disk: then pread_cached() returns false.
+  // If `is_cold`, reads have to wait for the disk, and pread_cached() returns false.
   void set_cold(bool is_cold) { is_cold_ = is_cold; }
   bool pread_cached(char* data, std::size_t size, Offset offset) const override {
     return !is_cold_ && Abstract_File::pread_cached(data, size, offset);
@@ -82,8 +83,8 @@ class Sim_File : public Named_File, public Has_Identity {
   void datasync_content() override;
   void sync_directory() override;
 
-  // For Mapped. Throws std::logic_error where the system would kill the process. A process may be
-  // killed in the middle of a store, whose bytes have no order.
+  // For Mapped. If the system would kill the process, throws std::logic_error. A process may be
+  // killed in the middle of a store; the bytes of a store are written in no particular order.
   static constexpr Offset map_page = 64;
   bool map(Offset start, Offset end);
   void unmap() { map_start_ = map_end_ = 0; }
@@ -93,7 +94,7 @@ class Sim_File : public Named_File, public Has_Identity {
   friend class Sim_Directory;
   class Beside;
 
-  // `file`: its index in the directory; Sim_Directory::no_file for the file of a Sim_Disk.
+  // `file` is the index in the directory; Sim_Directory::no_file for the file of a Sim_Disk.
   Sim_File(Sim_Directory& directory, std::size_t file, std::shared_ptr<Sim_Node> node,
            const std::string& title, Open_Mode mode, std::shared_ptr<Sim_Process> process);
   bool is_beside() const { return directory_.is_beside() && file_ != Sim_Directory::no_file; }
@@ -110,7 +111,7 @@ class Sim_File : public Named_File, public Has_Identity {
 
   Sim_Directory& directory_;
   const std::size_t file_;
-  const std::shared_ptr<Sim_Node> owned_;  // may outlive its directory
+  const std::shared_ptr<Sim_Node> owned_;  // the node may outlive its directory
   Sim_Node& node_;
   const std::shared_ptr<Sim_Process> process_;
   Offset map_start_ = 0;
@@ -118,7 +119,7 @@ class Sim_File : public Named_File, public Has_Identity {
   bool is_cold_ = false;
 };
 
-// Returns the four checkpoint words of a file as text: "41 41 41 -44".
+// Returns the four checkpoint words of a file as text, for example "41 41 41 -44".
 std::string words_text(std::string_view file);
 
 }  // namespace joedb::testing

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t sector_size = 512;
 constexpr std::size_t header_word_size = 8;
 
-// Valid entries, so that they can be mistaken for entries of the file.
+// These bytes are valid entries, so that they can be mistaken for entries of the file.
 constexpr std::string_view foreign_bytes = "\x0a\x05other";
 
 void apply(std::string& file, const Sim_Operation& operation) {
@@ -151,7 +151,7 @@ void Sim_State::advance(const Sim_History& history) {
   ++applied_;
 }
 
-// A failed sync writes some pages, and marks all of them as clean.
+// A failed sync writes some pages, and marks all pages as clean.
 void Sim_State::fail_sync(const Sim_History& history) {
   Random random(applied_);
   const std::vector<Sim_Unit> all = units(history, sector_size);
@@ -181,7 +181,7 @@ void Sim_State::power_cut(std::span<const Sim_Unit> units, const Sim_Mask& mask,
   std::size_t end = durable_.size();
   for (const Sim_Unit& unit : units)
     end = std::max(end, static_cast<std::size_t>(unit.offset) + unit.bytes.size());
-  // `image` keeps the bytes past the size of the file until the end.
+  // Until the end of this function, `image` keeps the bytes past the size of the file.
   const auto refill = [&](std::size_t from) {
     if (fill == Sim_Fill::zeros) {
       std::fill(image.begin() + static_cast<std::ptrdiff_t>(from), image.end(), '\0');
@@ -220,12 +220,12 @@ std::string Sim_State::power_cut(const Sim_History& history, Sim_Fill fill, Rand
   const std::vector<Sim_Unit> all = units(history, sector_size);
   Sim_Mask mask;
   for (std::size_t i = 0; i < all.size();) {
-    // Units of one change: its size, then its bytes.
+    // [i, end) are the units of one change: the new size, then the bytes.
     std::size_t end = i + 1;
     while (end < all.size() && all[end].kind == Sim_Unit::Kind::bytes &&
            all[end - 1].offset + static_cast<Offset>(all[end - 1].bytes.size()) == all[end].offset)
       ++end;
-    const std::size_t fate = random.below(4);  // lost, whole, torn, or its size only
+    const std::size_t fate = random.below(4);  // lost, whole, torn, or only the size
     for (; i < end; ++i) {
       const bool is_size = all[i].kind == Sim_Unit::Kind::size;
       if (fate == 1 || (fate == 2 && random.flip()) || (fate == 3 && is_size)) mask.add(i);
@@ -250,7 +250,7 @@ bool Sim_Faults::fails(Sim_Fault::Calls calls) {
 std::string written_part(const Sim_Operation& operation, const Sim_Fault& fault) {
   auto written =
       static_cast<std::size_t>(static_cast<double>(operation.bytes.size()) * fault.part_written);
-  // The system never writes a part of a word that is inside one sector.
+  // The system never writes only a part of a word, because a word is inside one sector.
   if (static_cast<std::size_t>(operation.offset) < header_size)
     written = written / header_word_size * header_word_size;
   return operation.bytes.substr(0, written);

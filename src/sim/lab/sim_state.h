@@ -26,9 +26,9 @@ struct Sim_Operation {
   Kind kind;
   Offset offset = 0;  // offset of a write; new size for a truncation
   std::string bytes;
-  bool has_failed = false;  // of a write that reported failure: these bytes were written
+  bool has_failed = false;  // true for a failed write; `bytes` were written
 };
-// For example "write 8@24: -58", "sync".
+// Returns a text such as "write 8@24: -58" or "sync".
 std::string text_of(const Sim_Operation& operation);
 using Sim_History = std::vector<Sim_Operation>;
 
@@ -52,7 +52,7 @@ class Sim_Mask {
   void remove(std::size_t unit) { words_[unit / 64] &= ~(std::uint64_t{1} << (unit % 64)); }
   friend bool operator==(const Sim_Mask&, const Sim_Mask&) = default;
 
-  // Hexadecimal, without leading zeros.
+  // Returns the mask in hexadecimal, without leading zeros.
   std::string text() const;
   // Inverse of text(); nullopt if the text is invalid.
   static std::optional<Sim_Mask> parse(std::string_view text);
@@ -61,8 +61,8 @@ class Sim_Mask {
   std::array<std::uint64_t, max_size / 64> words_{};
 };
 
-// Bytes in a part of a file that has grown but was not written, after a power cut. In a header they
-// are always zeros, because a header of another file would be accepted.
+// After a power cut, determines the bytes in a part of a file that has grown but was not written.
+// In a header, these bytes are always zeros, because a header of another file would be accepted.
 enum class Sim_Fill {
   zeros,
   old_bytes,  // bytes of the file from before a truncation, then bytes of another file
@@ -70,8 +70,8 @@ enum class Sim_Fill {
 };
 inline constexpr std::size_t sim_fill_count = 3;
 
-// State of a file after a part of its history: `content`, which every process sees; the durable
-// content; and the pending changes in between, in order, which a power cut may undo.
+// State of a file after a part of its history: the content that processes read, the durable
+// content, and the pending changes between the two, in order. A power cut may undo pending changes.
 class Sim_State {
  public:
   Sim_State(std::string content, bool has_durable_name)
@@ -80,7 +80,8 @@ class Sim_State {
   const std::string& content() const { return content_; }
   const std::string& durable() const { return durable_; }
   bool is_synced() const { return pending_.empty(); }
-  // False for a new file until its directory is synced: a power cut may remove the whole file.
+  // False for a new file until its directory is synced; until then, a power cut may remove the
+  // whole file.
   bool has_durable_name() const { return has_durable_name_; }
   // True after a failed sync, or after a failed write that has left bytes: a part of the content
   // may never become durable.
@@ -112,14 +113,15 @@ class Sim_State {
 
   std::string content_;
   std::string durable_;
-  std::string old_bytes_;  // earlier bytes on the disk, from offset 0
+  std::string old_bytes_;  // former bytes of the disk, from offset 0
   bool has_durable_name_;
   bool has_failure_ = false;
   std::vector<Pending> pending_;
   std::size_t applied_ = 0;
 };
 
-// A fault of a disk. It hits the call number `number`, counted from 0 among the calls of its kind.
+// A fault of a disk. It makes call number `number` fail, counted from 0 among the calls of this
+// kind.
 struct Sim_Fault {
   // `changes` are writes, truncations and syncs; `names` are calls that rename, remove or list
   // files.
@@ -129,7 +131,7 @@ struct Sim_Fault {
   std::size_t number = 0;
   int code = EIO;
   bool lasts = false;       // all later calls of the kind fail, too
-  double part_written = 0;  // fraction of a failing write that is in the file: 0 nothing, 1 all
+  double part_written = 0;  // fraction of a failing write that is written: 0 … 1
 };
 
 // Thrown by all calls on a file whose process was killed.
@@ -165,18 +167,18 @@ class Sim_Faults {
 // Returns the bytes that a failing write leaves in the file; empty if there are none.
 std::string written_part(const Sim_Operation& operation, const Sim_Fault& fault);
 
-// State that is shared by the files that a process has open. The process dies when it is about to
-// make a change, after `changes_left` further ones: then its locks are free, and all calls throw
-// Sim_Killed.
+// State that is shared by the files that a process has open. After `changes_left` further changes,
+// the process dies when it is about to make the next change. Then its locks are free, and all its
+// calls throw Sim_Killed.
 class Sim_Process {
  public:
   std::size_t changes_left = std::numeric_limits<std::size_t>::max();
-  // `call` is called once, before a change, after `changes_until_call` further changes: it lets
-  // other processes act.
+  // After `changes_until_call` further changes, `call` is called once, before the next change, so
+  // that other processes can act.
   std::size_t changes_until_call = 0;
   std::function<void()> call = {};
 
-  // True if changes of files beside the journal count, too. If false, the process dies only in
+  // If true, changes of files beside the journal count, too. If false, the process dies only in
   // changes of the journal.
   bool counts_other_files = false;
 

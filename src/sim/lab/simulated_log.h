@@ -33,8 +33,8 @@ struct Simulated_Messages {
 
   std::vector<std::string> messages;
   Number first = 1;
-  // Bytes that the first queried machine has instead of a message; empty if it has lost the
-  // message.
+  // For a damaged message: the bytes that the first queried machine has instead; empty if this
+  // machine has lost the message.
   std::map<Number, std::string> damaged;
 };
 
@@ -55,7 +55,7 @@ class Simulated_Log final : public Replicated_Log {
   // answer.
   std::function<bool(std::span<const std::string> messages, Number last)> postpone =
       [](std::span<const std::string>, Number) { return false; };
-  std::function<void(Number last)> appended = [](Number) {};  // after message `last`
+  std::function<void(Number last)> appended = [](Number) {};  // called after an append
   std::size_t message_size = std::size_t{1} << 16;
   std::size_t batch = 1;
   bool is_mirror = false;
@@ -75,7 +75,7 @@ class Simulated_Log final : public Replicated_Log {
   bool append(std::span<const std::string> messages, Number last) override {
     before(Call::append);
     for (const std::string& message : messages)
-      // Every log takes 64 KiB, whatever a test sets to get small pieces.
+      // Every log accepts 64 KiB, even if a test sets a smaller size to get small pieces.
       if (message.size() > std::max(message_size, std::size_t{1} << 16))
         throw Message_Too_Large("too large");
     if (postpone(messages, last)) throw Connection_Lost("no answer");
@@ -99,7 +99,7 @@ class Simulated_Log final : public Replicated_Log {
     before(Call::read);
     if (number < content_.first) throw Missing_Message("it was removed", number);
     if (is_damaged_everywhere) return content_.damaged.at(number);
-    if (++asked_ % 2 == 1) return std::nullopt;  // a machine that has lost it
+    if (++asked_ % 2 == 1) return std::nullopt;  // this machine has lost the message
     return content_.at(number);
   }
   Promise promise() override { return {promised}; }

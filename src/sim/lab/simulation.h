@@ -20,8 +20,8 @@ struct Program {
   std::unique_ptr<Fiber> fiber = nullptr;
   bool is_killed = false;
 
-  // Called by the program: returns control to the simulation. Throws Sim_Killed if it is killed,
-  // before or meanwhile.
+  // Called by the program: returns control to the simulation. Throws Sim_Killed if the program was
+  // killed before or is killed meanwhile.
   void suspend() const {
     if (is_killed) throw Sim_Killed();
     fiber->suspend();
@@ -29,8 +29,8 @@ struct Program {
   }
 };
 
-// A world of programs that run in one thread, with a simulated clock. The seed determines
-// everything that happens.
+// A world of programs that run in one thread, with a simulated clock. The seed determines all
+// events.
 class Simulation : public World, public System {
  public:
   explicit Simulation(const Context& context) : World(context), is_traced_(context.is_traced) {}
@@ -58,8 +58,8 @@ class Simulation : public World, public System {
     if (time.size() < 12) time.insert(0, 12 - time.size(), ' ');
     trace_ += time + " " + text + "\n";
   }
-  // Records that a rule is violated. Does not throw: the caller may be a program that handles
-  // errors.
+  // Records that a rule is violated. Does not throw, because the caller may be a program that
+  // handles exceptions.
   void fail(std::string text) {
     if (has_failed() || is_stopping_) return;
     note("FAILURE: " + text);
@@ -76,7 +76,7 @@ class Simulation : public World, public System {
     program.fiber->resume();
     current_ = nullptr;
   }
-  // For the destructor of the derived class: ends a program whose files are killed.
+  // For the destructor of the derived class: ends a program whose process was killed.
   void stop(Program& program) {
     is_stopping_ = true;
     program.is_killed = true;
@@ -85,7 +85,7 @@ class Simulation : public World, public System {
 
   const bool is_traced_;
   bool is_stopping_ = false;
-  Duration now_{};              // since the start
+  Duration now_{};              // time since the start
   Program* current_ = nullptr;  // the running program
 
  private:

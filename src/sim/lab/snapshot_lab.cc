@@ -31,7 +31,7 @@ struct Opening {
   Deleted_Values deleted_values = Deleted_Values::keep;
   std::vector<Index_Definition> indexes = {};
   Recovery recovery = Recovery::none;
-  Offset end = 0;  // 0: the checkpoint
+  Offset end = 0;  // 0 means the checkpoint
 
   Database make() const {
     Database database(deleted_values);
@@ -65,7 +65,8 @@ Found read(Sim_Disk& disk, const Opening& opening) {
       load(database, journal, opening.end);
     found.text = full_content_text(database);
   } catch (const Unique_Violation&) {
-    // The order of records that are in no index yet is unspecified, so the text excludes indexes.
+    // The text excludes indexes, because the order of records that are not in an index yet is
+    // unspecified.
     found.text = "a key twice\n" + content_text(database);
   } catch (const Exception& error) {
     found.text = "refused";
@@ -75,7 +76,7 @@ Found read(Sim_Disk& disk, const Opening& opening) {
   return found;
 }
 
-// Returns the first line that differs, from both texts.
+// Returns the first line that differs, as it is in both texts.
 std::string difference(std::string_view a, std::string_view b) {
   std::size_t start = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
@@ -93,8 +94,8 @@ class Snapshot_World final : public World {
     program_.deleted_values = random_.flip() ? Deleted_Values::keep : Deleted_Values::reset;
     program_.indexes = Random_Changes::indexes(random_);
     disk_ = std::make_unique<Sim_Disk>();
-    // In half of the schedules, opening verifies no whole snapshots, and compares no whole
-    // journals.
+    // In half of the schedules, opening a database verifies no whole snapshot and compares no whole
+    // journal.
     sees_damage_ = random_.flip();
     if (!sees_damage_) verified_at_opening = compared_at_opening = 0;
     is_long_ = chance(30);
@@ -124,7 +125,7 @@ class Snapshot_World final : public World {
 
   std::string details() const override { return trace_; }
   std::string replay() const override { return "--snapshots " + seed_argument(); }
-  std::string operations() const override { return {}; }  // they are in the details
+  std::string operations() const override { return {}; }  // the operations are in the details
 
  private:
   void note(const std::string& text) { trace_ += text + "\n"; }
@@ -177,8 +178,8 @@ class Snapshot_World final : public World {
     } catch (const Sim_Killed&) {
       note_kill();
     } catch (const Corruption_Error& error) {
-      // A journal without a hard checkpoint may be refused; check() finds refusals caused by a
-      // snapshot.
+      // A journal without a hard checkpoint may be refused. check() detects if a snapshot is the
+      // cause.
       note("  it is refused: " + std::string(error.what()));
     } catch (const Exception& error) {
       if (file.is_killed()) return note_kill();  // Sim_Killed was caught on the way
@@ -225,7 +226,7 @@ class Snapshot_World final : public World {
       require_durable();
   }
 
-  // Makes the journal longer than its samples: more than 8 times 4 KiB.
+  // Makes the journal longer than its samples, which are 8 times 4 KiB.
   void lengthen(Writable_Database& db) {
     Random_Changes changes(random_);
     for (int i = 0; i < 8; ++i) {
@@ -250,7 +251,7 @@ class Snapshot_World final : public World {
       case 9:
         return keep_present(db, file);
       case 10:
-        // Another process refreshes the snapshot, and the writer continues meanwhile.
+        // Another process writes a new snapshot, and meanwhile this writer continues.
         return refresh(random_, [&] {
           for (std::size_t acts = 1 + random_.below(4); acts > 0; --acts) act(db, file, false);
         });
@@ -265,7 +266,7 @@ class Snapshot_World final : public World {
     if (!is_nested_) backups_.push_back(disk_->durable());
   }
 
-  // Another process may try to write a snapshot while this one does.
+  // While this process writes a snapshot, another process may try to write one.
   void interrupt(Sim_File& file) {
     if (is_nested_ || !chance(30)) return;
     file.process().changes_until_call = random_.below(10);
@@ -307,7 +308,7 @@ class Snapshot_World final : public World {
     note_snapshot(hard);
   }
 
-  // Writes a snapshot that is kept beside newer ones.
+  // Writes a kept snapshot, which newer snapshots do not replace.
   void keep_present(Writable_Database& db, Sim_File& file) {
     db.hard_checkpoint();
     try {
@@ -328,7 +329,7 @@ class Snapshot_World final : public World {
     refresh(random, meanwhile, program_, false);
   }
   void refresh_by_other() {
-    // The program may be unable to use the snapshot of another opening.
+    // The program may be unable to use a snapshot that was written with other options.
     const Opening other = any_opening();
     sure_position_ = 0;
     refresh(random_, {}, other, false);
@@ -413,10 +414,10 @@ class Snapshot_World final : public World {
 
   // ---- checks
 
-  // Records that the program has written a snapshot up to `position`: it is the newest, and
-  // durable. A reader cannot know whether a hard checkpoint that it finds is on the disk. So after
-  // a power cut, its snapshot may be of a state that was lost, and only the samples of the journal
-  // can tell.
+  // Records that the program has written a snapshot up to `position`, which is now the newest
+  // snapshot, and durable. A reader cannot know whether a hard checkpoint that it finds is on the
+  // disk. So after a power cut, the snapshot of a reader may have a state that was lost; only the
+  // samples of the journal show this.
   void note_snapshot(Offset position, bool is_of_writer = true) {
     ++counts_.written;
     note("  a snapshot at " + std::to_string(position));
@@ -427,8 +428,8 @@ class Snapshot_World final : public World {
     if (is_of_writer && !may_be_lost) require_durable();
   }
 
-  // Checks that a power cut that loses every pending change leaves the journal of the newest
-  // snapshot.
+  // Checks that after a power cut that loses every pending change, the journal still has the
+  // content of the newest snapshot.
   void require_durable() {
     const auto files = disk_->directory().durable_contents();
     const auto found = files.find(newest_name);
@@ -463,8 +464,8 @@ class Snapshot_World final : public World {
     return opening;
   }
 
-  // Opening does not detect all damage of a large snapshot: the content is unspecified then. But a
-  // snapshot with correct hashes must be correct, whatever it was derived from.
+  // Opening does not detect all damage of a large snapshot; the content is unspecified then. But a
+  // snapshot with correct hashes must be correct, even if it was derived from a damaged snapshot.
   void check() {
     if (disk_->content().empty()) return;
     if (!sees_damage_) remove_unsound();
@@ -522,7 +523,7 @@ class Snapshot_World final : public World {
     return text + "words " + words_text(disk_->content());
   }
 
-  // A file beside the journal that cannot be read must not cause an error either.
+  // Checks that a file beside the journal that cannot be read does not cause an error.
   void check_with_fault() {
     constexpr Calls kinds[] = {Calls::reads, Calls::opens, Calls::sizes, Calls::names};
     const Calls calls = kinds[random_.below(std::size(kinds))];
@@ -534,7 +535,7 @@ class Snapshot_World final : public World {
     sure_position_ = sure;
   }
 
-  // Makes the same changes with and without the snapshot, and compares.
+  // Makes the same changes with and without the snapshot, and compares the results.
   void check_continuation(const Opening& opening) {
     ++counts_.continued;
     Sim_Disk with(disk_->content(), disk_->beside()), without(disk_->content());
@@ -574,8 +575,8 @@ class Snapshot_World final : public World {
     if (sure_position_ > journal_start && disk_->content().empty()) fail("the journal is lost");
   }
 
-  // Replaces the journal by another file, which is copied into it, or renamed to its name
-  // (`is_moved`).
+  // Replaces the journal by another file, which is renamed to the name of the journal (`is_moved`)
+  // or copied into the journal.
   void replace_journal(std::string content, bool is_moved) {
     const File_Identity before = disk_->identity();
     disk_ = std::make_unique<Sim_Disk>(std::move(content), disk_->beside());
@@ -601,9 +602,9 @@ class Snapshot_World final : public World {
     }
   }
 
-  // Replaces the journal by one of the same length, with the same samples, and another letter in a
-  // text. If journals are not compared as a whole, opening detects another file, not other bytes in
-  // the same file.
+  // Replaces the journal by a journal that has the same length and the same samples, but another
+  // letter in a text. If journals are not compared as a whole, opening can detect only that the
+  // file is another file, but not that the bytes of the same file have changed.
   void replace_by_twin(const std::string& snapshot) {
     if (!is_whole(snapshot)) return;
     const Offset position = open_file(snapshot)->place().position;
@@ -684,9 +685,9 @@ class Snapshot_World final : public World {
     }
   }
 
-  // Writes further snapshots, from the damaged one or from the journal. Changes no records: with
-  // damaged tables, such changes would append entries that do not match the journal. Does not print
-  // the tables: a damaged list of records may be endless.
+  // Writes further snapshots, from the damaged snapshot or from the journal. Changes no records,
+  // because with damaged tables such changes would append entries that do not match the journal.
+  // Does not print the tables, because a damaged list of records may be endless.
   void derive() {
     for (std::size_t n = 1 + random_.below(3); n > 0; --n) {
       switch (random_.below(4)) {
@@ -719,15 +720,15 @@ class Snapshot_World final : public World {
     }
   }
 
-  // Opening detects this damage, so the snapshot must not be used.
+  // Puts a snapshot with damage that opening detects: the snapshot must not be used.
   void put_damaged(const std::string& content) {
     sure_position_ = 0;
     disk_->directory().put(newest_name, content);
     if (is_whole(content)) fail("the damage of a snapshot is not seen");
   }
 
-  // Returns a journal that begins with `start`, and has other entries up to at least `size` bytes;
-  // exactly `size` if possible.
+  // Returns a journal that begins with `start`, followed by other entries, with at least `size`
+  // bytes; exactly `size` bytes if possible.
   std::string grown(const std::string& start, std::size_t size) {
     Sim_Disk disk(start);
     Random_Changes changes(random_);
@@ -760,11 +761,11 @@ class Snapshot_World final : public World {
   std::vector<std::string> backups_;
   const Offset usually_verified_ = verified_at_opening;
   const Offset usually_compared_ = compared_at_opening;
-  bool sees_damage_;  // opening verifies snapshots and compares journals of this size
-  bool is_long_;      // journals are longer than their samples
+  bool sees_damage_;  // true if opening verifies whole snapshots and compares whole journals
+  bool is_long_;      // true if journals are longer than their samples
   bool is_nested_ = false;
   bool is_durable_ = false;   // the journal durably has the content of the newest snapshot
-  Offset sure_position_ = 0;  // the newest snapshot exists, fits the program, and reaches here
+  Offset sure_position_ = 0;  // the newest snapshot fits the program, and has this position
 };
 
 }  // namespace

@@ -27,19 +27,20 @@ using Image = Sim_Directory::Contents;
 
 // ---- promises -----------------------------------------------------------------------------------
 
-// Requests to a log, and acknowledgements, by time: the number of operations so far.
+// Requests to a log and their acknowledgements, by time. The time is the number of operations so
+// far.
 class Promises_Of_Log {
  public:
   enum Mark {
-    appended,         // entries up to this one were passed to the log
+    appended,         // the entry and all earlier entries were passed to the log
     flushed,          // acknowledged: a killed process does not lose them
     durable,          // acknowledged: a power cut does not lose them
-    rotation_asked,   // entries before this one are no longer needed
-    rotation_done,    // … and no reader shows them after a kill
-    rotation_durable  // … or after a power cut
+    rotation_asked,   // the entries before this entry are no longer needed
+    rotation_done,    // after a kill, no reader returns the entries before this entry
+    rotation_durable  // after a power cut, no reader returns the entries before this entry
   };
 
-  // A log that begins with these entries, all of them durable.
+  // For a log that begins with these entries, all of them durable.
   Promises_Of_Log(std::uint64_t first, std::vector<std::string> entries)
       : first_(first), entries_(std::move(entries)) {
     const std::uint64_t last = first + entries_.size() - 1;
@@ -47,7 +48,7 @@ class Promises_Of_Log {
     for (const Mark mark : {rotation_asked, rotation_done, rotation_durable}) note(mark, first, 0);
   }
 
-  // Returns the promises for a process that continues after entry `last`: later entries are lost.
+  // Returns the promises for a process that continues after entry `last`; later entries are lost.
   Promises_Of_Log after_crash(std::uint64_t last) const {
     Promises_Of_Log next = *this;
     next.entries_.resize(std::min(entries_.size(), last + 1 - first_));
@@ -77,11 +78,11 @@ class Promises_Of_Log {
   std::array<std::vector<std::pair<std::size_t, std::uint64_t>>, 6> marks_;
 };
 
-// The entries that a reader shows.
+// The entries that a reader returns.
 struct Shown {
   std::uint64_t first = 1;  // sequence of the first entry
   std::vector<std::string> entries;
-  std::string refusal;  // error, if there is no reader
+  std::string refusal;  // error, if the log could not be read
   std::uint64_t last() const { return first + entries.size() - 1; }
 };
 
@@ -95,9 +96,9 @@ struct Setup {
   wal::Segment_Options segments;
   std::size_t copies = 3;
   std::size_t needed = 2;
-  std::uint64_t slowness = 0;  // seed for the times when copies are slow; 0: never
+  std::uint64_t slowness = 0;  // seed for the times when copies are slow; 0 means never
   std::size_t sector = 512;
-  bool is_concurrent = false;  // segments only: several programs at once
+  bool is_concurrent = false;  // only for segments: several programs at the same time
 };
 
 constexpr const char* kind_names[] = {"file", "async", "copies", "segments"};
@@ -147,7 +148,7 @@ std::string text_of(const Setup& setup) {
   return text;
 }
 
-// Returns a random entry. Many have the same size, or the same bytes.
+// Returns a random entry. Many entries have the same size or the same bytes.
 std::string choose_entry(Random& random, std::size_t least) {
   constexpr std::size_t sizes[] = {0, 1, 8, 8, 8, 40, 40, 100, 600, 2000};
   std::size_t size = sizes[random.below(10)];
@@ -158,7 +159,8 @@ std::string choose_entry(Random& random, std::size_t least) {
   return entry;
 }
 
-// Each copy alternates between slow and fast, for some operations each.
+// Returns a function that makes each copy slow for some operations, then fast for some operations,
+// and so on.
 std::function<bool(std::size_t)> choose_slow_copies(std::uint64_t seed) {
   return [random = Random(seed), slow = std::uint64_t{0}](std::size_t copy) mutable {
     if (random.below(6) == 0) slow ^= std::uint64_t{1} << copy;
@@ -188,8 +190,8 @@ std::unique_ptr<Abstract_File> open_copies(Sim_Directory& directory, const Setup
   return std::make_unique<wal::Copies>(std::move(files), mode, std::move(options));
 }
 
-// Opens a log that is one file for its users. `missing` is a bit set of the copies that cannot be
-// opened.
+// Opens a log that is a single file or several copies. `missing` is a bit set of the copies that
+// cannot be opened.
 std::unique_ptr<Abstract_File> open_log(Sim_Directory& directory, const Setup& setup,
                                         Open_Mode mode, std::uint64_t missing = 0) {
   return setup.kind == Kind::copies ? open_copies(directory, setup, mode, missing)
@@ -216,7 +218,7 @@ Shown read(const Image& image, const Setup& setup, std::uint64_t missing = 0) {
       wal::Segmented_Reader reader(directory);
       read_all(reader, shown);
     } else if (setup.kind == Kind::copies || !image.empty()) {
-      // A new log of copies exists only when all its files exist.
+      // A new log of several copies exists only if all its files exist.
       const auto file = open_log(directory, setup, Open_Mode::read_existing, missing);
       wal::Reader reader(*file);
       read_all(reader, shown);
@@ -239,7 +241,7 @@ class Log_Scenario {
         random_(random),
         missing_(missing) {}
 
-  // Passes on the exceptions of the log. Throws std::runtime_error if a rule is violated.
+  // Throws the exceptions of the log. Throws std::runtime_error if a rule is violated.
   void run(std::size_t steps) {
     switch (setup_.kind) {
       case Kind::file:
@@ -263,7 +265,7 @@ class Log_Scenario {
     }
   }
 
-  // The same with an open log.
+  // The same, but the log is open already.
   template <class Log>
   void run(Log& log, std::size_t steps) {
     if (log.position().sequence != promises_.last() + 1)
@@ -416,11 +418,12 @@ class Log_Scenario {
 
 // ---- several programs at once -------------------------------------------------------------------
 
-// Programs that write and read a log of segments at the same time, in one thread. Each is suspended
-// before each of its calls, then any of them is resumed. Some are killed and restarted.
+// Programs that write and read a log of segments at the same time, in one thread. Each program is
+// suspended before each of its calls; then any program is resumed. Some programs are killed and
+// restarted.
 class Concurrent_Run {
  public:
-  // `is_whole`: no power cut has torn the log. Otherwise, readers may find damage.
+  // `is_whole` says that no power cut has torn the log. Otherwise, readers may find damage.
   Concurrent_Run(Sim_Directory& directory, const Setup& setup, Promises_Of_Log& promises,
                  Random& random, bool is_whole)
       : directory_(directory),
@@ -439,8 +442,8 @@ class Concurrent_Run {
   Concurrent_Run(const Concurrent_Run&) = delete;
   Concurrent_Run& operator=(const Concurrent_Run&) = delete;
 
-  // Passes on the exceptions of the programs. Throws std::runtime_error if a rule is violated.
-  // `look` is called between their calls.
+  // Throws the exceptions of the programs. Throws std::runtime_error if a rule is violated. `look`
+  // is called between their calls.
   void run(const std::function<void()>& look) {
     writing_ = 2 + random_.below(2);
     const std::size_t count = writing_ + 1 + random_.below(2);
@@ -451,7 +454,8 @@ class Concurrent_Run {
         is_writer ? write_repeatedly(program) : read_repeatedly(program);
       });
     }
-    // Usually resumes the same program, so that others are suspended while many operations happen.
+    // Usually the same program is resumed, so that other programs are suspended during many
+    // operations.
     std::size_t favourite = 0;
     std::size_t kills = random_.below(4);
     while (std::any_of(programs_.begin(), programs_.end(), is_running)) {
@@ -475,7 +479,7 @@ class Concurrent_Run {
     running_ = &program;
     program.fiber->resume();
   }
-  // Resumes the program until it has noticed the kill; no other program runs meanwhile.
+  // Resumes the program until it has noticed that it was killed. No other program runs meanwhile.
   void kill(Program& program) {
     program.is_killed = true;
     resume(program);
@@ -531,11 +535,11 @@ class Concurrent_Run {
     if (!self.is_killed) promises_.note(P::flushed, promises_.last(), directory_.time());
   }
 
-  // Reads for some time; or, once no program writes any more, to the end.
+  // Reads for some time. If no program writes any more, reads to the end.
   void read() {
     wal::Segmented_Reader reader(directory_);
-    std::uint64_t next = 0;   // next sequence; 0: any that is not released
-    bool has_seeked = false;  // has sought the first entry after all writers ended
+    std::uint64_t next = 0;   // next sequence; 0 if any sequence that is not released is possible
+    bool has_seeked = false;  // true if it has sought the first entry after all writers have ended
     for (std::size_t looks = 1 + random_.below(20);; --looks) {
       const bool is_last = writing_ == 0;
       while (const auto entry = reader.next()) {
@@ -601,7 +605,7 @@ class Concurrent_Run {
   std::vector<std::unique_ptr<Program>> programs_;
   Program* running_ = nullptr;
   std::size_t writing_ = 0;  // number of writers that have not ended
-  std::uint64_t shown_ = 0;  // the last entry that a reader has shown
+  std::uint64_t shown_ = 0;  // the last entry that a reader has returned
   bool is_over_ = false;
   std::exception_ptr error_;
 };
@@ -649,8 +653,8 @@ class Wal_World final : public World {
     }
   }
 
-  // Runs several programs at a time. The promises depend on which one continues, so crashes are
-  // tried immediately.
+  // Runs several programs at the same time. The promises depend on which program continues, so
+  // crashes are tried immediately.
   void run_concurrently(std::uint64_t seed) {
     effort_ = {.all_subsets_up_to = 4, .random_subsets = 100, .depth = 2};
     Random random(seed);
@@ -680,7 +684,7 @@ class Wal_World final : public World {
 
   // ---- crashes ----------------------------------------------------------------------------------
 
-  // Takes the states of all files from time - 1 to `time`.
+  // Advances the states of all files from time - 1 to `time`.
   static void advance(std::vector<Sim_State>& states, const Sim_Directory& directory,
                       std::size_t time) {
     const std::size_t file = directory.order()[time - 1];
@@ -721,10 +725,10 @@ class Wal_World final : public World {
       units.push_back(states[i].units(directory.files()[i].node->history(), setup_.sector));
       count += units.back().size();
     }
-    // CWal's format cannot tell pieces of entries, or zeros, from entries.
+    // In the format of CWal, pieces of entries, or zeros, cannot be distinguished from entries.
     const bool is_whole = setup_.options.format == Format::cwal;
     const bool is_all = !is_whole && count <= effort_.all_subsets_up_to && states.size() == 1;
-    // Crashes at many moments find more errors than many crashes at one moment.
+    // Few crashes at each of many moments find more errors than many crashes at one moment.
     const std::size_t images =
         is_all ? std::size_t{1} << count : (is_whole ? 0 : effort_.random_subsets / 20) + 2;
     for (std::size_t n = 0; n < images; ++n) {
@@ -739,7 +743,7 @@ class Wal_World final : public World {
         if (!is_all)
           for (std::size_t unit = 0; unit < units[i].size(); ++unit)
             if (random_.below(8) < share) mask.add(unit);
-        // In a log that was just created, unwritten bytes are zeros on the disk.
+        // In a log that was just created, the unwritten bytes on the disk are zeros.
         const bool may_fill = states[i].durable().size() >= 8 && !is_whole;
         const auto fill = static_cast<Sim_Fill>(may_fill ? random_.below(sim_fill_count) : 0);
         states[i].power_cut(units[i], mask, fill, image[file.name]);
@@ -759,7 +763,7 @@ class Wal_World final : public World {
     return hash_of_bytes(all.data(), all.size());
   }
 
-  // Returns the entries that a reader shows, after checking them against the promises.
+  // Returns the entries that a reader returns, after checking them against the promises.
   Shown judge(const Image& image, const Promises_Of_Log& promises, std::size_t time, bool is_power,
               std::uint64_t missing = 0) {
     using P = Promises_Of_Log;
@@ -801,8 +805,8 @@ class Wal_World final : public World {
     return shown;
   }
 
-  // In CWal's format, sequences are counted from the start of the file: tries each possible last
-  // rotation.
+  // In the format of CWal, sequences are counted from the start of the file. So each possible last
+  // rotation is tried.
   Shown judge_cwal(const Shown& shown, const Promises_Of_Log& promises, std::uint64_t least,
                    std::uint64_t asked, std::uint64_t appended) const {
     for (std::uint64_t first = 1; first <= appended + 1; ++first) {
@@ -829,13 +833,14 @@ class Wal_World final : public World {
     hash.high ^= promises.at(Promises_Of_Log::rotation_asked, time) * 31 + (is_power ? 1 : 2);
     if (!states_.insert(hash)) return;
     const Shown shown = judge(image, promises, time, is_power);
-    // Entries found by a recovery may be in only one copy until it is repaired.
+    // An entry that a recovery has found may be in only one copy until the other copies are
+    // repaired.
     if (setup_.kind == Kind::copies && depth == 1) check_copies(image, promises, time, is_power);
     recover(image, shown, promises, time, is_power, depth);
   }
 
-  // Checks what a reader shows if a random set of copies cannot be opened. Skips the check if so
-  // many copies are unopened, absent or empty that durable entries may be lost.
+  // Checks the entries that a reader returns if a random set of copies cannot be opened. Skips the
+  // check if durable entries may be lost, because too many copies are unopened, absent or empty.
   void check_copies(const Image& image, const Promises_Of_Log& promises, std::size_t time,
                     bool is_power) {
     const std::uint64_t missing = 1 + random_.below((std::size_t{1} << setup_.copies) - 1);
@@ -848,13 +853,13 @@ class Wal_World final : public World {
     judge(image, promises, time, is_power, missing);
   }
 
-  // A writer opens the image, and continues.
+  // A writer opens the image, and continues to write.
   void recover(const Image& image, const Shown& before, const Promises_Of_Log& promises,
                std::size_t time, bool is_power, int depth) {
     ++counts_.recoveries;
     Sim_Directory directory(image);
     Promises_Of_Log next(before.first, before.entries);
-    if (setup_.kind == Kind::segments)  // released entries stay released, even if they are shown
+    if (setup_.kind == Kind::segments)  // released entries stay so, even if a reader returns them
       next.note(Promises_Of_Log::rotation_asked, promises.at(Promises_Of_Log::rotation_asked, time),
                 0);
     Random random(seed_ ^ counts_.recoveries);
@@ -863,8 +868,8 @@ class Wal_World final : public World {
       continue_after(directory, next, random, is_power, depth);
       continue_without_copy(directory, next, random);
     } catch (const Exception& error) {
-      // CWal's format cannot tell the effect of a power cut from damage. A log whose creation was
-      // interrupted may be refused if it had no entries.
+      // In the format of CWal, the effect of a power cut cannot be distinguished from damage. A log
+      // whose creation was interrupted may be refused if it had no entries.
       const bool may_refuse = setup_.options.format == Format::cwal || !before.refusal.empty();
       if (!may_refuse)
         throw std::runtime_error(std::string("a program is refused: ") + error.what());
@@ -892,7 +897,8 @@ class Wal_World final : public World {
     });
   }
 
-  // The next process cannot open one copy, if the others may be enough; later the copy is back.
+  // If the other copies may be enough, the next process cannot open one of the copies. Later, this
+  // copy can be opened again.
   void continue_without_copy(Sim_Directory& directory, Promises_Of_Log& promises,
                              Random& random) const {
     if (setup_.kind != Kind::copies || setup_.needed != 2) return;
@@ -904,7 +910,8 @@ class Wal_World final : public World {
 
   // ---- damage -----------------------------------------------------------------------------------
 
-  // Removes and damages each segment in turn: no reader or writer may continue past the gap.
+  // Removes each segment in turn, and damages each in turn. No reader or writer may continue past
+  // the gap.
   void damage_segments(const Sim_Directory& whole, const Promises_Of_Log& promises) {
     Random random(seed_ + 1);
     const Image image = whole.contents();
@@ -915,7 +922,7 @@ class Wal_World final : public World {
       damaged.erase(name);
       where_ = name + " was removed";
       if (name != newest)
-        check_gap(damaged, before, promises, false);  // the loss of the newest is undetectable
+        check_gap(damaged, before, promises, false);  // a missing newest segment is not detected
       if (content.size() <= wal::log_start) continue;
       damaged[name] = content;
       damaged[name][wal::log_start + random.below(content.size() - wal::log_start)] ^= 1;
@@ -951,7 +958,7 @@ class Wal_World final : public World {
 
   // ---- errors -----------------------------------------------------------------------------------
 
-  // Runs the workload again for each call and each kind of fault: the call fails once, or
+  // Runs the workload again for each call and each kind of fault. The call fails once or
   // permanently.
   void fail_calls(const Sim_Directory& whole, std::uint64_t seed) {
     constexpr int codes[] = {EIO, ENOSPC, EDQUOT, EROFS};
@@ -999,8 +1006,8 @@ class Wal_World final : public World {
     fault_.clear();
   }
 
-  // The next process opens the log while the page cache still has the bytes that were not written,
-  // and takes them for written. Then the power fails.
+  // The next process opens the log while the page cache still has bytes that are not on the disk,
+  // as if they had been written. Then the power fails.
   void continue_without_reboot(Sim_Directory& directory, const Promises_Of_Log& promises,
                                std::vector<Sim_State> states) {
     const Shown shown = read(directory.contents(), setup_);
@@ -1021,8 +1028,8 @@ class Wal_World final : public World {
 
   // ---- damage -----------------------------------------------------------------------------------
 
-  // Changes a byte of an entry. The next writer refuses the log, or continues: then all other
-  // entries are in the log, or in the file where it has saved them.
+  // Changes a byte of an entry. The next writer must refuse the log, or continue; then all other
+  // entries must be in the log, or in the file in which the writer has saved them.
   void damage_entries(const Sim_Directory& directory, const Promises_Of_Log& promises) {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
     const Image closed = directory.contents();
@@ -1073,8 +1080,8 @@ class Wal_World final : public World {
 
   // ---- a full disk ------------------------------------------------------------------------------
 
-  // Operations that need no new block succeed: opening the log, appending in its blocks, and
-  // rotating it.
+  // Checks that operations that need no new block succeed: opening the log, appending in its
+  // blocks, and rotating it.
   void fill_disk(std::uint64_t seed) {
     if (setup_.options.format == Format::cwal || setup_.kind == Kind::segments) return;
     ++counts_.faults;

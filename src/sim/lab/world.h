@@ -11,7 +11,7 @@
 #include "sim/lab/distinct_states.h"
 #include "sim/lab/random.h"
 
-// A world is a simulated environment of one laboratory. The explorer (crash_lab.cc) makes one World
+// A world is the simulated environment of a laboratory. The explorer (crash_lab.cc) makes a World
 // object for each seed, and runs it.
 
 namespace joedb::testing {
@@ -37,18 +37,18 @@ class World {
   World& operator=(const World&) = delete;
 
   // Explores the seed. Throws std::exception if a rule is violated. The same seed gives the same
-  // result, except with an asynchronous writer of a write-ahead log.
+  // result, unless the workload uses an asynchronous writer of a write-ahead log.
   virtual void run() = 0;
 
   const Lab_Counts& counts() const { return counts_; }  // without `seeds` and `states`
   const State_Set& states() const { return states_; }   // distinct states that were checked
 
   // For the report of a failure, after run() has thrown.
-  virtual std::string kind() const { return {}; }     // "log: file"; empty if there is only one
+  virtual std::string kind() const { return {}; }  // "log: file"; empty if there is only one kind
   virtual std::string details() const { return {}; }  // lines
   virtual std::string replay() const = 0;             // arguments of joedb crash-lab
-  // True if the error is a mistake of the user: a script that cannot run, or a replay that cannot
-  // be parsed.
+  // True if the error is a mistake of the user, such as a script that cannot run, or a replay that
+  // cannot be parsed.
   virtual bool is_of_user(const std::exception&) const { return false; }
   // The events so far, in order, one per line; may be empty unless `is_traced`.
   const std::string& trace() const { return trace_; }
@@ -67,21 +67,22 @@ class World {
   std::string trace_;
 };
 
-// Databases and journals on a simulated disk, with a crash after every I/O operation and with a
-// failure of every operation. After a crash: every acknowledged hard checkpoint is in the file; the
-// state of the database is exactly one of the states for which a checkpoint was requested; the
-// database can be opened and written to. All this is also true after a crash during the recovery,
-// and after another crash during the next recovery.
+// Databases and journals on a simulated disk, with a crash after every I/O operation, and with a
+// failure of every operation. After a crash, every acknowledged hard checkpoint must be in the
+// file; the state of the database must be one of the states for which a checkpoint was requested;
+// and it must be possible to open the database and write to it. The same must be true after a crash
+// during the recovery, and after another crash during the next recovery.
 std::unique_ptr<World> make_database_world(const World::Context& context);
 
 // Write-ahead logs: single files of both formats, with all kinds of options; an asynchronous
-// writer; copies on three disks; and segments, also with several writers and readers at once.
+// writer; copies on three disks; and segments, also with several writers and readers at the same
+// time.
 //
 // After a crash, a reader finds the entries that were appended, in order and without a gap. These
 // entries begin at the last rotation, or at a later rotation that was requested, and end at or
 // after the last acknowledged entry. A writer can open the log and append more entries, and lost
-// entries do not reappear. Readers that follow a log miss only entries that are reported to them as
-// released. Neither readers nor writers report damage in an undamaged log.
+// entries do not reappear. A reader that follows a log misses an entry only if it is reported to
+// the reader as released. Neither readers nor writers report damage in an undamaged log.
 std::unique_ptr<World> make_wal_world(const World::Context& context);
 
 // A server (share/server/server_core.h) on a simulated disk and its clients, with a simulated
@@ -89,22 +90,22 @@ std::unique_ptr<World> make_wal_world(const World::Context& context);
 // connect; in some, another process writes to the file of the server.
 //
 // Faults: connections are cut after any byte, bytes arrive late, the server is killed or loses
-// power, its disk fails, clients are killed or pause with the lock. Each transaction has a unique
-// number, so the journal of the server shows whether it was committed.
+// power, its disk fails, clients are killed, or pause while they hold the lock. Each transaction
+// has a unique number, so the journal of the server shows whether it was committed.
 std::unique_ptr<World> make_network_world(const World::Context& context);
 
 // Up to four clients, each with a Log_Connection to one simulated replicated log.
 //
 // Faults: answers are lost, before or after the request was executed; messages arrive late, after
 // the client has sent them again; the log does not answer for a while, or gives an outdated answer;
-// messages are damaged on one machine; clients are killed, and pause with the lock for longer than
-// its lease. The log itself never loses an appended message, but its beginning may be archived and
-// removed.
+// messages are damaged on one machine; clients are killed, or pause for longer than the lease while
+// they hold the lock. The log itself never loses an appended message, but its beginning may be
+// archived and removed.
 std::unique_ptr<World> make_replicated_log_world(const World::Context& context);
 
 // Snapshots (table/load.h). Processes change a database on a simulated disk and write snapshots of
-// the database, one process after the other, or one while another one runs. Processes are killed;
-// the power is cut; the disk fails; and other programs change snapshots and journals.
+// the database, one after the other or at the same time. Processes are killed; the power is cut;
+// the disk fails; and other programs change snapshots and journals.
 //
 // After each step, a database that is opened with the snapshots beside the journal equals a
 // database that is opened without them, in every recovery mode, at any position, with or without
