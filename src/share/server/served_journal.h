@@ -63,6 +63,11 @@ class Served_Journal {
   // If the other copy is a file that cannot be written, this throws and can_push() is false, too;
   // the bytes are in the served file, with a checkpoint.
   virtual void push(const Abstract_File& source) = 0;
+  // True after a push was refused whose entries are still in the tables. Call restore() before any
+  // other function then: it removes them, which may take as long as opening the file. It throws
+  // what reading the file throws; begin() tries again.
+  virtual bool must_restore() const { return false; }
+  virtual void restore() {}
 
   // Makes the last checkpoint hard, unless the file is shared. Called when the server ends. Throws
   // the exceptions of the checkpoint.
@@ -100,6 +105,8 @@ class Written_Journal_Of final : private Client_Store<Store>, public Served_Jour
   void begin() override;
   void end() noexcept override;
   void push(const Abstract_File& source) override;
+  bool must_restore() const override;
+  void restore() override { drop_unfinished(); }
   void finish() override;
   // Name of the file in which a tail of the journal was saved; empty if none.
   const std::string& get_saved_tail() const { return store_.get_journal().get_saved_tail(); }
