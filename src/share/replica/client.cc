@@ -228,9 +228,9 @@ void Client::note(bool others_have_written) {
 
 // Returns false if run() was not called, because the local file is not free.
 bool Client::transact(const std::function<void()>& run, Wait wait) {
-  if (!transact_without_lock(run) && !transact_with_lock(run, wait)) return false;
-  local_.notify_observers();
-  return true;
+  const bool is_done = transact_without_lock(run) || transact_with_lock(run, wait);
+  local_.notify_observers();  // also of entries pulled before the file was found busy
+  return is_done;
 }
 
 bool Client::transact_with_lock(const std::function<void()>& run, Wait wait) {
