@@ -3,6 +3,7 @@
 
 usage: waits.py TOOLS_DIR
 """
+import json
 import os
 import signal
 import socket
@@ -247,6 +248,17 @@ class Waits(servers.Servers):
         holder.write('quit\nquit\n')
         self.assertEqual(holder.process.wait(servers.PATIENCE), 0)
         self.insert('Oslo', 'local', '--lock_time', '1', 'city.joedb.sock', city=1)
+
+    def test_what_a_tool_waits_for_is_a_line_of_its_json_log(self):
+        self.serve('city.joedb')
+        holder = self.start('joedb_client', 'memory', 'local', 'city.joedb.sock')
+        holder.write('transaction\ninsert_into city 0\n')
+        holder.read_until('OK: insert_into')
+        waiter = self.start('joedb_client', '--log', 'json', 'memory', 'local', 'city.joedb.sock')
+        waiter.write('transaction\n')
+        waiter.wait_for('waiting for the lock: session')
+        for line in waiter.lines:
+            json.loads(line)
 
     # ---- a shared file
 

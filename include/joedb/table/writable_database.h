@@ -267,6 +267,20 @@ class Writable_Database : public Journal_Owner {
   // require() throws; nothing has changed then except the addresses of tables.
   template <class Require>
   void append_from(const Abstract_File& source, Offset end, Require require) {
+    try {
+      append_without_rollback(source, end, require);
+    } catch (...) {
+      if (must_build_) rollback();
+      throw;
+    }
+  }
+  void append_from(const Abstract_File& source, Offset end) {
+    append_from(source, end, [] {});
+  }
+  // The same for callers that cannot wait: a rollback takes as long as opening. If this throws and
+  // must_build() is true, call rollback() before anything else.
+  template <class Require>
+  void append_without_rollback(const Abstract_File& source, Offset end, Require require) {
     journal_.copy_from(source, end);
     try {
       load_copied(database_, journal_);
@@ -274,12 +288,11 @@ class Writable_Database : public Journal_Owner {
       require();
     } catch (...) {
       must_build_ = true;
-      rollback();
       throw;
     }
   }
-  void append_from(const Abstract_File& source, Offset end) {
-    append_from(source, end, [] {});
+  void append_without_rollback(const Abstract_File& source, Offset end) {
+    append_without_rollback(source, end, [] {});
   }
   // The same, followed by a soft checkpoint. If the checkpoint fails, the tables have the new
   // entries, and nothing more can be written (Write_Disabled).

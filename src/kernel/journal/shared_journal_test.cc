@@ -155,6 +155,16 @@ TEST_F(Shared_Journal_Test, ATriedLockIsTakenOnlyIfItIsFree) {
   EXPECT_EQ(words_in(disk.content()), "a b ");
 }
 
+TEST_F(Shared_Journal_Test, ATriedLockIsReleasedWhenItsTransactionCannotBegin) {
+  Shared_Process a(disk), b(disk);
+  a.begin();
+  a.append("abandoned");
+  a.journal().unlock();
+  EXPECT_TRUE(a.journal().try_lock());
+  EXPECT_THROW(a.journal().lock_pull(), Exception);
+  EXPECT_TRUE(b.journal().try_lock());
+}
+
 TEST_F(Shared_Journal_Test, TheCallsOfATransaction) {
   Shared_Process a(disk);
   disk.take_calls();

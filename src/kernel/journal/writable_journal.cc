@@ -167,8 +167,13 @@ bool Writable_Journal::try_lock() {
 }
 
 void Writable_Journal::lock_pull() {
-  finish_hard_checkpoint();
-  require_no_entries_ahead();
+  try {
+    finish_hard_checkpoint();
+    require_no_entries_ahead();
+  } catch (...) {
+    if (std::exchange(is_tail_locked_, false)) file_.unlock(tail_lock.start, tail_lock.size);
+    throw;
+  }
   if (is_locked_) return;
   if (!is_shared()) return file_.require_not_replaced();
   file_.ensure_exists();

@@ -231,9 +231,9 @@ void Client::note(bool others_have_written) {
 // Runs a transaction. Returns false, without calling run(), if the local file is locked by another
 // process.
 bool Client::transact(const std::function<void()>& run, Wait wait) {
-  if (!transact_without_lock(run) && !transact_with_lock(run, wait)) return false;
-  local_.notify_observers();
-  return true;
+  const bool is_done = transact_without_lock(run) || transact_with_lock(run, wait);
+  local_.notify_observers();  // also of entries pulled before the file was found busy
+  return is_done;
 }
 
 bool Client::transact_with_lock(const std::function<void()>& run, Wait wait) {

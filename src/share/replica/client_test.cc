@@ -116,6 +116,24 @@ TEST_F(Client_With_A_Hub, BeginsATransactionWithWhatOthersHaveWritten) {
   EXPECT_TRUE(ann_.has("street"));
 }
 
+TEST_F(Client_With_A_Hub, TellsItsObserversWhatItHasPulledAlsoIfItsFileIsBusy) {
+  struct Busy_Database : Writable_Database {
+    using Writable_Database::Writable_Database;
+    bool try_lock() { return false; }
+    void notify_observers() { ++notifications; }
+    int notifications = 0;
+  };
+  Memory_File file;
+  Busy_Database database(file);
+  Writable_Copy<Busy_Database> copy(database);
+  Client client(copy, hub_, Content_Check::full);
+  ann_.transact("city");
+  EXPECT_FALSE(client.try_transaction([] { FAIL(); }));
+  EXPECT_NE(database.get_database().find_table("city"), nullptr);
+  EXPECT_EQ(database.notifications, 1);
+  EXPECT_EQ(hub_.locks, 0);
+}
+
 TEST_F(Client_With_A_Hub, PushesNothingOfAnAbandonedTransaction) {
   ann_.abort("city");
   EXPECT_EQ(hub_.locks, 0);

@@ -683,6 +683,27 @@ TEST(Served_Journal_Test, WithoutTablesRefusesOnlyWhatIsNoEntry) {
   EXPECT_EQ(journal.get_checkpoint(), pushed.get_size());
 }
 
+TEST(Served_Journal_Test, WhatARefusedPushHasLeftIsRemovedAtTheEnd) {
+  Memory_File pushed;
+  {
+    Writable_Journal journal(pushed);
+    journal.append(Comment{"refused"});
+    journal.append(Insert{Table_Id(1), Record_Id(0)});  // there is no such table
+    journal.flush();
+  }
+  Memory_File file;
+  for (const bool is_finished : {true, false}) {
+    {
+      Written_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+      journal.begin();
+      EXPECT_THROW(journal.push(pushed), Corruption_Error);
+      EXPECT_TRUE(journal.must_restore());
+      if (is_finished) journal.finish();
+    }
+    EXPECT_EQ(file.get_size(), journal_start);
+  }
+}
+
 TEST(Served_Journal_Test, ARelayThatStartsOnADiskThatFailsServesWhatItHasPulled) {
   Memory_File hub;
   {

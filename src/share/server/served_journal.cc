@@ -1,5 +1,7 @@
 #include "share/server/served_journal.h"
 
+#include "joedb/base/log.h"
+
 namespace joedb::server {
 
 // The file must have exactly the bytes of the clients, so the server appends no entries of its own.
@@ -41,6 +43,12 @@ Written_Journal_Of<Store>::Written_Journal_Of(Abstract_File& file, Connection& c
 template <class Store>
 Written_Journal_Of<Store>::~Written_Journal_Of() {
   end();
+  if (!must_restore()) return;
+  try {
+    restore();
+  } catch (const std::exception& error) {
+    Destructor_Logger::warning(error.what());
+  }
 }
 
 // After a failed hard checkpoint, the journal may have a soft one. Clients do not see it.
@@ -140,6 +148,7 @@ void Written_Journal_Of<Store>::end() noexcept {
 template <class Store>
 void Written_Journal_Of<Store>::finish() {
   end();
+  if (must_restore()) restore();
   const auto& journal = store_.get_journal();
   if (!is_shared_ && !journal.has_failed() && journal.ahead_of_checkpoint() == 0)
     store_.hard_checkpoint();
@@ -148,7 +157,12 @@ void Written_Journal_Of<Store>::finish() {
 template <class Store>
 void Written_Journal_Of<Store>::push(const Abstract_File& source) {
   if (!lock_) throw Exception("this server could not be written when the lock was given");
-  store_.append_from(source, source.get_size());
+  if constexpr (requires { store_.must_build(); })
+    store_.append_without_rollback(source, source.get_size(), [&] {
+      store_.get_database().require_readable_from(source.get_size());  // as the checkpoint does
+    });
+  else
+    store_.append_from(source, source.get_size());
   const Offset start = store_.get_journal().get_checkpoint();
   try {
     lock_->push_and_checkpoint();
@@ -164,9 +178,17 @@ void Written_Journal_Of<Store>::push(const Abstract_File& source) {
   checkpoint_ = store_.get_journal().get_checkpoint();  // may have changed before an exception
 }
 
-// Called when the file of the connection has failed. That file may or may not have the bytes. At
-// least one of the files must have them: so appends them to this file, where the client will look
-// for them. When the server restarts, it pushes the missing bytes to the backup.
+template <class Store>
+bool Written_Journal_Of<Store>::must_restore() const {
+  if constexpr (requires { store_.must_build(); })
+    return store_.must_build();
+  else
+    return false;
+}
+
+// The file of the connection has failed, and may or may not have the bytes. They must be in one of
+// the files at least: appends them to this file, where the client will look for them. At its next
+// start, the server pushes the missing bytes to the backup.
 template <class Store>
 void Written_Journal_Of<Store>::keep_without_backup(const Abstract_File& source, Offset start) {
   const auto& journal = store_.get_journal();

@@ -64,6 +64,11 @@ class Served_Journal {
   // If the other copy is a file that cannot be written, this function also throws, and can_push()
   // is false; but the served file has the bytes, with a checkpoint.
   virtual void push(const Abstract_File& source) = 0;
+  // True after a push was refused whose entries are still in the tables. Call restore() before any
+  // other function then: it removes them, which may take as long as opening the file. It throws
+  // what reading the file throws; begin() tries again.
+  virtual bool must_restore() const { return false; }
+  virtual void restore() {}
 
   // Makes the last checkpoint hard, unless the file is shared. The server calls this when it ends.
   // Passes on the exceptions of the checkpoint.
@@ -101,6 +106,8 @@ class Written_Journal_Of final : private Client_Store<Store>, public Served_Jour
   void begin() override;
   void end() noexcept override;
   void push(const Abstract_File& source) override;
+  bool must_restore() const override;
+  void restore() override { drop_unfinished(); }
   void finish() override;
   // Returns the name of the file in which the tail of the journal was saved; empty if there is
   // none.

@@ -517,30 +517,18 @@ void Server_Core::end_push(Session& session) {
   const std::shared_ptr<Staged_File> staged = std::move(session.staged);
   const auto refusal = std::make_shared<char>('\0');
   const Offset size = session.until - session.from;
+  const bool is_in_lane = size > quick_push || journal_works_ > 0 || journal_.may_block();
   run(
-      [this, staged, refusal] {
+      [this, staged, refusal, is_in_lane] {
         try {
-          journal_.push(*staged);
-        } catch (const Corruption_Error&) {
-          *refusal = code::conflict;
-          throw;
-        } catch (const Conflict&) {  // the other copy has changed, because its lock was lost
-          *refusal = code::conflict;
-          throw;
-        } catch (const Content_Mismatch&) {
-          *refusal = code::conflict;
-          throw;
-        } catch (const Disconnection&) {  // the other copy has become read-only
-          if (!journal_.can_push()) *refusal = code::readonly;
-          throw;
-        } catch (const std::exception&) {
-          // If there is another copy, it may have the push. The outcome is unknown, so the
-          // connection ends without a reply.
-          if (!journal_.can_push() && !journal_.has_other_copy()) *refusal = code::readonly;
+          push_staged(*staged, *refusal);
+        } catch (...) {
+          if (is_in_lane && journal_.must_restore()) journal_.restore();
           throw;
         }
       },
-      [this, refusal, size, id = session.id](const std::string& error) {
+      [this, refusal, size, is_in_lane, id = session.id](const std::string& error) {
+        if (!is_in_lane && !error.empty()) restore_in_lane();
         if (Session* const pusher = find(id); pusher != nullptr && !error.empty())
           log(*pusher, "its push was refused", error);
         if (error.empty()) counters_.bytes_pushed += static_cast<std::uint64_t>(size);
@@ -553,7 +541,41 @@ void Server_Core::end_push(Session& session) {
         finish_push(*found);
         process(id);
       },
-      size > quick_push);
+      is_in_lane);
+}
+
+// If this throws, `refusal` is the code of the reply; 0: the connection ends.
+void Server_Core::push_staged(const Staged_File& staged, char& refusal) {
+  try {
+    journal_.push(staged);
+  } catch (const Corruption_Error&) {
+    refusal = code::conflict;
+    throw;
+  } catch (const Conflict&) {  // the other copy has changed: its lock was lost
+    refusal = code::conflict;
+    throw;
+  } catch (const Content_Mismatch&) {
+    refusal = code::conflict;
+    throw;
+  } catch (const Disconnection&) {  // the other copy has become read-only
+    if (!journal_.can_push()) refusal = code::readonly;
+    throw;
+  } catch (const std::exception&) {
+    // Another copy may have the push: the connection ends instead, since the outcome is unknown.
+    if (!journal_.can_push() && !journal_.has_other_copy()) refusal = code::readonly;
+    throw;
+  }
+}
+
+// After a quick push was refused: removes its entries, while the sessions go on. Later work with
+// the journal waits in the same lane.
+void Server_Core::restore_in_lane() {
+  if (!journal_.must_restore()) return;
+  run([this] { journal_.restore(); },
+      [this](const std::string& error) {
+        if (!error.empty()) log_.log(error);
+      },
+      true);
 }
 
 void Server_Core::finish_push(Session& session) {

@@ -193,6 +193,8 @@ class Server_Core {
   void start_push(Session& session);
   void stage_on_disk(Session& session, std::string bytes);
   void end_push(Session& session);
+  void push_staged(const Staged_File& staged, char& refusal);
+  void restore_in_lane();
   void finish_push(Session& session);
 
   void unlock(Session& session);

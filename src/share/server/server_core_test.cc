@@ -145,6 +145,26 @@ TEST_F(Server_Core_Test, RefusesWhatIsNoEntryOrDoesNotFit) {
   EXPECT_EQ(ask(a, push('O', 41, comment("x"))), "O");
 }
 
+TEST_F(Server_Core_Test, TheEntriesOfARefusedPushAreRemovedWhileOthersAreAnswered) {
+  const Session_Id a = connect(), b = connect();
+  EXPECT_EQ(ask(a, push('O', 41, comment("good"))), "O");
+  host_.is_slow = true;
+  const std::string unknown_table("\x01\x05\x01", 3);
+  EXPECT_EQ(ask(a, push('O', 47, comment("bad") + unknown_table)), "C");
+  EXPECT_EQ(ask(b, pull('F', 0, 41)), "F" + number(47) + comment("good"));
+  EXPECT_EQ(ask(b, push('O', 47, comment("next"))), "") << "the tables are not ready";
+  host_.is_slow = false;
+  while (!host_.unfinished.empty()) {
+    const Host::Work work = std::move(host_.unfinished.front());
+    host_.unfinished.pop_front();
+    EXPECT_EQ(work.lane, Server_Host::Lane::journal);
+    work.done();
+  }
+  report();
+  EXPECT_EQ(host_.output[b], "O");
+  EXPECT_EQ(ask(a, pull('F', 0, 47)), "F" + number(53) + comment("next"));
+}
+
 TEST_F(Server_Core_Test, AClientThatIsSilentLosesItsLock) {
   const Session_Id a = connect(), b = connect();
   EXPECT_EQ(ask(a, pull('G', 0, 41)), "G" + number(41));

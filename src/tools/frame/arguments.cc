@@ -77,18 +77,33 @@ class Json_Logger final : public Logger {
 
 }  // namespace
 
+static Tool_Log* json_log = nullptr;
+
 Tool_Log::Tool_Log(const Log_Options& options) {
   using Target = Log_Options::Target;
   Target target = options.target;
   if (target == Target::unset)
     target = options.is_verbose || is_classic() ? Target::clog : Target::none;
   if (options.level <= 0 || target == Target::none) return;
-  if (target == Target::json)
+  if (target == Target::json) {
     logger_ = std::make_unique<Json_Logger>(options.tag);
-  else if (target == Target::system)
+    json_log = this;
+  } else if (target == Target::system) {
     logger_ = std::make_unique<System_Logger>(options.tag.empty() ? "joedb" : options.tag);
-  else
+  } else {
     logger_ = std::make_unique<CLog_Logger>(options.tag);
+  }
+}
+
+Tool_Log::~Tool_Log() {
+  if (json_log == this) json_log = nullptr;
+}
+
+void print_notice(const std::string& line) {
+  if (json_log != nullptr)
+    json_log->log(line);
+  else
+    std::cerr << line + "\n" << std::flush;
 }
 
 void Tool_Log::log(std::string_view line) {
@@ -467,8 +482,7 @@ constexpr std::array connection_options{
 // Returns a function that prints on standard error that the tool retries to connect.
 std::function<void(const std::string&)> retry_notice(const std::string& name) {
   return [name](const std::string& reason) {
-    std::cerr << name << " cannot be reached; trying again. Ctrl-C gives up. The reason: " << reason
-              << std::endl;
+    print_notice(name + " cannot be reached; trying again. Ctrl-C gives up. The reason: " + reason);
   };
 }
 

@@ -41,6 +41,9 @@ void add_log_options(Options& options, Log_Options& log);
 class Tool_Log : public Logger {
  public:
   explicit Tool_Log(const Log_Options& options);
+  ~Tool_Log() override;
+  Tool_Log(const Tool_Log&) = delete;
+  Tool_Log& operator=(const Tool_Log&) = delete;
   void log(std::string_view line) override;
   void event(std::string_view event, std::span<const Log_Field> fields) override;
 
@@ -48,6 +51,11 @@ class Tool_Log : public Logger {
   std::mutex mutex_;
   std::unique_ptr<Logger> logger_;  // null: logging is off
 };
+
+// Prints a line on standard error that says what the tool waits for. With --log json, it is a line
+// of the log, so that all lines there are JSON. Any thread may call this while no Tool_Log is made
+// or destroyed.
+void print_notice(const std::string& line);
 
 // ---- clients ------------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 #include "tools/frame/lock_notice.h"
 
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include "kernel/base/plain_text.h"
 #include "kernel/io/lock_wait.h"
 #include "share/network/protocol.h"
+#include "tools/frame/arguments.h"
 #include "tools/frame/stop_signal.h"
 
 namespace joedb {
@@ -39,8 +39,8 @@ static void announce(Lock_Wait& wait) {
   if (wait.is_announced || wait.waited() < std::chrono::seconds(1)) return;
   wait.is_announced = true;
   const std::string holder = wait.find_holder().text;
-  std::fprintf(stderr, "waiting for %s, which %s has locked. Ctrl-C gives up\n",
-               wait.file().c_str(), holder.empty() ? "somebody else" : holder.c_str());
+  print_notice("waiting for " + wait.file() + ", which " +
+               (holder.empty() ? "somebody else" : holder) + " has locked. Ctrl-C gives up");
 }
 
 void announce_lock_waits() { set_lock_wait_hook(announce); }
@@ -86,11 +86,10 @@ Lock_Notice::Lock_Notice(Connector* connector) {
       if (ending_.wait_for(lock, std::chrono::seconds(1), [this] { return is_ending_; })) return;
     }
     const std::string holder = holder_of_lock(*connector);
-    std::fprintf(stderr,
-                 "waiting for the lock%s%s. It is given to the next one when the holder ends "
-                 "its transaction, is disconnected, or has been silent for the time of "
-                 "joedb_server --timeout. Ctrl-C gives up\n",
-                 holder.empty() ? "" : ": ", holder.c_str());
+    print_notice("waiting for the lock" + (holder.empty() ? "" : ": " + holder) +
+                 ". It is given to the next one when the holder ends its transaction, is "
+                 "disconnected, or has been silent for the time of joedb_server --timeout. Ctrl-C "
+                 "gives up");
   });
 }
 

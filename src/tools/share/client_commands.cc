@@ -11,6 +11,7 @@
 #include "kernel/base/time.h"
 #include "kernel/journal/late_file.h"
 #include "share/network/protocol.h"
+#include "tools/frame/arguments.h"
 #include "tools/frame/lock_notice.h"
 #include "tools/frame/stop_signal.h"
 
@@ -159,6 +160,12 @@ class Client_Commands {
     out << text << '\n';
   }
 
+  void push() {
+    const Lock_Notice notice(interpreters_.server);
+    const Interrupts_End_Program may_wait;
+    client_.push_if_ahead();
+  }
+
   void push_every(std::ostream& out, milliseconds sleep) {
     repeat(out, sleep, [&](Stop_Signal&) {
       client_.pull_file();
@@ -206,7 +213,7 @@ class Client_Commands {
       return true;
     } catch (const Connection_Lost& error) {
       if (interpreters_.gives_up) throw;
-      std::cerr << error.what() << "; trying again. Ctrl-C gives up\n";
+      print_notice(std::string(error.what()) + "; trying again. Ctrl-C gives up");
       stop.sleep(std::chrono::seconds(1));
       return false;
     }
@@ -267,11 +274,7 @@ void add_client_commands(Command_Loop& loop, Client& client, Abstract_File& file
         }}}};
   if (!client.is_pullonly()) {
     reading.commands.push_back(
-        {"push", "push", without_arguments([&client, server = interpreters.server] {
-           const Lock_Notice notice(server);
-           const Interrupts_End_Program may_wait;
-           client.push_if_ahead();
-         })});
+        {"push", "push", without_arguments([commands](std::ostream&) { commands->push(); })});
     reading.commands.push_back({"push_every", "push_every [<sleep_seconds>]",
                                 [commands](Line_Reader& in, std::ostream& out) {
                                   const milliseconds sleep = read_seconds(in, 1);

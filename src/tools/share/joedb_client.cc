@@ -261,9 +261,9 @@ int run_client(std::vector<std::string> arguments) {
   Connection_Argument connection_argument = take_connection(*words, source);
   if (connection_argument.nats)
     connection_argument.nats->log_settings.on_wait = [](const std::string& owner) {
-      std::cerr << "waiting for the lock, which " << owner
-                << " has. It is free when the holder ends its transaction, or has given no sign of "
-                   "life for its --lease. Ctrl-C gives up\n";
+      print_notice("waiting for the lock, which " + owner +
+                   " has. It is free when the holder ends its transaction, or has given no sign of "
+                   "life for its --lease. Ctrl-C gives up");
     };
   if (moment.is_given() && !connection_argument.is_none())
     words->fail("--at shows FILE alone: leave out the connection");
