@@ -135,7 +135,18 @@ class Possible_Words(unittest.TestCase):
                               ('joedb stats --json -- --a ', '*.joedb')):
             self.assertEqual(pattern, possible(*line.split(' ')).get(':files'), line)
         self.assertIn(':directories', possible('joedbc', '--output', ''))
-        self.assertEqual({}, possible('joedb', 'logdump', '--until', ''))
+        self.assertEqual({}, possible('joedb', 'logdump', '--at', ''))
+
+    def test_are_tables_tags_and_positions_of_the_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'db.joedb')
+            run('sh', '-c', 'printf "create_table city\ncreate_table country\n" | joedbi "$0"', path)
+            run('joedb', 'tag', path, 'first')
+            self.assertEqual(['city', 'country'], list(possible('joedb', 'blame', path, 'c')))
+            self.assertEqual(['city'], list(possible('joedb', 'log', path, '--table', 'ci')))
+            for line in ('show', path, ''), ('log', path, '--since', ''), ('branch', path, ''):
+                self.assertIn('first', possible('joedb', *line), line)
+                self.assertTrue(any(word.isdigit() for word in possible('joedb', *line)), line)
 
     def test_are_those_of_connections_behind_the_file(self):
         words = {'dummy', 'file', 'local', 'ssh', 'joedb://'}
@@ -208,8 +219,8 @@ class Zsh(Shell):
         return run('zsh', '-f', '-c', script, 'zsh', *line, folder=self.folder).splitlines()
 
     def test_completes(self):
-        self.assertEqual(['pack:write a database without its history',
-                          'push:copy the history of a database to a file or server'], self.complete('joedb', 'p'))
+        self.assertEqual(['push:copy the history of a database to a file or server',
+                          'pack:write a database without its history'], self.complete('joedb', 'p'))
         self.assertEqual(['keep:'], self.complete('joedb_pack', '--recovery', 'k'))
         self.assertEqual(['files -g *.joedb'], self.complete('joedb', 'pack', ''))
         self.assertEqual(['files -/'], self.complete(f'{TOOLS}/joedbc', '--output', ''))

@@ -144,7 +144,7 @@ def test_makes_a_file_at_the_first_change(tools, folder):
     for command in 'joedbi db.joedb', 'joedb_client db.joedb', 'joedb sql db.joedb':
         with Terminal(tools, folder, command) as t:
             t.expect(notice)
-            t.expect('> ')
+            t.expect('>')
             t.type('.quit\n' if 'sql' in command else 'quit\n')
             assert t.end() == 0, t.shown
             assert not os.path.exists(path), 'it was only looked at'

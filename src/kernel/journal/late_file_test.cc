@@ -20,13 +20,10 @@ using testing::error_of;
 using testing::in_child;
 using testing::words_in;
 
-constexpr Open_Mode alone = Open_Mode::write_existing_or_create_new;
-constexpr Open_Mode shared = Open_Mode::shared_write;
-
 // A process that writes comments to the file.
-class Process {
+class Late_Process {
  public:
-  Process(const std::string& name, Open_Mode mode) : file_(name, mode), journal_(file_) {
+  Late_Process(const std::string& name, Open_Mode mode) : file_(name, mode), journal_(file_) {
     journal_.replay(Ignore_Entries());
   }
 
@@ -47,6 +44,9 @@ class Process {
 
 class Late_File_Test : public ::testing::Test {
  protected:
+  static constexpr Open_Mode alone = Open_Mode::write_existing_or_create_new;
+  static constexpr Open_Mode shared = Open_Mode::shared_write;
+
   bool is_there() const { return std::filesystem::exists(name); }
   bool is_empty_folder() const { return std::filesystem::is_empty(directory.path()); }
   std::string words() const { return words_in(directory.read("db.joedb")); }
@@ -58,7 +58,7 @@ class Late_File_Test : public ::testing::Test {
 
 TEST_F(Late_File_Test, IsMadeByTheFirstEntryOrTheFirstTransaction) {
   {
-    Process process(name, alone);
+    Late_Process process(name, alone);
     EXPECT_FALSE(is_there());
     process.journal().append(Comment{"one"});
     EXPECT_EQ(std::filesystem::file_size(name), 41u);
@@ -67,7 +67,7 @@ TEST_F(Late_File_Test, IsMadeByTheFirstEntryOrTheFirstTransaction) {
   EXPECT_EQ(words(), "one ");
   std::filesystem::remove(name);
   {
-    Process process(name, shared);
+    Late_Process process(name, shared);
     process.journal().pull();
     EXPECT_FALSE(is_there());
     process.journal().lock_pull();
@@ -80,7 +80,7 @@ TEST_F(Late_File_Test, IsMadeByTheFirstEntryOrTheFirstTransaction) {
 
 TEST_F(Late_File_Test, IsNotMadeByOneWhoOnlyLooks) {
   for (const Open_Mode mode : {alone, shared}) {
-    Process process(name, mode);
+    Late_Process process(name, mode);
     process.journal().pull();
     process.journal().hard_checkpoint();
     Readonly_Journal journal(process.file());
@@ -96,7 +96,7 @@ TEST_F(Late_File_Test, IsNotMadeByOneWhoOnlyLooks) {
 }
 
 TEST_F(Late_File_Test, ProcessesThatShareItMakeItOnce) {
-  Process a(name, shared), b(name, shared);
+  Late_Process a(name, shared), b(name, shared);
   Late_File file(name, Open_Mode::read_existing);
   Readonly_Journal reader(file);
   a.write("a");
@@ -110,8 +110,8 @@ TEST_F(Late_File_Test, ProcessesThatShareItMakeItOnce) {
 
 TEST_F(Late_File_Test, OneWhoWantsItAloneIsRefusedIfAnotherHasMadeIt) {
   for (const Open_Mode mode : {alone, shared}) {
-    Process slow(name, alone);
-    { Process(name, mode).write("quick"); }
+    Late_Process slow(name, alone);
+    { Late_Process(name, mode).write("quick"); }
     EXPECT_EQ(error_of([&] { slow.journal().append(Comment{"slow"}); }),
               name + ": another program has made it meanwhile; open it again");
     EXPECT_EQ(error_of([&] { slow.journal().append(Comment{"slow"}); }),
@@ -122,31 +122,31 @@ TEST_F(Late_File_Test, OneWhoWantsItAloneIsRefusedIfAnotherHasMadeIt) {
 }
 
 TEST_F(Late_File_Test, IsLockedByTheOneWhoMadeItForItselfAlone) {
-  Process process(name, alone);
+  Late_Process process(name, alone);
   process.journal().append(Comment{"one"});
   EXPECT_THROW(File(name, Open_Mode::write_existing), File_Locked);
 }
 
 TEST_F(Late_File_Test, AProcessThatIsKilledBeforeItsFirstChangeLeavesNothing) {
   for (const Open_Mode mode : {alone, shared}) {
-    const auto die = [](Process&) { ::raise(SIGKILL); };
+    const auto die = [](Late_Process&) { ::raise(SIGKILL); };
     const auto run = [&](auto... steps) {
       return in_child([&] {
-        Process process(name, mode);
+        Late_Process process(name, mode);
         (steps(process), ...);
         return std::string();
       });
     };
     EXPECT_EQ(run(die), "killed by signal 9");
     EXPECT_TRUE(is_empty_folder());
-    EXPECT_EQ(run([](Process& process) { process.journal().pull(); }, die), "killed by signal 9");
+    EXPECT_EQ(run([](Late_Process& process) { process.journal().pull(); }, die), "killed by signal 9");
     EXPECT_TRUE(is_empty_folder());
-    EXPECT_EQ(run([](Process& process) { process.journal().lock_pull(); }, die),
+    EXPECT_EQ(run([](Late_Process& process) { process.journal().lock_pull(); }, die),
               "killed by signal 9");
     if (mode == shared) {
       EXPECT_EQ(words(), "");
     }
-    EXPECT_EQ(run([](Process& process) { process.write("one"); }, die), "killed by signal 9");
+    EXPECT_EQ(run([](Late_Process& process) { process.write("one"); }, die), "killed by signal 9");
     EXPECT_EQ(words(), "one ");
     std::filesystem::remove(name);
   }
@@ -161,7 +161,7 @@ TEST_F(Late_File_Test, RefusesAFolderThatIsMissing) {
 TEST_F(Late_File_Test, IsMadeWhereALinkPoints) {
   std::filesystem::create_symlink("target", name);
   for (const Open_Mode mode : {alone, shared}) {
-    { Process(name, mode).write("one"); }
+    { Late_Process(name, mode).write("one"); }
     EXPECT_EQ(words(), "one ");
     EXPECT_TRUE(std::filesystem::is_symlink(name));
     std::filesystem::remove(directory.file("target"));

@@ -220,7 +220,7 @@ std::string word_in_usage(std::string_view usage, std::size_t position) {
   if (position >= words.size()) return "";
   std::string_view word = words[position];
   while (word.starts_with('[')) word.remove_prefix(1);
-  return std::string(word.substr(0, word.find_first_of("[],.|")));
+  return std::string(word.substr(0, std::min(word.find_first_of("[],|"), word.find("..."))));
 }
 
 // Returns the lower-case alternatives in a usage like "joedb_x [options] csv|json FILE", by
