@@ -2,14 +2,18 @@
 
 #include "hello/writable.h"
 
-int main() {
+int main() try {
   hello::File_Database db("hello.joedb");
 
-  const auto ada = db.new_person("Ada", 36);
-  db.new_person("Charles", 44);
-  db.set_age(ada, 37);
-  db.hard_checkpoint();
-
+  if (db.get_person_table().is_empty()) {
+    const auto ada = db.new_person("Ada", 36);
+    db.new_person("Charles", 44);
+    db.set_age(ada, 37);
+    db.hard_checkpoint();
+  }
   for (const auto person : db.get_person_table())
     std::cout << db.get_name(person) << " is " << db.get_age(person) << '\n';
+} catch (const joedb::Exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
 }

@@ -82,7 +82,9 @@ static constexpr Command_Help commands[] = {
     {"find", "condition...",
      "show the records that satisfy all conditions, by id. OP is =, !=, <, <=, >, >=, begins or "
      "contains, and defaults to =. With --options, find I [VALUE…] shows the records whose keys in "
-     "index I begin with these values, in index order",
+     "index I begin with these values, in index order, and find I [VALUE…] .. [VALUE…] those from "
+     "one "
+     "key to another, both included; without values, an end is open",
      "find person name \"Ada\"\nfind person age > 40 age < 50\n"
      "find person name begins \"C\" boss = 0\n"},
     {"describe", "table",

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "commands/commands.h"
@@ -17,12 +18,14 @@ namespace {
 
 // ---- by an index --------------------------------------------------------------------------------
 
-// Reads values for the first fields of an index.
+constexpr std::string_view range_word = "..";
+
+// Reads values for the first fields of an index, up to the end of the line, or to `..`.
 std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
                                const std::vector<Field_Id>& fields) {
   std::vector<Key_Part> key;
   for (const Field_Id field : fields) {
-    if (!in.has_more()) break;
+    if (!in.has_more() || (!in.is_classic() && in.peek_word() == range_word)) break;
     const Type_Code type = table.find_field(field)->column->type().code;
     visit_type(type, [&]<class T>(std::type_identity<T>) {
       const T value = read_field_value<T>(in);
@@ -33,7 +36,6 @@ std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
       if (is_there) key.push_back(key_part(value));
     });
   }
-  in.require_end();
   return key;
 }
 
@@ -66,6 +68,13 @@ std::vector<index_t> records_between(Index::Cursor i, const Index::Cursor& end,
 int compare(const Key_Part& a, const Key_Part& b) {
   if (a.number != b.number) return a.number < b.number ? -1 : 1;
   return a.text.compare(b.text);
+}
+
+// True if each key that begins with `a` is before each key that begins with `b`.
+bool is_before(Key a, Key b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    if (const int order = compare(a[i], b[i])) return order < 0;
+  return false;
 }
 
 struct Find_Condition {
@@ -183,8 +192,16 @@ void find_records(Line_Reader& in, std::ostream& out, const Database& database,
   const std::string name(in.read_word("table or index name"));
   if (const Index* const index = database.find_index(name)) {
     const Table& table = database.table(index->definition().table);
-    const auto key = read_key(in, table, index->definition().fields);
-    auto records = records_between(index->lower_bound(key), index->upper_bound(key), display);
+    const auto& fields = index->definition().fields;
+    const auto from = read_key(in, table, fields);
+    const bool is_range = in.has_more() && !in.is_classic() && in.peek_word() == range_word;
+    if (is_range) in.read_word(range_word);
+    const auto to = is_range ? read_key(in, table, fields) : from;
+    in.require_end();
+    // Both ends are included; without values, an end is open. The first end may be behind the last.
+    auto records = is_before(to, from)
+                       ? std::vector<index_t>()
+                       : records_between(index->lower_bound(from), index->upper_bound(to), display);
     return print(out, table, std::move(records), database, display);
   }
   const Table* const table = database.find_table(name);

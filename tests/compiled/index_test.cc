@@ -59,6 +59,52 @@ TEST_F(Index_Of_Cities, FindsAllWithAKey) {
   EXPECT_EQ(db_.find_person_by_home(db_.null_city()).size(), 1u) << "null is a key";
 }
 
+template <class Range>
+std::string names_in(const Database& db, const Range& range) {
+  std::string names;
+  for (const id_of_city city : range) names += db.get_name(city).str() + " ";
+  return names;
+}
+
+TEST_F(Index_Of_Cities, FindsByTheFirstFieldsOfAKey) {
+  EXPECT_EQ(names_in(db_, db_.find_city_by_country_population("Norway")), "Bergen Oslo ");
+  EXPECT_TRUE(db_.find_city_by_country_population("Nor").empty());
+  EXPECT_EQ(db_.find_person_by_name_home("Ann").size(), 0u);
+  db_.new_person("Ann", oslo_, 30);
+  db_.new_person("Ann", lyon_, 31);
+  EXPECT_EQ(db_.find_person_by_name_home("Ann").size(), 2u) << "the index is unique";
+}
+
+TEST_F(Index_Of_Cities, HasRangesWithOpenEnds) {
+  const auto& by_name = db_.get_index_of_city_by_name();
+  EXPECT_EQ(names_in(db_, by_name.between({}, {})), "Bergen Lyon Oslo ");
+  EXPECT_EQ(names_in(db_, by_name.between("C", {})), "Lyon Oslo ");
+  EXPECT_EQ(names_in(db_, by_name.between({}, std::string("Lyon"))), "Bergen Lyon ");
+  EXPECT_EQ(names_in(db_, by_name.between("Lyon", "Lyon")), "Lyon ");
+  EXPECT_TRUE(by_name.between("Z", "A").empty());
+
+  const auto& by_country = db_.get_index_of_city_by_country_population();
+  EXPECT_EQ(names_in(db_, by_country.between({"Norway", 300'000}, {})), "Oslo ");
+  EXPECT_EQ(names_in(db_, by_country.between({}, {"Norway", 300'000})), "Lyon Bergen ");
+  EXPECT_EQ(names_in(db_, by_country.between({"G"}, {"Norway"})), "Bergen Oslo ");
+  EXPECT_EQ(by_country.between({}, {"Norway"}).size(), 3u);
+}
+
+TEST_F(Index_Of_Cities, MayChangeInALoopOverARange) {
+  db_.new_city("Nice", 340'000, "France");
+  const auto norway = db_.find_city_by_country_population("Norway");
+  for (const id_of_city city : norway) db_.delete_city(city);
+  EXPECT_TRUE(norway.empty());
+  int visits = 0;
+  for (const id_of_city city :
+       db_.get_index_of_city_by_country_population().between({}, "France")) {
+    ++visits;
+    db_.set_country(city, "Italy");
+  }
+  EXPECT_EQ(visits, 2);
+  EXPECT_EQ(db_.find_city_by_country_population("Italy").size(), 2u);
+}
+
 TEST_F(Index_Of_Cities, GoesThroughTheKeysInTheirOrder) {
   std::string text;
   for (const auto& [name, city] : db_.get_index_of_city_by_name())

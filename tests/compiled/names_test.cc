@@ -8,6 +8,8 @@
 #include <cassert>
 #include <climits>
 #include <cstdio>
+#include <string>
+#include <type_traits>
 
 #include "hard_names.h"
 
@@ -32,6 +34,13 @@ TEST(Compiled_Names, MayBeMacros) {
   const auto seek = db.new_SEEK_SET();
   db.set_BUFSIZ(seek, seek);
   EXPECT_EQ(db.get_BUFSIZ(seek), seek);
+}
+
+TEST(Compiled_Names, MayBeMacrosInIntrospection) {
+  std::string names;
+#define JOEDB_INTROSPECTION(type, name) names += std::is_same_v<type, int> ? "" : #name " "
+#include "hard_names/tables/macro_introspection.h"
+  EXPECT_EQ(names, "EOF INT_MAX I st_atime stdin ");
 }
 
 TEST(Compiled_Names, LeaveMacrosAsTheyWere) {

@@ -472,6 +472,147 @@ TEST(Live_Query, OfAnIndexHasTheKeysFromOneToAnother) {
   EXPECT_TRUE(db.live_city_by_name("Z", "A").empty());
 }
 
+TEST(Live_Query, OfAnIndexMayHaveOpenEnds) {
+  Memory_Database db;
+  for (const char* name : {"Bern", "Oslo", "Paris", "Rome"}) db.new_city(name, 1, "");
+  db.soft_checkpoint();
+  EXPECT_THAT(ids_in(db.live_city_by_name("Oslo", {})), ElementsAre(1, 2, 3));
+  EXPECT_THAT(ids_in(db.live_city_by_name({}, "Oslo")), ElementsAre(0, 1));
+  EXPECT_THAT(ids_in(db.live_city_by_name({}, {})), ElementsAre(0, 1, 2, 3));
+}
+
+// What a list tells, in the form "+ID@POSITION", "~ID@POSITION", "ID:FROM>TO" and "-ID@POSITION".
+template <class List>
+struct List_Notes {
+  explicit List_Notes(List& list) {
+    const auto note = [this](char kind) {
+      return [this, kind](id_of_city id, std::size_t at) {
+        calls.push_back(kind + std::to_string(id.get_id()) + "@" + std::to_string(at));
+      };
+    };
+    list.on_added(note('+'));
+    list.on_changed(note('~'));
+    list.on_removed(note('-'));
+    list.on_moved([this](id_of_city id, std::size_t from, std::size_t to) {
+      calls.push_back(std::to_string(id.get_id()) + ":" + std::to_string(from) + ">" +
+                      std::to_string(to));
+    });
+  }
+  std::vector<std::string> calls;
+};
+
+TEST(Live_List, KeepsTheOrderOfAnIndex) {
+  Memory_Database db;
+  for (const char* name : {"Rome", "Bern", "Oslo", "Zug"}) db.new_city(name, 1, "");
+  db.soft_checkpoint();
+  auto list = db.live_list_of_city_by_name({}, "S");
+  List_Notes notes(list);
+  EXPECT_THAT(ids_in(list), ElementsAre(1, 2, 0));
+  EXPECT_EQ(list.position(id_of_city(2)), 1u);
+  EXPECT_EQ(list.position(id_of_city(3)), list.size()) << "it is not in the list";
+  EXPECT_EQ(list[2], id_of_city(0));
+
+  db.set_name(id_of_city(1), "Paris");
+  db.set_population(id_of_city(2), 5);
+  db.new_city("Arles", 1, "");
+  db.delete_city(id_of_city(0));
+  db.set_name(id_of_city(3), "Madrid");
+  EXPECT_THAT(ids_in(list), ElementsAre(1, 2, 0)) << "it is not committed yet";
+  db.soft_checkpoint();
+  EXPECT_THAT(ids_in(list), ElementsAre(4, 3, 2, 1));
+  EXPECT_FALSE(list.contains(id_of_city(0)));
+  EXPECT_EQ(notes.calls.size(), 5u);
+  EXPECT_THAT(notes.calls, ::testing::IsSupersetOf({"~2@" + notes.calls[1].substr(3)}));
+}
+
+TEST(Live_List, KeepsTheOrderOfAKeyOfTheProgram) {
+  Memory_Database db;
+  for (const int population : {30, 10, 20, 0})
+    db.new_city("city " + std::to_string(population), population, "");
+  db.soft_checkpoint();
+  auto list = db.live_list_of_city([](const values_of_city& c) { return c.population > 0; },
+                                   [](const values_of_city& c) { return -c.population; });
+  List_Notes notes(list);
+  EXPECT_THAT(ids_in(list), ElementsAre(0, 2, 1));
+
+  const auto commit = [&](auto id, int population) {
+    notes.calls.clear();
+    db.set_population(id_of_city(id), population);
+    db.soft_checkpoint();
+    return notes.calls;
+  };
+  EXPECT_THAT(commit(1, 40), ElementsAre("1:2>0"));
+  EXPECT_THAT(commit(1, 50), ElementsAre("~1@0"));
+  EXPECT_THAT(commit(3, 25), ElementsAre("+3@2"));
+  EXPECT_THAT(commit(0, 0), ElementsAre("-0@1"));
+  EXPECT_THAT(commit(2, 25), ElementsAre("2:2>1")) << "equal keys are ordered by id";
+  EXPECT_THAT(ids_in(list), ElementsAre(1, 2, 3));
+}
+
+TEST(Live_List, ThatBeganWithWhatIsRolledBackLosesIt) {
+  Memory_Database db;
+  db.new_city("Oslo", 1, "");
+  db.new_city("Bern", 1, "");
+  db.soft_checkpoint();
+  db.new_city("Ca", 1, "");
+  db.set_name(id_of_city(0), "A");
+  db.delete_city(id_of_city(1));
+  auto list = db.live_list_of_city_by_name({}, {});
+  List_Notes notes(list);
+  EXPECT_THAT(ids_in(list), ElementsAre(0, 2));
+  db.rollback();
+  EXPECT_THAT(ids_in(list), ElementsAre(1, 0));
+  EXPECT_EQ(notes.calls.size(), 3u);
+}
+
+// Each call tells the truth: who follows the calls has the same list.
+TEST(Live_List, CanBeFollowedByItsCalls) {
+  Memory_Database db;
+  auto list = db.live_list_of_city_by_name("c", "w");
+  std::vector<id_of_city> copy;
+  const auto at = [&](std::size_t i) { return copy.begin() + static_cast<std::ptrdiff_t>(i); };
+  list.on_added([&](id_of_city id, std::size_t i) { copy.insert(at(i), id); });
+  list.on_removed([&](id_of_city id, std::size_t i) {
+    EXPECT_EQ(copy[i], id);
+    copy.erase(at(i));
+  });
+  list.on_moved([&](id_of_city id, std::size_t from, std::size_t to) {
+    EXPECT_EQ(copy[from], id);
+    copy.erase(at(from));
+    copy.insert(at(to), id);
+  });
+  std::uint32_t state = 1;
+  const auto random = [&state](std::uint32_t n) {
+    state = state * 1664525 + 1013904223;
+    return (state >> 16) % n;
+  };
+  for (int commit = 0; commit < 300; ++commit) {
+    for (int i = 0; i < 3; ++i) {
+      const id_of_city city(random(20));
+      const std::string name = {static_cast<char>('a' + random(26)),
+                                static_cast<char>('a' + random(26)),
+                                static_cast<char>('a' + city.get_id())};
+      if (!db.is_valid(city)) {
+        db.insert_city(city);
+        db.set_name(city, name);
+      } else if (random(4) == 0) {
+        db.delete_city(city);
+      } else {
+        db.set_name(city, name);
+      }
+    }
+    if (random(5) == 0)
+      db.rollback();
+    else
+      db.soft_checkpoint();
+    std::vector<id_of_city> expected;
+    for (const id_of_city city : db.get_index_of_city_by_name().between("c", "w"))
+      expected.push_back(city);
+    EXPECT_EQ(std::vector<id_of_city>(list.begin(), list.end()), expected);
+    EXPECT_EQ(copy, expected);
+  }
+}
+
 TEST(Live_Query, ThatBeganWithWhatIsRolledBackLosesIt) {
   Memory_Database db;
   db.new_city("Oslo", 1, "Norway");

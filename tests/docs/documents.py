@@ -7,6 +7,9 @@ Every block of C, C++, Python, schemas and build files in README.md and docs/ mu
 examples/, tests/consumers/, tests/docs/ or tests/compiled/, line by line and in this order (indentation
 aside; lines between may be left out at blank lines of the block).
 
+The index of docs/how_do_i.md lists its questions. With JOEDB_UPDATE_GOLDEN=1, that index and the sessions of that page
+are written anew.
+
 With TOOLS_DIR, the terminal sessions in docs/ (blocks of the language `console`) are repeated, those of
 a page in one folder, in which the first is that of docs/reference/README.md. (docs/tutorial.md has a
 test of its own.)
@@ -23,6 +26,7 @@ import run as transcripts  # noqa: E402 (from the folder above)
 
 FOLDERS = 'examples', 'tests/consumers', 'tests/docs', 'tests/compiled'
 CODE = 'c|cpp|joedbi|cmake|make|python'
+QUESTIONS = 'docs/how_do_i.md'
 PROMPT = r'\w+_client\([^>\n]*> '
 
 
@@ -136,8 +140,41 @@ def check_sessions(top, tools):
                 yield differences(shell, block, f'{name}:{line}') or None
 
 
+def anchor(heading):
+    return re.sub(r'[^\w -]', '', heading.lower()).replace(' ', '-')
+
+
+def with_index(text):
+    """docs/how_do_i.md, with a line for each of its sections, and a link to each question."""
+    lines = []
+    for section in re.split(r'^## ', text, flags=re.M)[1:]:
+        questions = re.findall(r'^### (.*)$', section, re.M)
+        links = '\n'.join(f'  [{question}](#{anchor(question)}),' for question in questions)
+        lines.append(f'* **{section.splitlines()[0]}:**\n{links[:-1]}')
+    return re.sub(r'(?<=<!-- index -->\n).*?(?=^## )', lambda _: '\n' + '\n'.join(lines) + '\n\n', text,
+                  count=1, flags=re.M | re.S)
+
+
+def check_index(top, tools):
+    path = os.path.join(top, QUESTIONS)
+    text = read(path)
+    new = with_index(text)
+    if os.environ.get('JOEDB_UPDATE_GOLDEN') == '1' and tools:
+        first = [block for _, block in blocks(read(os.path.join(top, 'docs/reference/README.md')), 'console')]
+        with transcripts.shell.temporary_folder() as folder, transcripts.shell.Session(tools, folder) as shell:
+            for block in first:
+                repeat(shell, block)
+            new = re.sub(r'(?<=^```console\n).*?(?=^```)', lambda match: repeat(shell, match[0]), new,
+                         flags=re.M | re.S)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(new)
+    elif new != text:
+        yield f'{QUESTIONS}: the index is not that of its questions: JOEDB_UPDATE_GOLDEN=1 writes it'
+
+
 def main(top, tools=None):
-    results = list(check_code(top))
+    results = list(check_index(top, tools and os.path.abspath(tools)))
+    results += check_code(top)
     if tools:
         results += check_sessions(top, os.path.abspath(tools))
     found = [result for result in results if result]

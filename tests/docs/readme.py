@@ -33,9 +33,10 @@ def main(top, build):
     if len(pasted) != 1 or INSTALL not in text:
         sys.exit(f'README.md should have {INSTALL} and one block to paste, has {len(pasted)}')
     execute(folder, 'cmake', '--install', build, '--prefix', os.path.join(folder, '.local'))
-    output = execute(folder, 'bash', '-ec', pasted[0])
-    if output != 'Ada is 37\nCharles is 44\n':
-        sys.exit(f'it prints:\n{output}')
+    for _ in range(2):
+        output = execute(folder, 'bash', '-ec', pasted[0])
+        if output != 'Ada is 37\nCharles is 44\n':
+            sys.exit(f'it prints:\n{output}')
     different = [name for name in ('hello.joedbc', 'hello.joedbi', 'main.cc')
                  if documents.read(os.path.join(folder, name)) != documents.read(os.path.join(top, EXAMPLE, name))]
     if different:

@@ -2,13 +2,16 @@
 #define JOEDB_HISTORY_TYPED_HISTORY_H
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -259,6 +262,186 @@ class Live_Query {
   Subscription subscription_;
 };
 
+// The records of a table that match a predicate, in the order of a key; records with equal keys are
+// ordered by id. Kept up to date, and told to functions, like a Live_Query. Generated code creates
+// it:
+//
+//     auto list = db.live_list_of_person_by_name({}, {});
+//     list.on_added([](id_of_person id, std::size_t position) { … });
+//
+// Takes about 100 bytes and the key for each record of the list. A change takes logarithmic time,
+// and that of moving the pointers behind its position. Not thread-safe.
+template <class Id, class Key_Type>
+class Live_List {
+  using Records = std::map<index_t, Key_Type>;
+  using Entry = typename Records::value_type;
+  struct State {
+    Records records;
+    std::vector<const Entry*> order;
+    // Shared, because a function may replace itself while it runs.
+    using At = std::function<void(Id, std::size_t)>;
+    using Move = std::function<void(Id, std::size_t, std::size_t)>;
+    std::shared_ptr<const At> on_added, on_changed, on_removed;
+    std::shared_ptr<const Move> on_moved;
+
+    static bool is_before(const Entry* a, const Entry* b) {
+      if (a->second < b->second) return true;
+      return !(b->second < a->second) && a->first < b->first;
+    }
+    auto place(const Entry& entry) const {
+      return std::lower_bound(order.begin(), order.end(), &entry, is_before);
+    }
+    std::size_t position(const Entry& entry) const {
+      return static_cast<std::size_t>(place(entry) - order.begin());
+    }
+    template <class F, class... T>
+    static void call(std::shared_ptr<const F> f, T... values) {
+      if (f && *f) (*f)(values...);
+    }
+
+    // The record has this key now; without one, it is not in the list.
+    void set(index_t id, std::optional<Key_Type> key, bool is_same) {
+      const auto found = records.find(id);
+      if (found == records.end()) {
+        if (key) add(id, std::move(*key));
+      } else if (!key) {
+        remove(found);
+      } else if (*key < found->second || found->second < *key) {
+        move(found, std::move(*key));
+      } else if (!is_same) {
+        call(on_changed, Id(id), position(*found));
+      }
+    }
+    void add(index_t id, Key_Type key) {
+      // So that insert() cannot fail after emplace().
+      if (order.size() == order.capacity()) order.reserve(2 * order.size() + 1);
+      const Entry& entry = *records.emplace(id, std::move(key)).first;
+      const std::size_t at = position(entry);
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(at), &entry);
+      call(on_added, Id(id), at);
+    }
+    void remove(typename Records::iterator record) {
+      const index_t id = record->first;
+      const std::size_t at = position(*record);
+      order.erase(order.begin() + static_cast<std::ptrdiff_t>(at));
+      records.erase(record);
+      call(on_removed, Id(id), at);
+    }
+    void move(typename Records::iterator record, Key_Type key) {
+      const std::size_t before = position(*record);
+      order.erase(order.begin() + static_cast<std::ptrdiff_t>(before));
+      record->second = std::move(key);
+      const std::size_t after = position(*record);
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(after), &*record);
+      if (before == after)
+        call(on_changed, Id(record->first), after);
+      else
+        call(on_moved, Id(record->first), before, after);
+    }
+  };
+
+ public:
+  std::size_t size() const { return state_->order.size(); }
+  bool empty() const { return size() == 0; }
+  // Requires position < size().
+  Id operator[](std::size_t position) const { return Id(state_->order[position]->first); }
+  bool contains(Id id) const { return state_->records.contains(id.get_id()); }
+  // Returns the position of a record; size() if it is not in the list.
+  std::size_t position(Id id) const {
+    const auto found = state_->records.find(id.get_id());
+    return found == state_->records.end() ? size() : state_->position(*found);
+  }
+
+  // Iterates in the order of the list. Invalidated by each change of the list.
+  class iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Id;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Id*;
+    using reference = Id;
+
+    iterator() = default;
+    explicit iterator(const Entry* const* at) : at_(at) {}
+    Id operator*() const { return Id((*at_)->first); }
+    iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    iterator operator++(int) { return iterator(at_++); }
+    friend bool operator==(const iterator& a, const iterator& b) = default;
+
+   private:
+    const Entry* const* at_ = nullptr;
+  };
+  iterator begin() const { return iterator(state_->order.data()); }
+  iterator end() const { return iterator(state_->order.data() + size()); }
+
+  // Set the function that is called when a record enters the list; when a record has changed and
+  // keeps its position; when it was moved, with the positions before and after (as if it was
+  // erased, then inserted); when it was deleted or no longer matches, with the position that it
+  // had. The function replaces the function that was set before. Positions are those in the list at
+  // that time: changes are made one by one.
+  using On_Position = typename State::At;
+  using On_Move = typename State::Move;
+  void on_added(On_Position f) { set(state_->on_added, std::move(f)); }
+  void on_changed(On_Position f) { set(state_->on_changed, std::move(f)); }
+  void on_removed(On_Position f) { set(state_->on_removed, std::move(f)); }
+  void on_moved(On_Move f) { set(state_->on_moved, std::move(f)); }
+
+  // For generated code. get_key(change, i) returns the key of row i of a change with its new
+  // values, or none if it does not match; is_same(change, i): as in Live_Query.
+  template <class Get_Key, class Is_Same>
+  Live_List(Observers& observers, Table_Id table, Get_Key get_key, Is_Same is_same)
+      : state_(std::make_shared<State>()) {
+    const auto find_all = [&observers, table, get_key] {
+      Records records;
+      observers.for_each_record(table, [&](const Change& change) {
+        for (index_t i = 0; i < change.size; ++i)
+          if (auto key = get_key(change, i))
+            records.emplace(change.record.value() + i, std::move(*key));
+      });
+      return records;
+    };
+    state_->records = find_all();
+    for (const Entry& entry : state_->records) state_->order.push_back(&entry);
+    std::sort(state_->order.begin(), state_->order.end(), State::is_before);
+    const auto on_change = [state = state_, get_key, is_same](const Change& change, index_t& row) {
+      while (row < change.size) {
+        const index_t i = row;  // if get_key throws, it is called again the next time
+        std::optional<Key_Type> key;
+        if (change.kind != Change::Kind::deleted) key = get_key(change, i);
+        ++row;
+        state->set(change.record.value() + i, std::move(key), is_same(change, i));
+      }
+    };
+    const auto on_rollback = [state = state_, find_all]() -> std::function<void()> {
+      return [state, now = find_all(), next = index_t{0}]() mutable {
+        for (;;) {
+          const auto old = state->records.lower_bound(next);
+          const auto found = now.lower_bound(next);
+          if (old == state->records.end() && found == now.end()) return;
+          const bool is_now =
+              found != now.end() && (old == state->records.end() || found->first <= old->first);
+          const index_t id = is_now ? found->first : old->first;
+          next = id + 1;
+          state->set(id, is_now ? std::optional<Key_Type>(found->second) : std::nullopt, true);
+        }
+      };
+    };
+    subscription_ = observers.subscribe(table, on_change, on_rollback);
+  }
+
+ private:
+  template <class F>
+  static void set(std::shared_ptr<const F>& place, F f) {
+    place = std::make_shared<const F>(std::move(f));
+  }
+
+  std::shared_ptr<State> state_;
+  Subscription subscription_;
+};
+
 // ---- typed functions ----------------------------------------------------------------------------
 
 // Typed access to the history for generated code: changes as structs of the generated types, and
@@ -384,36 +567,6 @@ class Typed_Versions : public std::vector<Typed_Version<Row>> {
   }
 };
 
-// A range of keys that includes both of its ends.
-template <std::size_t field_count>
-class Key_Range {
- public:
-  using Parts = std::array<Key_Part, field_count>;
-  Key_Range(const Parts& from, const Parts& to) : from_(copy(from)), to_(copy(to)) {}
-  bool has(const Parts& key) const { return compare(from_, key) <= 0 && compare(to_, key) >= 0; }
-
- private:
-  struct Part {
-    std::uint64_t number;
-    std::string text;
-  };
-  using Copy = std::array<Part, field_count>;
-  static Copy copy(const Parts& parts) {
-    Copy result;
-    for (std::size_t i = 0; i < field_count; ++i)
-      result[i] = {parts[i].number, std::string(parts[i].text)};
-    return result;
-  }
-  static int compare(const Copy& a, const Parts& b) {
-    for (std::size_t i = 0; i < field_count; ++i) {
-      if (a[i].number != b[i].number) return a[i].number < b[i].number ? -1 : 1;
-      if (const int order = std::string_view(a[i].text).compare(b[i].text)) return order;
-    }
-    return 0;
-  }
-  Copy from_, to_;
-};
-
 // Base of the generated class Database.
 //
 // Observers. `on_TABLE_inserted(f)` and similar functions subscribe f, which is called with the
@@ -479,14 +632,42 @@ class Typed_History : public Typed_Database {
   Live_Query<typename Row::Id> live(Predicate predicate) const {
     return live<Row>(nullptr, std::move(predicate));
   }
+  // key(values) returns what the list is ordered by: any type with <, which owns its strings.
+  template <class Row, class Predicate, class Get_Key>
+  auto live_list(Predicate predicate, Get_Key key) const {
+    using Key_Type = std::decay_t<std::invoke_result_t<Get_Key&, const typename Row::Values&>>;
+    static_assert(!std::is_same_v<Key_Type, std::string_view>,
+                  "return a std::string, which is kept");
+    return Live_List<typename Row::Id, Key_Type>(
+        observers(), Row::table,
+        [predicate, key](const Change& change, index_t i) -> std::optional<Key_Type> {
+          const typename Row::Values values = values_after<Row>(change, i);
+          if (!predicate(values)) return std::nullopt;
+          return Key_Type(key(values));
+        },
+        is_same_record);
+  }
+  // The records whose keys are between two ends of an index, in its order.
+  template <class Row, class Index_Type, class Get_Key>
+  auto live_list_of_range(const typename Index_Type::Prefix& from,
+                          const typename Index_Type::Prefix& to, Get_Key key) const {
+    const typename Index_Type::Keys range(from.key(), to.key());
+    return live_list<Row>(
+        [range, key](const typename Row::Values& row) {
+          return range.has(Index_Type::parts(key(row)));
+        },
+        [key](const typename Row::Values& row) {
+          return typename Index_Type::Stored_Key(Index_Type::parts(key(row)));
+        });
+  }
   // Returns a query for the records whose key is in [from, to]. key(values) returns the key of a
   // record.
   template <class Row, class Index_Type, class Get_Key>
   Live_Query<typename Row::Id> live_range(const Index_Type& index,
-                                          const typename Index_Type::Wanted& from,
-                                          const typename Index_Type::Wanted& to,
+                                          const typename Index_Type::Prefix& from,
+                                          const typename Index_Type::Prefix& to,
                                           Get_Key key) const {
-    const Key_Range range(Index_Type::parts(from), Index_Type::parts(to));
+    const typename Index_Type::Keys range(from.key(), to.key());
     const auto predicate = [range, key](const typename Row::Values& row) {
       return range.has(Index_Type::parts(key(row)));
     };
@@ -495,12 +676,7 @@ class Typed_History : public Typed_Database {
     // be searched.
     if (index.size() != static_cast<std::size_t>(used)) return live<Row>(nullptr, predicate);
     Id_Set ids;
-    const auto end = index.end();
-    for (auto entry = index.lower_bound(from); entry != end; ++entry) {
-      const auto [found, id] = *entry;
-      if (!range.has(Index_Type::parts(typename Index_Type::Wanted(found)))) break;
-      ids.set(id.get_id(), true);
-    }
+    for (const typename Row::Id id : index.between(from, to)) ids.set(id.get_id(), true);
     return live<Row>(&ids, predicate);
   }
 

@@ -534,6 +534,61 @@ class Typed_Field {
 
 // ---- indexes ------------------------------------------------------------------------------------
 
+// A copy of the first values of a key, or of all of them. Ordered like the index.
+template <std::size_t field_count>
+class Key_Copy {
+ public:
+  Key_Copy() = default;
+  explicit Key_Copy(Key key) : size_(key.size()) {
+    for (std::size_t i = 0; i < size_; ++i) parts_[i] = {key[i].number, std::string(key[i].text)};
+  }
+  // Negative if the copy is before the key, or positive, or 0; only the values that both have
+  // count.
+  int compare(Key key) const {
+    for (std::size_t i = 0; i < std::min(size_, key.size()); ++i) {
+      if (parts_[i].number != key[i].number) return parts_[i].number < key[i].number ? -1 : 1;
+      if (const int order = std::string_view(parts_[i].text).compare(key[i].text)) return order;
+    }
+    return 0;
+  }
+  // Returns the values, which `parts` holds. They refer to the texts of this object.
+  Key view(std::array<Key_Part, field_count>& parts) const {
+    for (std::size_t i = 0; i < size_; ++i) parts[i] = {parts_[i].number, parts_[i].text};
+    return Key(parts.data(), size_);
+  }
+  friend bool operator<(const Key_Copy& a, const Key_Copy& b) {
+    return std::lexicographical_compare(a.parts_.begin(), a.parts_.end(), b.parts_.begin(),
+                                        b.parts_.end(), [](const Part& x, const Part& y) {
+                                          return std::tie(x.number, x.text) <
+                                                 std::tie(y.number, y.text);
+                                        });
+  }
+
+ private:
+  struct Part {
+    std::uint64_t number = 0;
+    std::string text;
+  };
+  std::array<Part, field_count> parts_;
+  std::size_t size_ = 0;
+};
+
+// The keys between two ends, both included. An end without values is open; one with fewer values
+// than the index has fields includes all keys that begin with them.
+template <std::size_t field_count>
+class Key_Range {
+ public:
+  Key_Range(Key from, Key to) : from_(from), to_(to) {}
+  bool has(Key key) const { return from_.compare(key) <= 0 && !is_before(key); }
+  // Returns the first end, of which `parts` holds the values.
+  Key first(std::array<Key_Part, field_count>& parts) const { return from_.view(parts); }
+  // True if the range ends before the key.
+  bool is_before(Key key) const { return to_.compare(key) < 0; }
+
+ private:
+  Key_Copy<field_count> from_, to_;
+};
+
 // The records with one key, in the order of their ids. Holds a copy of the key. A loop may change
 // or delete the records that it visits: it continues with the next record that has the key at that
 // time. A range is valid as long as the addresses of tables, so not after a rollback.
@@ -628,6 +683,41 @@ class Typed_Index {
   using Range = Index_Range<Id, sizeof...(Fields)>;
   // The type of a search key: strings are std::string_views.
   using Wanted = typename Key_Of<typename Fields::Setter...>::type;
+  using Keys = Key_Range<sizeof...(Fields)>;
+  using Stored_Key = Key_Copy<sizeof...(Fields)>;
+
+  // The values of the first fields of a key: none, some, or all. Refers to the strings.
+  class Prefix {
+    template <class... Values>
+    static constexpr bool are_values() {
+      using Taken = std::tuple<typename Fields::Setter...>;
+      if constexpr (sizeof...(Values) > sizeof...(Fields)) {
+        return false;
+      } else {
+        return []<std::size_t... i>(std::index_sequence<i...>) {
+          return (std::is_convertible_v<const Values&, std::tuple_element_t<i, Taken>> && ...);
+        }
+        (std::index_sequence_for<Values...>());
+      }
+    }
+
+   public:
+    Prefix() = default;
+    template <class... Values>
+    requires(are_values<Values...>()) Prefix(const Values&... values) : size_(sizeof...(Values)) {
+      [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((parts_[i] = std::tuple_element_t<i, std::tuple<Fields...>>::key_part(values)), ...);
+      }
+      (std::index_sequence_for<Values...>());
+    }
+    Prefix(const Wanted& key) requires(!has_one_field)
+        : parts_(Typed_Index::parts(key)), size_(sizeof...(Fields)) {}
+    Key key() const { return Key(parts_.data(), size_); }
+
+   private:
+    std::array<Key_Part, sizeof...(Fields)> parts_ = {};
+    std::size_t size_ = 0;
+  };
 
   class iterator {
    public:
@@ -722,6 +812,81 @@ class Typed_Index {
   };
   using const_reverse_iterator = reverse_iterator;
 
+  // The records with keys between two ends, in the order of the index. Holds copies of the ends. A
+  // loop may change or delete the records it visits: it continues behind the key that the record
+  // had on arrival. Iterators refer to this object.
+  class Between {
+   public:
+    class iterator {
+     public:
+      using iterator_category = std::forward_iterator_tag;
+      using value_type = Id;
+      using difference_type = std::ptrdiff_t;
+      using pointer = const Id*;
+      using reference = Id;
+
+      iterator() = default;
+      iterator(const Between& range, Index::Cursor cursor) : range_(&range) { arrive(cursor); }
+      Id operator*() const { return Id(cursor_.record()); }
+      iterator& operator++() {
+        const Index& index = *range_->index_->index_;
+        std::array<Key_Part, sizeof...(Fields)> parts;
+        const Key key = key_.view(parts);
+        Index::Cursor next = cursor_;
+        if (index.contains(next.record()) &&
+            key_.compare(range_->index_->stored_parts(next.record())) == 0) {
+          next.next();
+        } else {
+          next = index.next_with(key, next);
+          if (next == index.end()) next = index.upper_bound(key);
+        }
+        arrive(next);
+        return *this;
+      }
+      iterator operator++(int) {
+        const iterator old = *this;
+        ++*this;
+        return old;
+      }
+      friend bool operator==(const iterator& a, const iterator& b) {
+        return a.cursor_ == b.cursor_;
+      }
+
+     private:
+      // Stops if the range ends before the record of the cursor.
+      void arrive(const Index::Cursor& cursor) {
+        cursor_ = cursor;
+        if (cursor_.record().is_null()) return;
+        const auto parts = range_->index_->stored_parts(cursor_.record());
+        key_ = Stored_Key(parts);
+        if (range_->keys_.is_before(parts)) cursor_ = range_->index_->index_->end();
+      }
+      const Between* range_ = nullptr;
+      Index::Cursor cursor_;
+      Stored_Key key_;  // that of the record on arrival
+    };
+
+    Between(const Typed_Index& index, const Prefix& from, const Prefix& to)
+        : index_(&index), keys_(from.key(), to.key()) {}
+    iterator begin() const {
+      std::array<Key_Part, sizeof...(Fields)> parts;
+      return {*this, index_->index_->lower_bound(keys_.first(parts))};
+    }
+    iterator end() const { return {*this, index_->index_->end()}; }
+    bool empty() const { return begin() == end(); }
+    // Takes time linear in the result, because it counts.
+    std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
+
+   private:
+    const Typed_Index* index_;
+    Keys keys_;
+  };
+
+  // Returns the ids of the records from one key to another one, both included, in the order of the
+  // index. {} is an open end, and {value} stands for all keys that begin with the value:
+  //   for (const auto book : db.get_index_of_book_by_year().between({1820}, {})) …
+  Between between(const Prefix& from, const Prefix& to) const { return {*this, from, to}; }
+
   // Number of records in the index: records without a key are not counted.
   std::size_t size() const { return index_->size(); }
   bool empty() const { return size() == 0; }
@@ -758,6 +923,10 @@ class Typed_Index {
             return std::array<Key_Part, sizeof...(Fields)>{Fields::key_part(value)...};
           },
           key);
+  }
+  // Returns the values of a record in that form.
+  std::array<Key_Part, sizeof...(Fields)> stored_parts(Record_Id record) const {
+    return parts(Wanted(key(record.value())));
   }
   void bind(Database& database, std::string_view name) {
     index_ = database.find_index(name);

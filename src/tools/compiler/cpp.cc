@@ -337,7 +337,17 @@ std::string readers_of(const Model_Index& index) {
       (index.is_unique ? "id_of_" + index.table->name : "range_of_" + index.name);
   const std::size_t indent =
       std::string_view("   find_(").size() + result.size() + index.name.size();
+  std::string prefixes;
+  for (std::size_t size = 1; size < names.size(); ++size) {
+    const auto last = static_cast<std::ptrdiff_t>(size);
+    prefixes += fill(prefix_finder,
+                     {{"index", index.name},
+                      {"comment", documentation(index.comment, "  ")},
+                      {"parameters", join({parameters.begin(), parameters.begin() + last}, ", ")},
+                      {"names", join({names.begin(), names.begin() + last}, ", ")}});
+  }
   return fill(index_readers, {{"index", index.name},
+                              {"prefixes", prefixes},
                               {"is_unique", index.is_unique ? "unique " : ""},
                               {"table", index.table->name},
                               {"fields", join(fields, ", ")},
@@ -417,8 +427,19 @@ std::set<std::string> bare_names(const Model& model) {
   };
   for (const Model_Table& table : model.tables) add(member_names(table));
   for (const Model_Index& index : model.indexes) add(parameter_names(index));
-  names.erase("defined");  // it cannot be a macro
   return names;
+}
+
+// Returns the text with lines around it: in it, none of these names is a macro.
+std::string without_macros(std::set<std::string> names, std::string_view comment,
+                           std::string_view text) {
+  names.erase("defined");  // cannot be a macro
+  if (names.empty()) return std::string(text);
+  const auto with_name = [](std::string_view line) {
+    return [line](const std::string& name) { return fill(line, {{"name", name}}); };
+  };
+  return std::string(comment) + for_each(names, with_name(saved_macro)) + std::string(text) +
+         for_each(names, with_name(restored_macro));
 }
 
 std::string guard(const Model& model) {
@@ -453,23 +474,12 @@ std::string header_text(const Model& model) {
   const auto with_custom = [](std::string_view text) {
     return [text](const std::string& custom) { return fill(text, {{"custom", custom}}); };
   };
-  const auto with_name = [](std::string_view text) {
-    return [text](const std::string& bare) { return fill(text, {{"name", bare}}); };
-  };
-  const std::set<std::string> bare = bare_names(model);
   std::string definitions = for_each(
       model.indexes, [&](const Model_Index& index) { return definition_of(model, index); });
   if (!definitions.empty()) definitions.erase(0, 1);  // the first comma
-  return fill(
-      header,
-      {{"version", version},
-       {"code_version", std::to_string(generated_code_version)},
-       {"source", model.source},
-       {"guard", guard(model)},
-       {"includes", main_include(model)},
-       {"saved_macros",
-        bare.empty() ? "" : std::string(macros_comment) + for_each(bare, with_name(saved_macro))},
-       {"restored_macros", for_each(bare, with_name(restored_macro))},
+  const std::string content = fill(
+      header_content,
+      {{"code_version", std::to_string(generated_code_version)},
        {"namespace", join(model.name_space, "::")},
        {"name", name},
        {"id_declarations", for_each(model.tables, with_id("class id_of_{{table}};\n", shared_id))},
@@ -511,6 +521,11 @@ std::string header_text(const Model& model) {
         using_if_field(
             model, "data",
             "  using Writable_Database::get_data;\n  using Typed_Memory_Writer::get_data;\n")}});
+  return fill(header, {{"version", version},
+                       {"source", model.source},
+                       {"guard", guard(model)},
+                       {"includes", main_include(model)},
+                       {"content", without_macros(bare_names(model), macros_comment, content)}});
 }
 
 // ---- the folder ---------------------------------------------------------------------------------
@@ -551,10 +566,12 @@ std::string introspection_text(const Model& model, const Model_Table& table,
     }
     return text + ");\n";
   };
+  std::set<std::string> names;
+  for (const Model_Field& field : table.fields) names.insert(field.name);
   return fill(introspection_header,
               {{"version", version},
                {"arguments", has_data ? "type, name, initial_value" : "type, name"},
-               {"fields", for_each_field(table, line)}});
+               {"fields", without_macros(names, "", for_each_field(table, line))}});
 }
 
 }  // namespace

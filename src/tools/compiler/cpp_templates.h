@@ -132,6 +132,11 @@ inline constexpr std::string_view many_rows_history =
   joedb::Live_Query<id_of_{{table}}> live_{{table}}(Predicate predicate) const {
     return Typed_History::live<row_of_{{table}}>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_{{table}}&> Predicate, class Key>
+  auto live_list_of_{{table}}(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_{{table}}>(std::move(predicate), std::move(key));
+  }
 )";
 
 inline constexpr std::string_view single_row_readers =
@@ -160,7 +165,7 @@ inline constexpr std::string_view index_readers =
   {{result}} find_{{index}}({{parameters}}) const {
     return {{index}}_index_.{{find}}({{{names}}});
   }
-  /// All records with a key, by {{fields}}.
+{{prefixes}}  /// All records with a key, by {{fields}}.
   const index_of_{{index}}& get_index_of_{{index}}() const { return {{index}}_index_; }
   /// The next record by {{fields}}; null after the last one.
   id_of_{{table}} next_{{index}}(id_of_{{table}} id) const { return {{index}}_index_.next(id); }
@@ -170,11 +175,26 @@ inline constexpr std::string_view index_readers =
   }
   /// The records from one key to another one, both included, kept up to date after each commit.
   joedb::Live_Query<id_of_{{table}}> live_{{index}}(
-      const index_of_{{index}}::Wanted& from, const index_of_{{index}}::Wanted& to) const {
-    return Typed_History::live_range<row_of_{{table}}>(
-        {{index}}_index_, from, to, [](const values_of_{{table}}& row) {
-          return index_of_{{index}}::Wanted({{keys}});
-        });
+      const index_of_{{index}}::Prefix& from, const index_of_{{index}}::Prefix& to) const {
+    return Typed_History::live_range<row_of_{{table}}>({{index}}_index_, from, to, key_of_{{index}});
+  }
+  /// The same as a joedb::Live_List, in the order of the index.
+  auto live_list_of_{{index}}(const index_of_{{index}}::Prefix& from,
+                              const index_of_{{index}}::Prefix& to) const {
+    return Typed_History::live_list_of_range<row_of_{{table}}, index_of_{{index}}>(
+        from, to, key_of_{{index}});
+  }
+  /// Used by joedb: the key of a record with these values.
+  static index_of_{{index}}::Wanted key_of_{{index}}(const values_of_{{table}}& row) {
+    return index_of_{{index}}::Wanted({{keys}});
+  }
+)";
+
+// find_INDEX with values for the first fields only.
+inline constexpr std::string_view prefix_finder =
+    R"({{comment}}  /// The records whose keys begin with these values, in the order of the index.
+  index_of_{{index}}::Between find_{{index}}({{parameters}}) const {
+    return {{index}}_index_.between({{{names}}}, {{{names}}});
   }
 )";
 
@@ -286,7 +306,12 @@ inline constexpr std::string_view header =
 #define {{guard}}
 
 {{includes}}#include "joedb/compiled.h"
-{{saved_macros}}
+{{content}}
+#endif
+)";
+
+inline constexpr std::string_view header_content =
+    R"(
 namespace {{namespace}} {
 
 static_assert(joedb::generated_code_version == {{code_version}},
@@ -459,8 +484,6 @@ struct Types {
 {{types}}};
 
 }  // namespace {{namespace}}
-{{restored_macros}}
-#endif
 )";
 
 inline constexpr std::string_view custom_declaration =

@@ -72,7 +72,7 @@ void run_in_transaction(Writable_Database& database, const std::function<void()>
   } catch (...) {
     try {
       database.rollback();
-    } catch (const Exception&) {  // a write has failed: report the first error
+    } catch (...) {  // not even that: report the first error
     }
     throw;
   }

@@ -99,7 +99,7 @@ End run_on(Abstract_File& file, Command_Loop& loop, Command_Options options,
   } catch (...) {
     try {
       roll_back(database);
-    } catch (const Exception&) {  // a write has failed: report the first error
+    } catch (...) {  // not even that: report the first error
     }
     throw;
   }

@@ -316,6 +316,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_country> live_country(Predicate predicate) const {
     return Typed_History::live<row_of_country>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_country&> Predicate, class Key>
+  auto live_list_of_country(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_country>(std::move(predicate), std::move(key));
+  }
   /// country.name: string
   joedb::String get_name(id_of_country id) const {
     country_table_.require_used(id.get_record_id());
@@ -370,6 +375,11 @@ class Database : public joedb::Typed_History {
   template <class Predicate>
   joedb::Live_Query<id_of_city> live_city(Predicate predicate) const {
     return Typed_History::live<row_of_city>(std::move(predicate));
+  }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_city&> Predicate, class Key>
+  auto live_list_of_city(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_city>(std::move(predicate), std::move(key));
   }
   /// city.name: string
   joedb::String get_name(id_of_city id) const {
@@ -440,6 +450,11 @@ class Database : public joedb::Typed_History {
   template <class Predicate>
   joedb::Live_Query<id_of_item> live_item(Predicate predicate) const {
     return Typed_History::live<row_of_item>(std::move(predicate));
+  }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_item&> Predicate, class Key>
+  auto live_list_of_item(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_item>(std::move(predicate), std::move(key));
   }
   /// item.text: string
   joedb::String get_text(id_of_item id) const {
@@ -539,6 +554,11 @@ class Database : public joedb::Typed_History {
   template <class Predicate>
   joedb::Live_Query<id_of_nothing> live_nothing(Predicate predicate) const {
     return Typed_History::live<row_of_nothing>(std::move(predicate));
+  }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_nothing&> Predicate, class Key>
+  auto live_list_of_nothing(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_nothing>(std::move(predicate), std::move(key));
   }
 
  protected:

@@ -725,6 +725,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_class> live_class(Predicate predicate) const {
     return Typed_History::live<row_of_class>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_class&> Predicate, class Key>
+  auto live_list_of_class(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_class>(std::move(predicate), std::move(key));
+  }
   /// class.default: string
   joedb::String get_default(id_of_class id) const {
     class_table_.require_used(id.get_record_id());
@@ -864,6 +869,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_class_table> live_class_table(Predicate predicate) const {
     return Typed_History::live<row_of_class_table>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_class_table&> Predicate, class Key>
+  auto live_list_of_class_table(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_class_table>(std::move(predicate), std::move(key));
+  }
 
   // engine
 
@@ -913,6 +923,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_engine> live_engine(Predicate predicate) const {
     return Typed_History::live<row_of_engine>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_engine&> Predicate, class Key>
+  auto live_list_of_engine(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_engine>(std::move(predicate), std::move(key));
+  }
 
   // Database: Database references Database
 
@@ -961,6 +976,11 @@ class Database : public joedb::Typed_History {
   template <class Predicate>
   joedb::Live_Query<id_of_Database> live_Database(Predicate predicate) const {
     return Typed_History::live<row_of_Database>(std::move(predicate));
+  }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_Database&> Predicate, class Key>
+  auto live_list_of_Database(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_Database>(std::move(predicate), std::move(key));
   }
   /// Database.Database: references Database
   id_of_Database get_Database(id_of_Database id) const {
@@ -1016,6 +1036,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_std> live_std(Predicate predicate) const {
     return Typed_History::live<row_of_std>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_std&> Predicate, class Key>
+  auto live_list_of_std(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_std>(std::move(predicate), std::move(key));
+  }
 
   // joedb: std int8
 
@@ -1064,6 +1089,11 @@ class Database : public joedb::Typed_History {
   template <class Predicate>
   joedb::Live_Query<id_of_joedb> live_joedb(Predicate predicate) const {
     return Typed_History::live<row_of_joedb>(std::move(predicate));
+  }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_joedb&> Predicate, class Key>
+  auto live_list_of_joedb(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_joedb>(std::move(predicate), std::move(key));
   }
   /// joedb.std: int8
   std::int8_t get_std(id_of_joedb id) const {
@@ -1119,6 +1149,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of__> live__(Predicate predicate) const {
     return Typed_History::live<row_of__>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of__&> Predicate, class Key>
+  auto live_list_of__(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of__>(std::move(predicate), std::move(key));
+  }
   /// _._: int8
   std::int8_t get__(id_of__ id) const {
     __table_.require_used(id.get_record_id());
@@ -1173,6 +1208,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_vector> live_vector(Predicate predicate) const {
     return Typed_History::live<row_of_vector>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_vector&> Predicate, class Key>
+  auto live_list_of_vector(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_vector>(std::move(predicate), std::move(key));
+  }
 
   // at
 
@@ -1221,6 +1261,11 @@ class Database : public joedb::Typed_History {
   template <class Predicate>
   joedb::Live_Query<id_of_at> live_at(Predicate predicate) const {
     return Typed_History::live<row_of_at>(std::move(predicate));
+  }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_at&> Predicate, class Key>
+  auto live_list_of_at(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_at>(std::move(predicate), std::move(key));
   }
 
   // conf: conf_table string, index_of_by_class int32, untyped_ int32, data blob, journal string
@@ -1329,6 +1374,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_macro> live_macro(Predicate predicate) const {
     return Typed_History::live<row_of_macro>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_macro&> Predicate, class Key>
+  auto live_list_of_macro(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_macro>(std::move(predicate), std::move(key));
+  }
   /// macro.NULL: int32
   std::int32_t get_NULL(id_of_macro id) const {
     macro_table_.require_used(id.get_record_id());
@@ -1433,6 +1483,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_SEEK_SET> live_SEEK_SET(Predicate predicate) const {
     return Typed_History::live<row_of_SEEK_SET>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_SEEK_SET&> Predicate, class Key>
+  auto live_list_of_SEEK_SET(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_SEEK_SET>(std::move(predicate), std::move(key));
+  }
   /// SEEK_SET.BUFSIZ: references SEEK_SET
   id_of_SEEK_SET get_BUFSIZ(id_of_SEEK_SET id) const {
     SEEK_SET_table_.require_used(id.get_record_id());
@@ -1447,6 +1502,14 @@ class Database : public joedb::Typed_History {
                                   joedb::No_Narrowing<std::int32_t> store__) const {
     return by_class_index_.range({the_id_of_class, default_, store__});
   }
+  /// The records whose keys begin with these values, in the order of the index.
+  index_of_by_class::Between find_by_class(id_of_class the_id_of_class) const {
+    return by_class_index_.between({the_id_of_class}, {the_id_of_class});
+  }
+  /// The records whose keys begin with these values, in the order of the index.
+  index_of_by_class::Between find_by_class(id_of_class the_id_of_class, std::string_view default_) const {
+    return by_class_index_.between({the_id_of_class, default_}, {the_id_of_class, default_});
+  }
   /// All records with a key, by id_of_class, default, store_.
   const index_of_by_class& get_index_of_by_class() const { return by_class_index_; }
   /// The next record by id_of_class, default, store_; null after the last one.
@@ -1457,11 +1520,18 @@ class Database : public joedb::Typed_History {
   }
   /// The records from one key to another one, both included, kept up to date after each commit.
   joedb::Live_Query<id_of_class> live_by_class(
-      const index_of_by_class::Wanted& from, const index_of_by_class::Wanted& to) const {
-    return Typed_History::live_range<row_of_class>(
-        by_class_index_, from, to, [](const values_of_class& row) {
-          return index_of_by_class::Wanted(row.the_id_of_class, row.default_, row.store__);
-        });
+      const index_of_by_class::Prefix& from, const index_of_by_class::Prefix& to) const {
+    return Typed_History::live_range<row_of_class>(by_class_index_, from, to, key_of_by_class);
+  }
+  /// The same as a joedb::Live_List, in the order of the index.
+  auto live_list_of_by_class(const index_of_by_class::Prefix& from,
+                              const index_of_by_class::Prefix& to) const {
+    return Typed_History::live_list_of_range<row_of_class, index_of_by_class>(
+        from, to, key_of_by_class);
+  }
+  /// Used by joedb: the key of a record with these values.
+  static index_of_by_class::Wanted key_of_by_class(const values_of_class& row) {
+    return index_of_by_class::Wanted(row.the_id_of_class, row.default_, row.store__);
   }
 
   // _: unique index of _ by _
@@ -1480,11 +1550,18 @@ class Database : public joedb::Typed_History {
   }
   /// The records from one key to another one, both included, kept up to date after each commit.
   joedb::Live_Query<id_of__> live__(
-      const index_of__::Wanted& from, const index_of__::Wanted& to) const {
-    return Typed_History::live_range<row_of__>(
-        __index_, from, to, [](const values_of__& row) {
-          return index_of__::Wanted(row._);
-        });
+      const index_of__::Prefix& from, const index_of__::Prefix& to) const {
+    return Typed_History::live_range<row_of__>(__index_, from, to, key_of__);
+  }
+  /// The same as a joedb::Live_List, in the order of the index.
+  auto live_list_of__(const index_of__::Prefix& from,
+                              const index_of__::Prefix& to) const {
+    return Typed_History::live_list_of_range<row_of__, index_of__>(
+        from, to, key_of__);
+  }
+  /// Used by joedb: the key of a record with these values.
+  static index_of__::Wanted key_of__(const values_of__& row) {
+    return index_of__::Wanted(row._);
   }
 
   // M_PI: index of macro by NULL, EOF, I, major
@@ -1496,6 +1573,18 @@ class Database : public joedb::Typed_History {
                           joedb::No_Narrowing<std::int32_t> major) const {
     return M_PI_index_.range({NULL, EOF, I, major});
   }
+  /// The records whose keys begin with these values, in the order of the index.
+  index_of_M_PI::Between find_M_PI(joedb::No_Narrowing<std::int32_t> NULL) const {
+    return M_PI_index_.between({NULL}, {NULL});
+  }
+  /// The records whose keys begin with these values, in the order of the index.
+  index_of_M_PI::Between find_M_PI(joedb::No_Narrowing<std::int32_t> NULL, std::string_view EOF) const {
+    return M_PI_index_.between({NULL, EOF}, {NULL, EOF});
+  }
+  /// The records whose keys begin with these values, in the order of the index.
+  index_of_M_PI::Between find_M_PI(joedb::No_Narrowing<std::int32_t> NULL, std::string_view EOF, joedb::No_Narrowing<double> I) const {
+    return M_PI_index_.between({NULL, EOF, I}, {NULL, EOF, I});
+  }
   /// All records with a key, by NULL, EOF, I, major.
   const index_of_M_PI& get_index_of_M_PI() const { return M_PI_index_; }
   /// The next record by NULL, EOF, I, major; null after the last one.
@@ -1506,11 +1595,18 @@ class Database : public joedb::Typed_History {
   }
   /// The records from one key to another one, both included, kept up to date after each commit.
   joedb::Live_Query<id_of_macro> live_M_PI(
-      const index_of_M_PI::Wanted& from, const index_of_M_PI::Wanted& to) const {
-    return Typed_History::live_range<row_of_macro>(
-        M_PI_index_, from, to, [](const values_of_macro& row) {
-          return index_of_M_PI::Wanted(row.NULL, row.EOF, row.I, row.major);
-        });
+      const index_of_M_PI::Prefix& from, const index_of_M_PI::Prefix& to) const {
+    return Typed_History::live_range<row_of_macro>(M_PI_index_, from, to, key_of_M_PI);
+  }
+  /// The same as a joedb::Live_List, in the order of the index.
+  auto live_list_of_M_PI(const index_of_M_PI::Prefix& from,
+                              const index_of_M_PI::Prefix& to) const {
+    return Typed_History::live_list_of_range<row_of_macro, index_of_M_PI>(
+        from, to, key_of_M_PI);
+  }
+  /// Used by joedb: the key of a record with these values.
+  static index_of_M_PI::Wanted key_of_M_PI(const values_of_macro& row) {
+    return index_of_M_PI::Wanted(row.NULL, row.EOF, row.I, row.major);
   }
 
  protected:

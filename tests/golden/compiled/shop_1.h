@@ -120,6 +120,11 @@ class Database : public joedb::Typed_History {
   joedb::Live_Query<id_of_item> live_item(Predicate predicate) const {
     return Typed_History::live<row_of_item>(std::move(predicate));
   }
+  /// The same as a joedb::Live_List, in the order of key(values).
+  template <std::predicate<const values_of_item&> Predicate, class Key>
+  auto live_list_of_item(Predicate predicate, Key key) const {
+    return Typed_History::live_list<row_of_item>(std::move(predicate), std::move(key));
+  }
   /// item.label: string
   joedb::String get_label(id_of_item id) const {
     item_table_.require_used(id.get_record_id());
