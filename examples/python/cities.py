@@ -94,6 +94,11 @@ import duckdb
 
 print(duckdb.connect().execute("select count(*), max(population) from city").fetchall())
 
+warehouse = db.duckdb()
+print(warehouse.execute("select count(*), max(population) from city").fetchall())
+with joedb.connect(db) as connection:
+    print(connection.cursor().execute("select name from city order by name limit 1").fetchone())
+
 # %% The end
 
 db.close()

@@ -20,6 +20,7 @@ from typing import Any as _Any
 from . import _joedb, _methods
 from ._joedb import Database, Record, Records, Table, Transaction, __version__
 from ._methods import Rows, open
+from .dbapi import apilevel, connect, paramstyle, threadsafety
 from .errors import (
     Closed,
     Conflict,
@@ -71,7 +72,11 @@ __all__ = [
     "UnfinishedTransaction",
     "WriteDisabled",
     "__version__",
+    "apilevel",
+    "connect",
     "open",
+    "paramstyle",
+    "threadsafety",
 ]
 
 if _TYPE_CHECKING:

@@ -41,6 +41,7 @@ class Database:
     def __getattr__(self, name: str) -> Table: ...
     def __getitem__(self, name: str, /) -> Table: ...
     def __contains__(self, name: str, /) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
     def create_table(
         self,
         name: str,
@@ -48,12 +49,15 @@ class Database:
         /,
         *,
         like: Any = None,
+        exist_ok: bool = False,
         **more: Any,
     ) -> Table:
         """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int,
         float, bool, bytes; "int8", "int16", "int32", "float32" and the other names of joedb; a
         table, or "references TABLE". `fields` is for names that cannot be keywords. `like` is a
         data frame, or another object with an Arrow schema, whose columns become the first fields.
+        With `exist_ok`, a table of this name that has these fields is returned; SchemaMismatch, if
+        it lacks one of them.
         """
     def transaction(
         self, why: str = "", *, author: str = "", hard: bool | None = None
@@ -63,6 +67,9 @@ class Database:
         by default as `joedb.open` was told. Without it, each change is a transaction."""
     def hard_checkpoint(self) -> None:
         """What was written so far survives a power cut."""
+    def write_snapshot(self) -> None:
+        """Writes a snapshot beside the file, after a hard checkpoint: the file then opens in about a
+        millisecond, whatever its size. Writers keep it up to date when they close the file."""
     def undo(self, *, author: str = "", schema: bool = False) -> None:
         """Takes the last transaction back that was not taken back yet, by a new one; of all, or
         those of one author. `schema`: also one that has changed tables or fields. Raises
@@ -87,10 +94,17 @@ class Database:
         table: Table | str | None = None,
     ) -> Iterator[history.Transaction]:
         """The transactions between two moments, with old and new values."""
+    def log(self, last: int | None = None, *, changes: bool = False) -> list[history.Transaction]:
+        """The transactions, the newest first, as `joedb log` shows them; only the `last` ones. `changes`:
+        with what they have changed."""
     def sql(self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Rows:
         """What SQLite finds in these tables, as they are now: in a transaction, with its changes.
         The column `__id` has the ids of records, and a reference is an id. Nothing can be written.
         """
+    def duckdb(self, *, blobs: bool = False) -> Any:
+        """A connection of DuckDB with all tables as they are now, in memory, by their names; the column
+        `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with fields of
+        blobs, which are read from the file."""
     def close(self) -> None:
         """Ends a transaction without its changes, makes a hard checkpoint if something was written,
         and closes the file, also if this raises."""
@@ -101,6 +115,7 @@ class Database:
         value: BaseException | None,
         traceback: types.TracebackType | None,
     ) -> None: ...
+    def _ipython_key_completions_(self) -> list[str]: ...
     def _create_table(self, name: str, fields: dict[str, Any], /) -> Table: ...
     def _create_table_like(self, name: str, schema: object, fields: dict[str, Any], /) -> Table: ...
     def _run_sql(
@@ -215,6 +230,8 @@ class Table:
     def rename_field(self, name: str, new_name: str, /) -> None: ...
     def rename(self, name: str, /) -> None: ...
     def drop(self) -> None: ...
+    def _ipython_key_completions_(self) -> list[str]: ...
+    def _repr_html_(self) -> str: ...
     def _arrow_stream(
         self, fields: Sequence[str] | None, ids: bool, views: bool
     ) -> object: ...
@@ -258,6 +275,7 @@ class Record:
     def delete(self) -> None: ...
     def exists(self) -> bool: ...
     def as_dict(self) -> dict[str, Any]: ...
+    def _ipython_key_completions_(self) -> list[str]: ...
     def history(self) -> list[history.Version]:
         """All versions up to the checkpoint, the first one first: also those of earlier records
         with this id."""
@@ -294,6 +312,7 @@ class Records:
     def to_pandas(
         self, fields: Sequence[str] | None = None, *, times: Sequence[str] = ()
     ) -> Any: ...
+    def _repr_html_(self) -> str: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def _arrow_stream(
         self, fields: Sequence[str] | None, ids: bool, views: bool
@@ -327,4 +346,7 @@ def _open(
 def _changes(
     database: Database, since: int | None, until: int | None, table: Table | None
 ) -> Iterator[history.Transaction]: ...
+def _log(
+    database: Database, last: int | None, changes: bool
+) -> list[history.Transaction]: ...
 def _close_all() -> None: ...

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import importlib
+import itertools
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _joedb
-from .errors import DataError
+from .errors import DataError, SchemaMismatch
 from .history import Transaction
 
 
@@ -84,13 +86,19 @@ def _create_table(
     /,
     *,
     like: Any = None,
+    exist_ok: bool = False,
     **more: Any,
 ) -> _joedb.Table:
     """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int,
     float, bool, bytes; "int8", "int16", "int32", "float32" and the other names of joedb; a
     table, or "references TABLE". `fields` is for names that cannot be keywords. `like` is a
-    data frame, or another object with an Arrow schema, whose columns become the first fields."""
+    data frame, or another object with an Arrow schema, whose columns become the first fields.
+    With `exist_ok`, a table of this name that has these fields is returned; SchemaMismatch, if
+    it lacks one of them."""
     all_fields = {**(fields or {}), **more}
+    if exist_ok and name in self:
+        _require_fields(self, self[name], all_fields, like)
+        return self[name]
     if like is None:
         return self._create_table(name, all_fields)
     if isinstance(like, dict):
@@ -102,6 +110,26 @@ def _create_table(
     else:
         raise TypeError(f"{type(like).__name__} has no Arrow schema")
     return self._create_table_like(name, capsule, all_fields)
+
+
+def _require_fields(
+    database: _joedb.Database, table: _joedb.Table, fields: Mapping[str, Any], like: Any
+) -> None:
+    """Raises SchemaMismatch if the table lacks a field that create_table() would make."""
+    with _open(":memory:", "w", ()) as scratch:
+        for name in database:
+            scratch.create_table(name)
+        scratch[table.table_name].drop()
+        wanted = {
+            name: f"references {kind.table_name}" if isinstance(kind, _joedb.Table) else kind
+            for name, kind in fields.items()
+        }
+        made = scratch.create_table(table.table_name, wanted, like=like).fields
+    there = table.fields
+    for name, kind in made.items():
+        if there.get(name) != kind:
+            what = f"is {there[name]}, not {kind}" if name in there else "is not there"
+            raise SchemaMismatch(f"{database.name}: {table.table_name}.{name} {what}")
 
 
 class Rows(list[tuple[Any, ...]]):
@@ -120,6 +148,70 @@ class Rows(list[tuple[Any, ...]]):
     def to_pandas(self) -> Any:
         """A data frame of pandas."""
         return self.to_arrow().to_pandas()
+
+    def _repr_html_(self) -> str:
+        return _html(self.columns, self[:_SHOWN], len(self), "row")
+
+
+_SHOWN = 20
+
+
+def _html(columns: Sequence[str], rows: Iterable[Sequence[Any]], count: int, what: str) -> str:
+    """What Jupyter shows."""
+
+    def line(tag: str, values: Sequence[Any]) -> str:
+        cells = (f"<{tag}>{html.escape(_short(value))}</{tag}>" for value in values)
+        return f"<tr>{''.join(cells)}</tr>"
+
+    lines = "".join(line("td", row) for row in rows)
+    more = f", of which {_SHOWN} are shown" if count > _SHOWN else ""
+    return (
+        f"<table><thead>{line('th', columns)}</thead><tbody>{lines}</tbody></table>"
+        f"<p>{count} {what}{'' if count == 1 else 's'}{more}</p>"
+    )
+
+
+def _short(value: Any) -> str:
+    longest = 100
+    if isinstance(value, _joedb.Record):
+        value = value.id
+    elif isinstance(value, bytes):
+        value = f"<{len(value)} bytes>"
+    text = str(value).encode(errors="backslashreplace").decode()
+    return text if len(text) <= longest else text[:longest] + "…"
+
+
+def _html_of_records(self: _joedb.Table | _joedb.Records) -> str:
+    table = self if isinstance(self, _joedb.Table) else self.table
+    rows = (
+        [record.id, *record.as_dict().values()] for record in itertools.islice(self, _SHOWN)
+    )
+    return _html(["id", *table.fields], rows, len(self), "record")
+
+
+def _with_names(kind: Any, names: Any) -> None:
+    """Makes editors complete these names, too."""
+    kind.__dir__ = lambda self: [*object.__dir__(self), *names(self)]
+    kind._ipython_key_completions_ = lambda self: list(names(self))
+
+
+def _log(
+    self: _joedb.Database, last: int | None = None, *, changes: bool = False
+) -> list[Transaction]:
+    """The transactions, the newest first, as `joedb log` shows them; only the `last` ones. `changes`:
+    with what they have changed."""
+    return _joedb._log(self, last, changes)
+
+
+def _duckdb(self: _joedb.Database, *, blobs: bool = False) -> Any:
+    """A connection of DuckDB with all tables as they are now, in memory, by their names; the column
+    `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with fields of
+    blobs, which are read from the file."""
+    connection = _needed("duckdb", "db.duckdb()").connect()
+    for name, table in self.tables.items():
+        fields = [field for field, kind in table.fields.items() if blobs or kind != "blob"]
+        connection.register(name, table.to_arrow(fields, ids=True, views=True))
+    return connection
 
 
 def _sql(
@@ -451,6 +543,12 @@ def add_to(module: Any) -> None:
     module.Database.create_table = _create_table
     module.Database.sql = _sql
     module.Database.changes = _changes
+    module.Database.log = _log
+    module.Database.duckdb = _duckdb
+    _with_names(module.Database, lambda self: [] if self.closed else self.tables)
+    _with_names(module.Table, lambda self: self.fields)
+    _with_names(module.Record, lambda self: self.table.fields)
+    module.Table._repr_html_ = module.Records._repr_html_ = _html_of_records
     module.Table.insert_many = _insert_many
     module.Table.upsert = _upsert
     for kind in (module.Table, module.Records):

@@ -295,6 +295,7 @@ void add_database(nb::module_& module) {
              const Shared_Session::Use use(*self.session);
              return (*self.session)->database().find_table(name) != nullptr;
            })
+      .def("__iter__", [](const Database_Object& self) { return nb::iter(tables(self)); })
       .def("_create_table", &create_table)
       .def("_create_table_like", &create_table_like)
       .def(
@@ -331,6 +332,16 @@ void add_database(nb::module_& module) {
             self.session->hard_checkpoint();
           },
           docs::Database_hard_checkpoint)
+      .def(
+          "write_snapshot",
+          [](const Database_Object& self) {
+            const Shared_Session::Turn turn(*self.session);
+            if (!self.session->write_snapshot())
+              throw Exception(self.session->name() +
+                              ": there is no snapshot: it cannot be stored beside this kind of "
+                              "file, or another process is writing one");
+          },
+          docs::Database_write_snapshot)
       .def(
           "undo",
           [](const Database_Object& self, const std::string& author, bool schema) {

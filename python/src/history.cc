@@ -1,7 +1,9 @@
 #include "joedb/history/changes.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "history/log_view.h"
 #include "history/tags.h"
 #include "objects.h"
 #include "text/change_text.h"
@@ -56,7 +58,64 @@ nb::object transaction_object(const nb::module_& module, const Transaction_Info&
                                     nb::tuple(comments), info.is_complete, changes);
 }
 
-// Reads the journal from a separate file, independently of the session.
+nb::object transaction_object(const nb::module_& module, const Transaction& transaction,
+                              const Abstract_File& file) {
+  const nb::object make = module.attr("Change");
+  nb::list list;
+  for (const Change& change : transaction.changes)
+    if (change.is_of_records())
+      for (index_t i = 0; i < change.size; ++i) {
+        constexpr index_t many = 1 << 12;
+        if (i % many == many - 1) check_signals();
+        list.append(record_change(make, change, i, file));
+      }
+    else
+      list.append(schema_change(make, change));
+  return transaction_object(module, transaction, list);
+}
+
+// Collects the transactions of a Log_View, which runs without the GIL.
+class Transaction_List final : public Transaction_Output {
+ public:
+  explicit Transaction_List(const Abstract_File& file) : file_(file) {}
+  void print(const Transaction_Summary& summary) override {
+    const nb::gil_scoped_acquire acquire;
+    list.append(transaction_object(module_, summary, nb::none()));
+  }
+  void print(const Transaction& transaction) override {
+    const nb::gil_scoped_acquire acquire;
+    list.append(transaction_object(module_, transaction, file_));
+  }
+  nb::list list;
+
+ private:
+  const Abstract_File& file_;
+  const nb::module_ module_ = nb::module_::import_("joedb.history");
+};
+
+nb::list log(const Database_Object& database, std::optional<std::size_t> last, bool has_changes) {
+  Shared_Session& session = *database.session;
+  std::shared_ptr<Abstract_File> file;
+  {
+    const Shared_Session::Use use(session);
+    file = session->open_reader();
+  }
+  Log_Request request;
+  if (last) request.max = *last;
+  request.has_changes = has_changes;
+  request.check = [count = 0u]() mutable {
+    constexpr unsigned many = 1 << 10;
+    if (++count % many == 0) check_signals();
+  };
+  Transaction_List out(*file);
+  without_interpreter([&] {
+    Log_View view(*file, std::move(request));
+    view.print(out);
+  });
+  return out.list;
+}
+
+// Reads the journal through a file of its own, independent of the session.
 class Changes_Iterator {
  public:
   Changes_Iterator(std::shared_ptr<Abstract_File> file, Offset from, Offset to,
@@ -66,16 +125,7 @@ class Changes_Iterator {
   nb::object next() {
     const Transaction* const transaction = without_interpreter([&] { return changes_.next(); });
     if (transaction == nullptr) throw nb::stop_iteration();
-    const nb::module_ module = nb::module_::import_("joedb.history");
-    const nb::object make = module.attr("Change");
-    nb::list list;
-    for (const Change& change : transaction->changes)
-      if (change.is_of_records())
-        for (index_t i = 0; i < change.size; ++i)
-          list.append(record_change(make, change, i, *file_));
-      else
-        list.append(schema_change(make, change));
-    return transaction_object(module, *transaction, list);
+    return transaction_object(nb::module_::import_("joedb.history"), *transaction, *file_);
   }
 
  private:
@@ -117,6 +167,7 @@ void add_history(nb::module_& module) {
   nb::class_<Changes_Iterator>(module, "_ChangesIterator")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &Changes_Iterator::next);
+  module.def("_log", &log, nb::arg("database"), nb::arg("last").none(), nb::arg("changes"));
   module.def(
       "_changes",
       [](const Database_Object& database, nb::handle from, nb::handle to, nb::handle table) {

@@ -396,6 +396,11 @@ void Shared_Session::hard_checkpoint() {
   without_interpreter([&] { session_->hard_checkpoint(); });
 }
 
+bool Shared_Session::write_snapshot() {
+  const Call call(*this);
+  return without_interpreter([&] { return session_->write_snapshot(); });
+}
+
 void Shared_Session::undo(const Undo_Stack_Options& options) {
   const Call call(*this);
   without_interpreter([&] { session_->undo(options); });

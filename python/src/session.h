@@ -177,6 +177,7 @@ class Shared_Session {
   void drop_transaction();
   Offset pull(double wait);
   void hard_checkpoint();
+  bool write_snapshot();
   void undo(const Undo_Stack_Options& options);
   void redo(const Undo_Stack_Options& options);
   template <class F>

@@ -288,8 +288,19 @@ void delete_records(const Records_Object& self) {
 
 // ---- columns as arrays --------------------------------------------------------------------------
 
+// Throws ImportError.
+void require_numpy() {
+  try {
+    nb::module_::import_("numpy");
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    fail(PyExc_ImportError, "columns are arrays of NumPy, which is missing: pip install numpy");
+  }
+}
+
 template <class T>
 nb::object array(const T* data, std::size_t size, nb::handle owner) {
+  require_numpy();
   return nb::cast(nb::ndarray<nb::numpy, const T, nb::ndim<1>>(data, {size}, owner),
                   nb::rv_policy::reference);
 }
@@ -303,6 +314,7 @@ nb::object array(std::vector<T> values) {
 }
 
 nb::object object_array(const nb::list& values) {
+  require_numpy();
   const nb::object numpy = nb::module_::import_("numpy");
   nb::object result = numpy.attr("empty")(nb::len(values), "dtype"_a = "O");
   if (nb::len(values) > 0) result[nb::slice(nb::none(), nb::none(), nb::none())] = values;

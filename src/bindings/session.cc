@@ -437,6 +437,20 @@ void Session::hard_checkpoint() {
   commit();
 }
 
+bool Session::write_snapshot() {
+  begin("", "", true);
+  try {
+    pins_->before_change();
+    const bool is_written = store_->write_snapshot();
+    forget_tables();
+    commit();
+    return is_written;
+  } catch (...) {
+    roll_back_after_error();
+    throw;
+  }
+}
+
 // ---- undo ---------------------------------------------------------------------------------------
 
 void Session::use_undo_stack(Plan (*run)(Writable_Database&, const Undo_Stack_Options&),

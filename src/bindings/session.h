@@ -149,6 +149,8 @@ class Session {
   void require_intact() const;
   // Makes a hard checkpoint. Throws Exception in a transaction.
   void hard_checkpoint();
+  // As Writable_Database::write_snapshot. Throws Exception in a transaction.
+  bool write_snapshot();
 
   // The undo stack (joedb/history/undo.h). Undo and redo are transactions. They throw Exception
   // during another transaction, if there is nothing to undo or redo, and, with a text for people,
