@@ -96,7 +96,9 @@ class Rows {
 
 Import_Counts import_rows(Row_Source& source, Writable_Database& database, const Import_Plan& plan,
                           const std::function<void()>& after_row) {
-  Row_Importer importer(database, plan.make(database));
+  Import_Target target = plan.make(database);
+  target.has_number_words = source.has_more_columns();  // JSON lines, not CSV
+  Row_Importer importer(database, std::move(target));
   Rows rows(source, plan);
   const auto source_column = [&](const Row_Error& error) -> std::optional<std::size_t> {
     if (!error.column) return {};

@@ -9,8 +9,8 @@ namespace joedb {
 
 // Reads JSON lines: one object per line, whose keys are columns; empty lines are skipped. The cell
 // of a missing key is absent. Values are null, booleans, numbers and strings, or {"base64": "…"},
-// which are the bytes of a blob, or of a string that is not UTF-8. An integer beyond int64 is a
-// word, and a number beyond double a text.
+// which are the bytes of a blob, or of a string that is not UTF-8. A number beyond int64 or double
+// is a word.
 class Jsonl_Reader : public Row_Source {
  public:
   explicit Jsonl_Reader(Input& input);

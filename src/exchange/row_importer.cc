@@ -64,6 +64,9 @@ struct Row_Importer::Column {
   bool is_absent = false;   // in the current row: no cell
   bool is_empty = false;    // in the current row: no value, stored as 0, false or ""
   std::int64_t missing = 0;
+  bool is_string = false;  // the field
+  bool is_number = false;  // in this row: a number or boolean for a string
+  std::int64_t texts = 0;
   bool is_key = false;
 };
 
@@ -92,7 +95,10 @@ Row_Importer::Row_Importer(Writable_Database& database, Import_Target target)
   if (target_.deletes_missing && !target_.has_ids && target_.key.empty())
     throw Data_Error("without a key, no record is missing");
   for (const Import_Column& column : target_.columns)
-    columns_.push_back({.writer = &writer_.column(column.field)});
+    columns_.push_back(
+        {.writer = &writer_.column(column.field),
+         .is_string =
+             writer_.table().find_field(column.field)->column->type().code == Type_Code::string});
   make_lookups();
   for (const Field_Id field : target_.key) {
     const auto is_field = [&](const Import_Column& column) { return column.field == field; };
@@ -172,8 +178,20 @@ bool Row_Importer::is_missing(const Import_Column& column, const Cell& cell) con
   return *missing_value_text(type) != 0 && !(type == Type_Code::string && cell.has_text());
 }
 
+bool Row_Importer::is_number(const Cell& cell) const {
+  switch (cell.kind()) {
+    case Cell::Kind::boolean:
+    case Cell::Kind::integer:
+    case Cell::Kind::real:
+      return true;
+    default:
+      return cell.kind() == Cell::Kind::word && target_.has_number_words;
+  }
+}
+
 void Row_Importer::read(std::size_t i, const Cell& cell) {
   Column& column = columns_[i];
+  column.is_number = column.is_string && is_number(cell);
   column.is_absent = cell.kind() == Cell::Kind::absent;
   column.is_empty = is_missing(target_.columns[i], cell);
   try {
@@ -246,9 +264,11 @@ Record_Id Row_Importer::add(std::span<const Cell> cells, std::int64_t place) {
   } catch (const Data_Error& error) {
     throw Row_Error(error, {}, place);
   }
-  // If the cell is absent, an existing record keeps its value, so it is not counted.
-  for (Column& column : columns_)
+  // An existing record keeps its value if the cell is absent.
+  for (Column& column : columns_) {
     if (column.is_empty && (is_new || !column.is_absent)) ++column.missing;
+    if (column.is_number) ++column.texts;
+  }
   if (has_places_) {
     const auto index = static_cast<std::size_t>(record.value());
     if (places_.size() <= index) places_.resize(index + 1);
@@ -362,10 +382,11 @@ Import_Counts Row_Importer::finish() {
   }
   resolve_pending(false);
   build_indexes();
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (columns_[i].missing > 0)
-      counts_.missing[writer_.table().find_field(target_.columns[i].field)->name] =
-          columns_[i].missing;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::string& name = writer_.table().find_field(target_.columns[i].field)->name;
+    if (columns_[i].missing > 0) counts_.missing[name] = columns_[i].missing;
+    if (columns_[i].texts > 0) counts_.texts[name] = columns_[i].texts;
+  }
   return counts_;
 }
 

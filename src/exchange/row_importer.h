@@ -52,8 +52,11 @@ struct Import_Target {
   bool has_ids = false;
   // finish() deletes the records that no row has matched. Requires a key or ids.
   bool deletes_missing = false;
-  // Limit in bytes on the private memory of this process. If it is exceeded, the tables are moved
-  // to a temporary file (Writable_Database::limit_memory). 0: no limit.
+  // Cells of the kind `word` are numbers that are too large for an integer. Otherwise they are
+  // texts.
+  bool has_number_words = false;
+  // Limit in bytes: whenever this process has more private memory, the tables are moved to a
+  // temporary file (Writable_Database::limit_memory). 0: no limit.
   std::size_t memory = 0;
 };
 
@@ -67,6 +70,8 @@ struct Import_Counts {
   // "". Fields of floats, references and blobs are not counted, because a NaN or null shows that
   // the value is missing.
   std::map<std::string, std::int64_t> missing = {};
+  // For each string field: the number of rows whose value was a number or boolean.
+  std::map<std::string, std::int64_t> texts = {};
 
   friend bool operator==(const Import_Counts&, const Import_Counts&) = default;
 };
@@ -111,6 +116,7 @@ class Row_Importer {
   Lookup& find_lookup(Table_Id table, Field_Id field);
   Record_Id look_up(std::size_t i, const Cell& cell);
   bool is_missing(const Import_Column& column, const Cell& cell) const;
+  bool is_number(const Cell& cell) const;
   void read(std::size_t i, const Cell& cell);
   void read_row(std::span<const Cell> cells);
   Record_Id find_by_id(const Cell& cell, bool& is_new);

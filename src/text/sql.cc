@@ -202,7 +202,7 @@ void require_new_field_name(const Table& table, Field_Id id, std::string_view na
     if (other != id) require_distinguished(table.name() + '.', field.name, shown, name);
 }
 
-// ---- what is different in SQL -------------------------------------------------------------------
+// ---- differences in SQL -------------------------------------------------------------------------
 
 std::vector<Sql_Rename> sql_renames(const Database& database) {
   std::vector<Sql_Rename> result;

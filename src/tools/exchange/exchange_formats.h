@@ -19,11 +19,11 @@ int export_parquet(std::vector<std::string> arguments);
 int export_arrow(std::vector<std::string> arguments);
 int export_feather(std::vector<std::string> arguments);
 
-// What SQL shows otherwise in a database that gets new tables and fields.
+// The names and tables that SQL shows otherwise, or hides, in a database that gets new ones.
 class Sql_Notes {
  public:
   explicit Sql_Notes(const Database& before) : known_(lines(before)) {}
-  // Returns what is new, one line for each table and field.
+  // Returns one line for each table and field that was not known before.
   std::vector<std::string> news(const Database& after) const;
 
  private:

@@ -195,6 +195,9 @@ std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
     notes += std::string("empty becomes ") + missing_value_text(type) + ": " + plan.table + '.' +
              name + ", in " + counted(rows, "row") + '\n';
   }
+  for (const auto& [name, rows] : counts.texts)
+    notes += "numbers, true and false become texts: " + plan.table + '.' + name + ", in " +
+             counted(rows, "row") + '\n';
   return notes;
 }
 
@@ -256,9 +259,13 @@ void print_counts(const std::string& table, const Import_Counts& counts, bool is
                                {"unchanged", counts.unchanged},
                                {"deleted", counts.deleted},
                                {"created", counts.created}});
-    std::vector<Log_Field> missing;
-    for (const auto& [field, rows] : counts.missing) missing.push_back({field, rows});
-    if (!missing.empty()) std::cout << ", \"missing\": {" << json_members(missing) << '}';
+    const auto add = [](const char* name, const std::map<std::string, std::int64_t>& by_field) {
+      std::vector<Log_Field> rows;
+      for (const auto& [field, count] : by_field) rows.push_back({field, count});
+      if (!rows.empty()) std::cout << ", \"" << name << "\": {" << json_members(rows) << '}';
+    };
+    add("missing", counts.missing);
+    add("texts", counts.texts);
     std::cout << "}\n";
     return;
   }

@@ -609,6 +609,17 @@ bool is_statement(const std::string& word) {
          !is_url(word) && !std::filesystem::exists(word, ignored);
 }
 
+// Takes the last argument if it is a statement that begins with a comment, which looks like an
+// option.
+std::string take_commented_statement(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.back().find_first_of(" \n\t") != 2 ||
+      !arguments.back().starts_with("--"))
+    return "";
+  std::string statement = std::move(arguments.back());
+  arguments.pop_back();
+  return statement;
+}
+
 }  // namespace
 
 int run_sql(std::vector<std::string> arguments) {
@@ -626,10 +637,10 @@ int run_sql(std::vector<std::string> arguments) {
   add_colour_option(options, wanted.colour);
   add_source_options(options, wanted.source);
   add_busy_option(options);
+  std::string statement = take_commented_statement(arguments);
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   std::vector<std::string> files{words->take_name()};
-  std::string statement;
   while (!words->is_empty()) {
     const std::string word = words->take();
     if (words->is_empty() && is_statement(word))
