@@ -17,7 +17,8 @@ namespace joedb {
 namespace {
 
 constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or_create_new,
-                                    .has_shared = false};
+                                    .has_shared = false,
+                                    .may_be_late = true};
 
 const char* const joedbi_details =
     R"(Commands are read from standard input; the command help lists them. The session is one transaction,
