@@ -25,8 +25,8 @@ const char* const joedbi_details =
 divided by checkpoints: it ends with a time stamp and a hard checkpoint, which survives a power cut.
 The command abort ends it without them, and leaves the entries written so far after the checkpoint;
 rollback discards them. A command that fails changes nothing and is reported on standard output; the
-next command is run, and the exit code of a script is 1. With --at, a past state is shown, and nothing
-can be written.
+next command is run, and the exit code of a script is 1. With --at, a past state is shown, and
+nothing can be written.
 
 )";
 
