@@ -139,7 +139,8 @@ TEST_F(Late_File_Test, AProcessThatIsKilledBeforeItsFirstChangeLeavesNothing) {
     };
     EXPECT_EQ(run(die), "killed by signal 9");
     EXPECT_TRUE(is_empty_folder());
-    EXPECT_EQ(run([](Late_Process& process) { process.journal().pull(); }, die), "killed by signal 9");
+    EXPECT_EQ(run([](Late_Process& process) { process.journal().pull(); }, die),
+              "killed by signal 9");
     EXPECT_TRUE(is_empty_folder());
     EXPECT_EQ(run([](Late_Process& process) { process.journal().lock_pull(); }, die),
               "killed by signal 9");

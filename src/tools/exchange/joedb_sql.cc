@@ -238,6 +238,7 @@ class Sql_Session {
     File_Argument file;
     file.mode = options_.is_readonly ? Open_Mode::read_existing : Open_Mode::shared_write;
     file.name = name;
+    file.may_be_late = true;
     return file;
   }
 

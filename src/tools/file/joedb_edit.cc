@@ -240,6 +240,7 @@ File_Argument argument_of(const Edit_Options& options) {
   File_Argument file;
   file.mode = Open_Mode::shared_write;
   file.name = options.name;
+  file.may_be_late = true;
   return file;
 }
 

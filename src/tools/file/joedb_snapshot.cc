@@ -230,9 +230,9 @@ tables are mapped from the snapshot, and only later entries are read from FILE. 
 use it automatically. It is only a cache: FILE has all data, and a snapshot that does not match is
 ignored. Programs that write FILE replace the snapshot when it is out of date.
 
-A snapshot is taken at the last hard checkpoint; a soft one is made hard before. It contains the indexes of the previous snapshot,
-or those of --options; a program uses a snapshot only if it has all indexes of the program. FILE
-may be in use meanwhile.
+A snapshot is taken at the last hard checkpoint; a soft one is made hard before. It contains the
+indexes of the previous snapshot, or those of --options; a program uses a snapshot only if it has
+all indexes of the program. FILE may be in use meanwhile.
 
 Past states (joedbi --at, at() in C++) open fast if a kept snapshot, FILE.snapshot-POSITION, is
 shortly before them. Snapshots made with --at and --every are kept.

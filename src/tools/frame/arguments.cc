@@ -284,6 +284,7 @@ File_Argument take_file(Words& words, const File_Grammar& grammar, const Source_
   File_Argument file;
   file.mode = grammar.default_mode;
   file.source = source;
+  file.may_be_late = grammar.may_be_late;
   const bool has_more = words.count() > 1;
   if (has_more && grammar.has_server && words.take_if("server")) {
     file.kind = File_Argument::Kind::server;
@@ -340,7 +341,9 @@ std::string file_help(const File_Grammar& grammar) {
   text += "If NAME is one of these words, write: file NAME\n";
   if (!grammar.has_modes) return text;
   text += "--MODE is one of (default: " + option_of(name_of(mode_names, grammar.default_mode)) +
-          "; the first command that changes a file that does not exist makes it)\n";
+          (grammar.may_be_late
+               ? "; the first command that changes a file that does not exist makes it)\n"
+               : ")\n");
   text += line("--read", "open read-only");
   text += line("--write", "open an existing file; fail if another writer has it");
   text += line("--new", "create the file; fail if it exists");
@@ -372,8 +375,8 @@ void require_database(const File_Argument& file) {
 bool is_late(const File_Argument& file) {
   using Kind = File_Argument::Kind;
   std::error_code ignored;
-  return !is_classic() && !file.has_mode && file.mode != Open_Mode::read_existing &&
-         file.mode != Open_Mode::write_existing &&
+  return file.may_be_late && !is_classic() && !file.has_mode &&
+         file.mode != Open_Mode::read_existing && file.mode != Open_Mode::write_existing &&
          (file.kind == Kind::file || file.kind == Kind::interpreted) &&
          !std::filesystem::exists(file.name, ignored);
 }
@@ -749,11 +752,7 @@ void Open_Files::connect(const Client_Options& client) {
   if (is_connected()) return;
   if (argument_.file) {
     log_.log("creating connection: file");
-    if (!other_file_) {
-      File_Argument other = *argument_.file;
-      other.has_mode = true;  // it is made now
-      other_file_ = open_file(other, log_);
-    }
+    if (!other_file_) other_file_ = open_file(*argument_.file, log_);
     file_connection_ = std::make_unique<File_Connection>(*other_file_, client.journal_options());
     connection_ = file_connection_.get();
   } else if (argument_.server) {

@@ -95,17 +95,20 @@ struct File_Argument {
   bool has_mode = false;  // true if the command line gives a mode
   std::string name;
   Source_Options source;
+  bool may_be_late = false;  // of the grammar
 };
 
 // The syntax of a file on a command line. Modes that the tool does not support are refused.
 //
-// With the default mode, a file that does not exist is made by the first command that changes it.
+// may_be_late: with the default mode, a file that does not exist is made by the first command that
+// changes it, not when it is opened.
 struct File_Grammar {
   Open_Mode default_mode;
   bool has_modes = true;
   bool has_shared = true;
   bool has_server = false;
   bool has_sources = true;
+  bool may_be_late = false;
 };
 // Declares the words of a grammar. Call this for each grammar before parsing the command line.
 void add_file_modes(Options& options, const File_Grammar& grammar);
@@ -121,8 +124,8 @@ std::string file_help(const File_Grammar& grammar);
 // program may have left it. A no-op with --classic.
 void require_database(const File_Argument& file);
 
-// True if the command line gives no mode, and the default mode would make the file: open_file opens
-// it as a Late_File. False with --classic.
+// True for a file that may be late and does not exist, if the command line gives no mode: open_file
+// opens it as a Late_File. False with --classic.
 bool is_late(const File_Argument& file);
 // Prints "NAME does not exist; the first command that changes it makes it" at a terminal.
 void announce_late_file(const std::string& name);

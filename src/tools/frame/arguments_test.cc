@@ -135,7 +135,9 @@ class File_To_Open : public ::testing::Test {
 TEST_F(File_To_Open, IsMadeAtOnceOnlyIfTheCommandLineSaysSo) {
   Tool_Log log(Log_Options{});
   for (const Open_Mode mode : {Open_Mode::write_existing_or_create_new, Open_Mode::shared_write}) {
-    const File_Argument late = argument("a", mode, false);
+    File_Argument late = argument("a", mode, false);
+    EXPECT_FALSE(is_late(late));
+    late.may_be_late = true;
     EXPECT_TRUE(is_late(late));
     open_file(late, log);
     EXPECT_FALSE(std::filesystem::exists(late.name));

@@ -156,8 +156,7 @@ class Script_Completer {
 
   void add_positions(Abstract_File& file) {
     const Tags tags = read_tags(file);
-    for (const auto& [name, tag] : tags.by_name())
-      add(name, "at " + std::to_string(tag.position));
+    for (const auto& [name, tag] : tags.by_name()) add(name, "at " + std::to_string(tag.position));
     constexpr std::size_t most = 20;
     std::deque<std::pair<Offset, std::string>> last;
     for (const Transaction_Summary& transaction : Summaries(file)) {

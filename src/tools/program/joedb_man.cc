@@ -256,10 +256,10 @@ void print_page(const std::string& text) {
 }
 
 const char* const man_details =
-    R"(At a terminal, man shows the page; elsewhere, it is printed for man -l. Without a COMMAND, it is the
-page of joedb itself. An installed joedb has its pages where man looks
-for them: man joedb-pack, or man joedb_pack. --json prints the data from which man pages, --help and
-completion are generated: an array with one object per command.
+    R"(At a terminal, man shows the page; elsewhere, it is printed for man -l. Without a COMMAND, it is
+the page of joedb itself. An installed joedb has its pages where man looks for them: man joedb-pack,
+or man joedb_pack. --json prints the data from which man pages, --help and completion are
+generated: an array with one object per command.
 )";
 
 }  // namespace

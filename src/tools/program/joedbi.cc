@@ -17,15 +17,16 @@ namespace joedb {
 namespace {
 
 constexpr File_Grammar file_grammar{.default_mode = Open_Mode::write_existing_or_create_new,
-                                    .has_shared = false};
+                                    .has_shared = false,
+                                    .may_be_late = true};
 
 const char* const joedbi_details =
     R"(Commands are read from standard input; the command help lists them. The session is one transaction,
 divided by checkpoints: it ends with a time stamp and a hard checkpoint, which survives a power cut.
 The command abort ends it without them, and leaves the entries written so far after the checkpoint;
 rollback discards them. A command that fails changes nothing and is reported on standard output; the
-next command is run, and the exit code of a script is 1. With --at, a past state is shown, and nothing
-can be written.
+next command is run, and the exit code of a script is 1. With --at, a past state is shown, and
+nothing can be written.
 
 )";
 

@@ -19,7 +19,8 @@ namespace joedb {
 
 namespace {
 
-constexpr File_Grammar client_grammar{.default_mode = Open_Mode::shared_write, .has_server = true};
+constexpr File_Grammar client_grammar{
+    .default_mode = Open_Mode::shared_write, .has_server = true, .may_be_late = true};
 
 const char* const client_details =
     R"(Commands are read from standard input; the command help lists them. Each transaction locks the
