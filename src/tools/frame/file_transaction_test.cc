@@ -23,6 +23,10 @@ class Unreadable_File : public Memory_File {
     return Memory_File::pread(data, size, offset);
   }
 
+  bool pread_cached(char* data, std::size_t size, Offset offset) const override {
+    return pread(data, size, offset) == size;
+  }
+
  private:
   bool fails_ = false;
 };
@@ -50,6 +54,8 @@ TEST(Run_In_Transaction, TakesBackWhateverThrows) {
 TEST(Run_In_Transaction, ReportsTheFirstErrorIfTheRollbackFails) {
   Unreadable_File file;
   Writable_Database database(file);
+  database.write(Create_Table{"before"});
+  database.hard_checkpoint();
   EXPECT_THROW(run_in_transaction(database,
                                   [&] {
                                     database.write(Create_Table{"t"});
