@@ -17,7 +17,14 @@ CASES = (
     ('insert rows: insert_many(Arrow table)', 'insert_arrow', 'insert_executemany', 0.1),
     ('filter and group: DuckDB, its own table', 'group_duckdb', None, None),
     ('filter and group: DuckDB, a table of joedb by Arrow', 'group_arrow', 'group_duckdb', 1.5),
+    ('filter and group: joedb, db.duckdb()', 'group_warehouse', 'group_duckdb', 1.5),
     ('filter and group: joedb, db.sql', 'group_sql', 'group_duckdb', None),
+    ('a tenth of the rows to pandas: sqlite3, read_sql', 'frame_sqlite', None, None),
+    ('a tenth of the rows to pandas: joedb, where(…)', 'frame_where', 'frame_sqlite', 0.5),
+    ('update a tenth of the rows: sqlite3', 'update_sqlite', None, None),
+    ('update a tenth of the rows: joedb, where(…).update', 'update_where', 'update_sqlite', 1.0),
+    ('open the file: sqlite3, a row', 'open_sqlite', None, None),
+    ('open the file with a snapshot, a row', 'open_snapshot', 'open_sqlite', None),
 )
 GROUP = 'SELECT value % 100 AS k, count(*), sum(value) FROM benchmark WHERE value % 3 = 0 GROUP BY k'
 
@@ -124,6 +131,69 @@ class Child:
         with joedb.open(self.path, 'r') as db:
             return self.best(lambda: db.sql(GROUP))
 
+    def group_warehouse(self):
+        import joedb
+        with joedb.open(self.path, 'r') as db:
+            connection = db.duckdb()
+            return self.best(lambda: connection.execute(GROUP).fetchall())
+
+    def filled_sqlite(self):
+        connection = sqlite_table('insert.sqlite')
+        connection.executemany('INSERT INTO benchmark VALUES(?, ?)', make_rows(self.rows))
+        connection.commit()
+        return connection
+
+    def filled_joedb(self):
+        import numpy
+        import pyarrow
+        db, table = self.joedb_table('insert.joedb')
+        names = pyarrow.array(['TOTO'] * self.rows)
+        table.insert_many({'name': names, 'value': numpy.arange(1, self.rows + 1)})
+        return db, table
+
+    def frame_sqlite(self):
+        import pandas
+        connection = self.filled_sqlite()
+        query = f'SELECT * FROM benchmark WHERE value <= {self.rows // 10}'
+        return self.best(lambda: pandas.read_sql(query, connection))
+
+    def frame_where(self):
+        _, table = self.filled_joedb()
+        return self.best(lambda: table.where(value__le=self.rows // 10).to_pandas())
+
+    def update_sqlite(self):
+        connection = self.filled_sqlite()
+
+        def run():
+            connection.execute("UPDATE benchmark SET name = 'TATA' WHERE value <= ?", (self.rows // 10,))
+            connection.commit()
+        return self.best(run)
+
+    def update_where(self):
+        db, table = self.filled_joedb()
+
+        def run():
+            with db.transaction(hard=True):
+                table.where(value__le=self.rows // 10).update(name='TATA')
+        return self.best(run)
+
+    def open_sqlite(self):
+        import sqlite3
+        self.filled_sqlite().close()
+        query = 'SELECT * FROM benchmark LIMIT 1'
+        return self.timed(lambda: sqlite3.connect('insert.sqlite').execute(query).fetchone())
+
+    def open_snapshot(self):
+        import joedb
+        db, _ = self.filled_joedb()
+        db.write_snapshot()
+        db.close()
+
+        def run():
+            if joedb.open('insert.joedb', 'r').benchmark[0].value != 1:
+                sys.exit('wrong value')
+        return self.timed(run)
+
     def best(self, function):
         return min(self.timed(function) for _ in range(3))
 
@@ -139,7 +209,7 @@ def measure_python(programs, directory, rounds, rows):
     seconds = {case: [] for _, case, _, _ in CASES}
     for _ in range(rounds):
         for _, case, _, _ in CASES:
-            for name in ('insert.joedb', 'insert.sqlite'):
+            for name in ('insert.joedb', 'insert.joedb.snapshot', 'insert.sqlite'):
                 if os.path.exists(os.path.join(directory, name)):
                     os.remove(os.path.join(directory, name))
             if case == 'open_cpp':

@@ -19,7 +19,8 @@ class Warning(Exception):
     """Is never raised."""
 
 
-Error = DatabaseError = errors.Error
+Error = errors.Error
+DatabaseError = errors.Error
 DataError = errors.DataError
 IntegrityError = errors.UniqueViolation
 InternalError = errors.CorruptionError

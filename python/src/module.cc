@@ -69,6 +69,14 @@ std::string text_of(const Exception& error) {
   if (dynamic_cast<const Unfinished_Transaction*>(&error) != nullptr)
     return std::string(error.what()) +
            "; recovery=\"keep\" opens it, and saves these bytes in another file";
+  constexpr char way_out[] =
+      "; what was committed is there, and can be read here: close the database, and open it again "
+      "to "
+      "write";
+  if (dynamic_cast<const Disk_Full*>(&error) != nullptr)
+    return std::string(error.what()) + way_out + ", when there is room";
+  if (dynamic_cast<const Write_Disabled*>(&error) != nullptr)
+    return std::string(error.what()) + way_out;
   return error.what();
 }
 

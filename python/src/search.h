@@ -18,7 +18,7 @@ std::vector<index_t> all_ids(const Table& table);
 // OverflowError. Requires a Use.
 std::vector<index_t> search(Shared_Session& session, Table_Id table, nb::handle conditions);
 
-// Converts what is between the brackets of `records[key]` to positions in a list of `size` records:
+// Converts the key of `records[key]` to positions in a list of `size` records:
 // a slice, or a mask, which has a bool for each record. Returns false if `key` is neither. Throws
 // ValueError and IndexError.
 bool to_positions(nb::handle key, std::size_t size, std::vector<std::size_t>& positions);

@@ -165,6 +165,7 @@ class Query {
     while (!is_done) {
       cells.clear();
       without_interpreter([&] { is_done = read(cells, width); });
+      check_signals();
       for (std::size_t i = 0; i + width <= cells.size() && width > 0; i += width) {
         const nb::object row = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(width)));
         if (!row.is_valid()) throw nb::python_error();

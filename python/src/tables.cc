@@ -364,9 +364,12 @@ nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Tab
       return array<std::int64_t>(std::move(values));
     } else {
       nb::list values;
-      for (const index_t id : *ids)
+      Signal_Check check;
+      for (const index_t id : *ids) {
+        check();
         values.append(
             to_object(shared, field.type, Value(std::in_place_type<T>, T(column.get(id)))));
+      }
       return object_array(values);
     }
   });
@@ -479,6 +482,12 @@ nb::object insert_stream(const Table_Object& self, nb::handle capsule, bool null
   options.use_ids = use_ids;
   options.round = round;
   options.rename = std::move(rename);
+  // The code of the stream may use the session, but not a signal handler in the middle of the
+  // import.
+  options.check = [&session] {
+    const Shared_Session::Call call(session);
+    check_signals();
+  };
   const Arrow_Imported imported =
       without_interpreter([&] { return session->import(self.id, stream, options); });
   const index_t first = imported.rows > 0 ? imported.first.value() : 0;

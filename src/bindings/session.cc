@@ -56,6 +56,55 @@ class Interruptible_System final : public System {
 
 }  // namespace
 
+// Looks for interrupts while a database is loaded: at a read, every 50 ms. Not during writing,
+// whose errors end all later writing.
+class Session::Interrupts {
+ public:
+  explicit Interrupts(const std::function<void()>& look) : look_(look) {}
+  void look() const {
+    if (!is_loading_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(50);
+    look_();
+  }
+
+  // Allows interrupts during its lifetime.
+  class Loading {
+   public:
+    explicit Loading(Interrupts& interrupts)
+        : interrupts_(interrupts), was_loading_(std::exchange(interrupts.is_loading_, true)) {}
+    ~Loading() { interrupts_.is_loading_ = was_loading_; }
+    Loading(const Loading&) = delete;
+    Loading& operator=(const Loading&) = delete;
+
+   private:
+    Interrupts& interrupts_;
+    const bool was_loading_;
+  };
+
+ private:
+  const std::function<void()>& look_;
+  bool is_loading_ = false;
+  mutable std::chrono::steady_clock::time_point next_{};
+};
+
+// A kind of file whose reads look for interrupts.
+template <class Base>
+class Session::Interruptible final : public Base {
+ public:
+  template <class... Arguments>
+  explicit Interruptible(const Interrupts& interrupts, Arguments&&... arguments)
+      : Base(std::forward<Arguments>(arguments)...), interrupts_(interrupts) {}
+  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
+    interrupts_.look();
+    return Base::pread(data, size, offset);
+  }
+
+ private:
+  const Interrupts& interrupts_;
+};
+
 // ---- opening ------------------------------------------------------------------------------------
 
 #ifdef JOEDB_HAS_NETWORK
@@ -97,18 +146,20 @@ class Session::Server {
 Session::Session(const std::string& path, Open_Mode mode, Session_Options options)
     : name_(path),
       options_(std::move(options)),
+      interrupts_(std::make_unique<Interrupts>(options_.check_interrupt)),
       system_(std::make_unique<Interruptible_System>(options_.check_interrupt)) {
   const bool is_reading = mode == Open_Mode::read_existing;
   if (is_reading && !options_.server.empty())
     throw Exception("a copy of what a server has is written: it cannot be opened for reading only");
   if (path != memory_name)
-    file_ = std::make_unique<File>(
-        path, mode, options_.timeout ? duration_of(*options_.timeout) : default_busy_timeout,
-        *system_);
+    file_ = std::make_unique<Interruptible<File>>(
+        *interrupts_, path, mode,
+        options_.timeout ? duration_of(*options_.timeout) : default_busy_timeout, *system_);
   else if (is_reading)
     throw Exception("a database in memory is new: it cannot be opened for reading only");
   else
     file_ = std::make_unique<Memory_File>();
+  const Interrupts::Loading loading(*interrupts_);
   if (is_reading)
     open_for_reading();
   else
@@ -192,13 +243,19 @@ void Session::require_indexes() const {
   }
 }
 
+Session::Session() = default;
+
 std::unique_ptr<Session> Session::past(Moment moment) const {
   std::unique_ptr<Session> session(new Session);
   session->name_ = name_;
+  session->options_.check_interrupt = options_.check_interrupt;
+  session->interrupts_ = std::make_unique<Interrupts>(session->options_.check_interrupt);
   session->system_ = std::make_unique<Interruptible_System>(session->options_.check_interrupt);
   session->past_source_ = open_reader();
   session->past_end_ = find_moment(*session->past_source_, moment);
-  session->file_ = std::make_unique<Past_File>(session->past_source_, session->past_end_);
+  session->file_ = std::make_unique<Interruptible<Past_File>>(
+      *session->interrupts_, session->past_source_, session->past_end_);
+  const Interrupts::Loading loading(*session->interrupts_);
   try {
     session->open_for_reading();
   } catch (const Corruption_Error&) {  // position inside an entry, or damaged file?
@@ -272,7 +329,8 @@ std::string Session::read_blob(Blob blob) {
 }
 
 Abstract_File& Session::flushed_file() {
-  if (store_) store_->flush();
+  // After a failed write, there is nothing to flush: the transaction was rolled back.
+  if (store_ && !std::as_const(*store_).get_journal().has_failed()) store_->flush();
   return *file_;
 }
 
@@ -487,10 +545,11 @@ namespace {
 // Reads a stream into memory, and provides the content as another stream.
 class Collected_Stream {
  public:
-  // Reads `in` to its end. Always releases it, even after an exception.
-  explicit Collected_Stream(ArrowArrayStream* in) {
+  // Reads `in` to its end, and releases it, also if this throws.
+  // Calls `check` after each item.
+  Collected_Stream(ArrowArrayStream* in, const std::function<void()>& check) {
     try {
-      read(*in);
+      read(*in, check);
     } catch (...) {
       release();
       in->release(in);
@@ -527,12 +586,13 @@ class Collected_Stream {
     return *static_cast<Collected_Stream*>(stream->private_data);
   }
 
-  void read(ArrowArrayStream& in) {
+  void read(ArrowArrayStream& in, const std::function<void()>& check) {
     require(in, in.get_schema(&in, &schema_));
     for (;;) {
       items_.emplace_back();
       require(in, in.get_next(&in, &items_.back()));
       if (items_.back().release == nullptr) break;
+      check();
     }
     items_.pop_back();
   }
@@ -559,7 +619,7 @@ class Collected_Stream {
 
 Arrow_Imported Session::import(Table_Id table, ArrowArrayStream* in,
                                const Arrow_Import_Options& options) {
-  Collected_Stream collected(in);
+  Collected_Stream collected(in, options_.check_interrupt);
   return change([&] {
     ArrowArrayStream stream = collected.stream();
     Writable_Database& database = store();

@@ -41,8 +41,8 @@ struct Session_Options {
   // lost server. Negative: no limit. It also limits Connector::Settings::answer_time, to 1 s or
   // more. nullopt: the defaults of File and of Connector::Settings.
   std::optional<double> timeout = {};
-  // Called every few milliseconds while the session waits for other processes. If it throws, the
-  // session stops waiting, and passes on the exception.
+  // Called every few milliseconds while the session waits for other processes, or loads a database.
+  // If it throws, the wait or the loading ends.
   std::function<void()> check_interrupt = [] {};
   // If true, only the thread that has begun a transaction can use it.
   bool checks_thread = true;
@@ -210,7 +210,7 @@ class Session {
   Writable_Database& store();
 
  private:
-  Session() = default;
+  Session();
   void open_for_reading();
   void open_for_writing(bool is_shared);
   std::vector<Index_Definition> find_indexes(Recovery recovery) const;
@@ -232,6 +232,10 @@ class Session {
   bool is_shared_ = false;
   bool has_committed_ = false;
 
+  class Interrupts;
+  template <class Base>
+  class Interruptible;
+  std::unique_ptr<Interrupts> interrupts_;
   std::unique_ptr<System> system_;  // its sleep() can be interrupted; null for a past state
   class Server;
   std::unique_ptr<Server> server_;

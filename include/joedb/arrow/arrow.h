@@ -2,6 +2,7 @@
 #define JOEDB_ARROW_ARROW_H
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -238,6 +239,8 @@ struct Arrow_Import_Options {
   bool round = false;
   // New names of columns, by their old ones: fields, or `__id`.
   std::map<std::string, std::string> rename = {};
+  // Called now and then before anything is written. If it throws, nothing is written.
+  std::function<void()> check = [] {};
   // True: structs of position and size are written to blob fields unchanged, for a stream exported
   // from this file. False: they are an error.
   bool blob_positions = false;

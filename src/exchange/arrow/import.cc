@@ -490,9 +490,11 @@ class Importer {
       require_item(array.value);
       Item& item = items_.emplace_back(std::move(array), rows_);
       item.columns.reserve(targets_.size());
-      for (const Target& target : targets_)
+      for (const Target& target : targets_) {
+        options_.check();
         check(target,
               item.columns.emplace_back(target, options_, item.array.value, item.first_row));
+      }
       if (options_.use_ids) read_ids(item);
       rows_ += item.array.value.length;
     }
