@@ -10,8 +10,8 @@
 
 namespace joedb::inline v1 {
 
-// The blobs of a journal, of which those that values refer to are copied to another journal. Takes
-// 24 bytes and a bit per blob.
+// The blobs of a journal. A blob is copied to another journal if a value refers to it. Takes 24
+// bytes and a bit for each blob.
 class Blob_Copies {
  public:
   // Adds a blob. Blobs must be added in ascending order of position.

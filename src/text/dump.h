@@ -8,8 +8,9 @@
 #include "kernel/table/live_fields.h"
 #include "kernel/table/record_runs.h"
 
-// The content of a database as entries, for example for the handlers of entry_text.h. Dropped tables
-// and fields are left out, and the others are renumbered without gaps; records keep their ids.
+// The content of a database as entries, for example for the handlers of entry_text.h. Dropped
+// tables and fields are left out, and the others are renumbered without gaps; records keep their
+// ids.
 
 namespace joedb::inline v1 {
 

@@ -1,6 +1,7 @@
 #include "kernel/io/process.h"
 
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -54,6 +55,11 @@ void Process_Mark::refuse(std::string_view name) { throw Inherited_Object(name);
 void keep_until_exit(std::shared_ptr<void> object) {
   static auto* const kept = new std::vector<std::shared_ptr<void>>;
   kept->push_back(std::move(object));
+}
+
+std::size_t terminal_width() noexcept {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace joedb::inline v1

@@ -19,6 +19,9 @@ std::size_t private_memory();
 // new limit.
 std::size_t raise_file_limit() noexcept;
 
+// Returns the width, in characters, of the terminal that is standard output; 0 if it is none.
+std::size_t terminal_width() noexcept;
+
 // True if private_memory() exceeds `limit`, and `bytes_since` is at least an eighth of the limit.
 // `bytes_since` is the number of bytes read or written since memory was last released; to release
 // memory more often would not help.

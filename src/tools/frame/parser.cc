@@ -1,8 +1,5 @@
 #include "tools/frame/parser.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -13,6 +10,7 @@
 #include "joedb/base/log.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
+#include "kernel/io/process.h"
 #include "kernel/schema/value_text.h"
 
 namespace joedb {
@@ -79,11 +77,10 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-// The width of the terminal, at most 100; 80 if there is none.
+// Returns the width of the terminal, at most 100; 80 if standard output is none.
 std::size_t help_width() {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return std::clamp<std::size_t>(size.ws_col, 40, 100);
+  const std::size_t width = terminal_width();
+  return width == 0 ? 80 : std::clamp<std::size_t>(width, 40, 100);
 }
 
 // Wraps the explanations of a help text, whose lines are at most 100 characters long, to another
