@@ -269,7 +269,7 @@ def check_scripts():
     assert 'line 4: near' in script(sql, b'.mode csv\nselect 1;\n\nwrong;\n', 1)
     for statement in "values(1,'x')", 'select(1)', 'SELECT"name"from(city)':
         run('joedb', 'sql', 'c.joedb', statement)
-    assert 'No such file' in fail('joedb', 'sql', 'c.joedb', 'select.joedb')
+    assert 'does not exist' in fail('joedb', 'sql', 'c.joedb', 'select.joedb')
     os.chdir('..')
 
 

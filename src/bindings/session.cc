@@ -65,7 +65,7 @@ class Session::Interrupts {
     if (!is_loading_) return;
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return;
-    next_ = now + std::chrono::milliseconds(50);
+    wait();
     look_();
   }
 
@@ -73,7 +73,9 @@ class Session::Interrupts {
   class Loading {
    public:
     explicit Loading(Interrupts& interrupts)
-        : interrupts_(interrupts), was_loading_(std::exchange(interrupts.is_loading_, true)) {}
+        : interrupts_(interrupts), was_loading_(std::exchange(interrupts.is_loading_, true)) {
+      if (!was_loading_) interrupts_.wait();
+    }
     ~Loading() { interrupts_.is_loading_ = was_loading_; }
     Loading(const Loading&) = delete;
     Loading& operator=(const Loading&) = delete;
@@ -84,6 +86,8 @@ class Session::Interrupts {
   };
 
  private:
+  void wait() const { next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50); }
+
   const std::function<void()>& look_;
   bool is_loading_ = false;
   mutable std::chrono::steady_clock::time_point next_{};

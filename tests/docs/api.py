@@ -57,7 +57,7 @@ class Api_Documentation(unittest.TestCase):
             return file.read()
 
     def test_classes(self):
-        self.assertIn('synchronizes this copy with the other copy', self.comment('joedb::Client'))
+        self.assertIn('synchronizes the local copy with the other copy', self.comment('joedb::Client'))
         self.assertIn('Follows a file', self.comment('joedb::Readonly_Client'))
         self.assertIn('for (const id_of_city city : db.get_city_table())', self.comment('joedb::Container'))
         self.assertIn('std::map or std::multimap', self.comment('joedb::Typed_Index'))
@@ -67,10 +67,10 @@ class Api_Documentation(unittest.TestCase):
                       self.comment('joedb::Client', 'transaction'))
         self.assertIn('Takes the write lock, pulls, calls f(Writable_Database&)',
                       self.comment('joedb::Typed_Client', 'transaction', 1))
-        self.assertIn('with a comment that gives the reason', self.comment('joedb::Typed_Client', 'transaction', 2))
-        self.assertIn('until there are size bytes in total.',
+        self.assertIn('the journal gets a comment with the reason', self.comment('joedb::Typed_Client', 'transaction', 2))
+        self.assertIn('until there are size bytes.',
                       self.comment('joedb::Typed_Writer', 'write_blob', 2))
-        self.assertIn('seconds (since 1970, UTC)', self.comment('joedb', 'at_time'))
+        self.assertIn('counted from 1970-01-01 00:00 UTC', self.comment('joedb', 'at_time'))
 
     def test_comments_behind_a_line(self):
         comments = {enum.findtext('name') + '::' + value.findtext('name'): comment_of(value)
@@ -80,7 +80,7 @@ class Api_Documentation(unittest.TestCase):
         self.assertIn('each takes the write lock', comments['Open_Mode::shared_write'])
 
     def test_comments_of_files_and_code_in_them(self):
-        self.assertIn('Everything a program may use', self.comment('joedb.h'))
+        self.assertIn('everything that a program may use', self.comment('joedb.h'))
         block = self.compounds['joedb::Upgradable_File'].find('.//verbatim')
         if block is None:
             block = self.compounds['joedb::Upgradable_File'].find('.//programlisting')

@@ -64,6 +64,7 @@ class Pusher {
     try {
       connection.push(file, end, Checkpoint_Level::soft, Connection::After_Push::keep_lock);
     } catch (const Conflict&) {
+      if (!connection.can_push_without_lock()) throw;
       // Others have pushed since the checkpoint was read, perhaps while this tool waited.
       connection.unlock();
       connection.pull({.from = end, .takes_lock = true}, [](const Abstract_File&, Offset) {});
