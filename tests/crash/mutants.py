@@ -309,9 +309,9 @@ MUTANTS = [
            '      if (found && found->header.epoch < 1) {\n'),
     # Servers and clients, for the network laboratory.
     Mutant('server: a push is acknowledged before it is written', SERVER,
-           '  const Offset size = session.until - session.from;\n  run(\n',
-           '  const Offset size = session.until - session.from;\n'
-           '  host_.send(session.id, std::string(1, session.code));\n  session.must_end = true;\n  run(\n'),
+           '  run(\n      [this, staged, refusal, is_in_lane] {\n',
+           '  host_.send(session.id, std::string(1, session.code));\n  session.must_end = true;\n'
+           '  run(\n      [this, staged, refusal, is_in_lane] {\n'),
     Mutant('server: a push that could not be made durable is served', SERVED,
            '    lock_->push_and_checkpoint();\n',
            '  try {\n    lock_->push_and_checkpoint();\n  } catch (...) {\n'
@@ -360,7 +360,8 @@ MUTANTS = [
     Mutant('client: a push whose reply was lost is called a conflict', ROBUST,
            '  if (now < from || end <= from) throw Conflict(from);\n', '  throw Conflict(from);\n'),
     Mutant('client: any bytes are taken for the push that has arrived', ROBUST,
-           'if (parted != here.end()) throw Conflict(position + (parted - here.begin()));', ''),
+           '                   if (parted != here.end())\n'
+           '                     throw Conflict(from, position + (parted - here.begin()));\n', ''),
     Mutant('client: a push without the lock is refused for what it has sent itself', ROBUST,
            '      if (was_sent && after == After_Push::never_locked) after = After_Push::unlock;\n', ''),
     Mutant('client: copies are not compared after a reconnection', ROBUST,
@@ -395,7 +396,7 @@ MUTANTS = [
     Mutant('relay: keeps the lock of the hub', SERVED,
            '  if (lock_) lock_->abandon();\n  lock_.reset();\n', ''),
     Mutant('relay: who gets the lock does not wake those who wait', SERVER,
-           '        wake();  // begin() has already read new entries\n', ''),
+           '  wake();  // begin() has already read new entries\n', ''),
     Mutant('relay: what it has pulled is not served', SERVED,
            '      client_.pull_file();\n  });\n  update();\n', '      client_.pull_file();\n  });\n'),
     Mutant('relay: serves nothing after a failure at its start', SERVED,
@@ -462,7 +463,7 @@ MUTANTS = [
            'trust == Trust::verified || snapshot.size_of_sections() <= verified_at_opening',
            'trust == Trust::verified'),
     Mutant('snapshot: on closing, without a hard checkpoint', 'src/kernel/table/writable_database.cc',
-           '    journal_.hard_checkpoint();  // that of another process may not be on the disk yet\n', ''),
+           '    journal_.hard_checkpoint();  // a checkpoint of another process may not be on the disk yet\n', ''),
     Mutant('snapshot: in the background, of a hard checkpoint of another that is not synced',
            'src/kernel/table/writable_database.cc', '    journal_.sync_hard_checkpoint();\n', ''),
     Mutant('snapshot: in the background, of a shared file, without a sync', 'src/kernel/table/writable_database.cc',

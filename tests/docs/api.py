@@ -67,7 +67,8 @@ class Api_Documentation(unittest.TestCase):
                       self.comment('joedb::Client', 'transaction'))
         self.assertIn('Takes the write lock, pulls, calls f(Writable_Database&)',
                       self.comment('joedb::Typed_Client', 'transaction', 1))
-        self.assertIn('the journal gets a comment with the reason', self.comment('joedb::Typed_Client', 'transaction', 2))
+        self.assertIn('the journal gets a comment with the reason',
+                      self.comment('joedb::Typed_Client', 'transaction', 2))
         self.assertIn('until there are size bytes.',
                       self.comment('joedb::Typed_Writer', 'write_blob', 2))
         self.assertIn('counted from 1970-01-01 00:00 UTC', self.comment('joedb', 'at_time'))
