@@ -29,11 +29,28 @@ constexpr std::string_view of_records[] = {"as_dict", "delete", "exists", "histo
 constexpr std::string_view of_tables[] = {"add_field",   "delete",    "drop",         "drop_field",
                                           "fields",      "get",       "ids",          "insert",
                                           "insert_many", "rename",    "rename_field", "table_name",
-                                          "to_arrow",    "to_pandas", "where"};
-constexpr std::string_view of_databases[] = {
-    "at",           "can_redo",        "can_undo",       "changes", "checkpoint", "close", "closed",
-    "create_table", "hard_checkpoint", "in_transaction", "is_past", "name",       "pull",  "redo",
-    "sql",          "tables",          "transaction",    "undo"};
+                                          "to_arrow",    "to_pandas", "upsert",       "where"};
+constexpr std::string_view of_databases[] = {"at",
+                                             "can_redo",
+                                             "can_undo",
+                                             "changes",
+                                             "checkpoint",
+                                             "close",
+                                             "closed",
+                                             "create_table",
+                                             "duckdb",
+                                             "hard_checkpoint",
+                                             "in_transaction",
+                                             "is_past",
+                                             "log",
+                                             "name",
+                                             "pull",
+                                             "redo",
+                                             "sql",
+                                             "tables",
+                                             "transaction",
+                                             "undo",
+                                             "write_snapshot"};
 
 bool contains(Names names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
