@@ -174,6 +174,7 @@ TEST_F(Import_Test, SaysWhereJsonLinesAreWrong) {
   EXPECT_THAT(error("7"), HasSubstr("an object in each line expected"));
   EXPECT_THAT(error("{\"a\": 1} x"), StartsWith("in.jsonl:1:10: this is not JSON: "));
   EXPECT_THAT(error("{\"a\": \"\xff\"}"), HasSubstr("this is not JSON: "));
+  EXPECT_THAT(error("{\"a\": 1e999}"), HasSubstr("In quotes, it is imported as a text"));
 }
 
 // ---- types --------------------------------------------------------------------------------------

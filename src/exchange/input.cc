@@ -44,6 +44,7 @@ std::size_t Input::read(char* data, std::size_t size) {
   const std::size_t n = read_file(data, size);
   if (read_ > 0 || !find_unpacker_ || !(unpacker_ = find_unpacker_({data, n}))) return n;
   packed_.assign(data, n);
+  packed_start_ = 0;
   return unpack(data, size);
 }
 

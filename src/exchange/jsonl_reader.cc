@@ -53,7 +53,6 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     std::string text;
     std::size_t offset = 0;  // if known
     bool has_offset = false;
-    bool is_overflow = false;  // the bytes before the offset are a number that no double can be
   };
 
   const std::vector<std::string>& columns() const { return columns_; }
@@ -82,9 +81,6 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     return std::min(line.find_first_not_of(": \t", offset), line.size());
   }
 
-  // Strings of the next line that are numbers, and words like integers beyond int64.
-  std::vector<std::string>& overflows() { return overflows_; }
-
   // Returns the index of a column. Adds the column if it is new.
   std::size_t column_named(std::string name) {
     const auto [entry, is_new] = numbers_.try_emplace(name, columns_.size());
@@ -112,8 +108,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
                                                   : take_real(Cell::of(value), text);
   }
   bool string(std::string& value) override {
-    if (!is_nested())
-      return take_text(is_overflow(value) ? Cell::Kind::word : Cell::Kind::text, value);
+    if (!is_nested()) return take_text(Cell::Kind::text, value);
     if (nested_ == base64_start) base64_ = value;
     return nest(json(value).dump());
   }
@@ -143,8 +138,9 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   bool parse_error(std::size_t position, const std::string&,
                    const json::exception& error) override {
     constexpr int overflow = 406;
-    error_ = {"this is not JSON: " + reason_of(error.what()), position > 0 ? position - 1 : 0, true,
-              error.id == overflow};
+    const char* const advice = error.id == overflow ? ". In quotes, it is imported as a text" : "";
+    error_ = {"this is not JSON: " + reason_of(error.what()) + advice,
+              position > 0 ? position - 1 : 0, true};
     return false;
   }
 
@@ -163,9 +159,6 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   static constexpr std::string_view base64_start = "{\"base64\":";
 
   bool is_nested() const { return depth_ > 1; }
-  bool is_overflow(const std::string& value) const {
-    return !overflows_.empty() && std::ranges::count(overflows_, value) > 0;
-  }
   void begin_value() {
     if (needs_comma_) nested_ += ',';
     needs_comma_ = true;
@@ -246,7 +239,6 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
   }
 
   std::vector<std::string> columns_;
-  std::vector<std::string> overflows_;
   absl::flat_hash_map<std::string, std::size_t> numbers_;
   std::vector<Cell> cells_;
   std::string text_;
@@ -284,7 +276,7 @@ bool Jsonl_Reader::next() {
     const auto line = input_.next_line();
     if (!line) return false;
     if (is_blank_json(*line)) continue;
-    if (parser_->parse(*line) || parse_overflow(*line)) return true;
+    if (parser_->parse(*line)) return true;
     const Parser::Error error = parser_->error();
     if (is_opening_bracket(*line))
       throw Data_Error(input_.name() + ":" + std::to_string(input_.line()) +
@@ -304,27 +296,6 @@ std::string Jsonl_Reader::number_advice(std::string_view line, std::size_t offse
   for (const std::string_view other : {"NaN", "Infinity", "-Infinity"})
     if (word.starts_with(other)) return ". A float takes \"nan\", \"inf\" and \"-inf\", in quotes";
   return "";
-}
-
-// Parses a line again with quotes around each number that is too large for a double: like an
-// integer beyond int64, it is a word.
-bool Jsonl_Reader::parse_overflow(std::string_view line) {
-  std::string quoted(line);
-  constexpr std::size_t most = 100;  // each of them costs a pass over the line
-  while (parser_->error().is_overflow && parser_->overflows().size() < most) {
-    const std::size_t last = std::min(parser_->error().offset, quoted.size());
-    constexpr const char* number = "+-.0123456789eE";
-    const std::size_t end = std::min(quoted.find_first_not_of(number, last), quoted.size());
-    const std::size_t before = quoted.find_last_not_of(number, last);
-    const std::size_t start = before == quoted.npos ? 0 : before + 1;
-    parser_->overflows().push_back(quoted.substr(start, end - start));
-    quoted.insert(end, 1, '"');
-    quoted.insert(start, 1, '"');
-    if (parser_->parse(quoted)) break;
-  }
-  const bool is_good = !parser_->overflows().empty() && parser_->error().text.empty();
-  parser_->overflows().clear();
-  return is_good;
 }
 
 void Jsonl_Reader::fail(std::optional<std::size_t> column, const std::string& text) {

@@ -29,7 +29,6 @@ class Jsonl_Reader : public Row_Source {
  private:
   class Parser;
 
-  bool parse_overflow(std::string_view line);
   static std::string number_advice(std::string_view line, std::size_t offset);
 
   Input& input_;

@@ -88,6 +88,7 @@ TEST_F(Index_Of_Cities, HasRangesWithOpenEnds) {
   EXPECT_EQ(names_in(db_, by_country.between({}, {"Norway", 300'000})), "Lyon Bergen ");
   EXPECT_EQ(names_in(db_, by_country.between({"G"}, {"Norway"})), "Bergen Oslo ");
   EXPECT_EQ(by_country.between({}, {"Norway"}).size(), 3u);
+  EXPECT_THROW(by_country.between({"Norway", std::uint64_t{1} << 63}, {}), joedb::Data_Error);
 }
 
 TEST_F(Index_Of_Cities, MayChangeInALoopOverARange) {

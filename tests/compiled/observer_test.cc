@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <random>
@@ -546,6 +547,24 @@ TEST(Live_List, KeepsTheOrderOfAKeyOfTheProgram) {
   EXPECT_THAT(commit(3, 25), ElementsAre("+3@2"));
   EXPECT_THAT(commit(0, 0), ElementsAre("-0@1"));
   EXPECT_THAT(commit(2, 25), ElementsAre("2:2>1")) << "equal keys are ordered by id";
+  EXPECT_THAT(ids_in(list), ElementsAre(1, 2, 3));
+}
+
+TEST(Live_List, HasNanLast) {
+  Memory_Database db;
+  for (const int population : {20, 0, 10, 0})
+    db.new_city("city " + std::to_string(population), population, "");
+  db.soft_checkpoint();
+  auto list = db.live_list_of_city([](const values_of_city&) { return true; },
+                                   [](const values_of_city& c) {
+                                     return c.population == 0
+                                                ? std::numeric_limits<double>::quiet_NaN()
+                                                : static_cast<double>(c.population);
+                                   });
+  EXPECT_THAT(ids_in(list), ElementsAre(2, 0, 1, 3));
+  db.delete_city(id_of_city(0));
+  db.set_population(id_of_city(1), 5);
+  db.soft_checkpoint();
   EXPECT_THAT(ids_in(list), ElementsAre(1, 2, 3));
 }
 

@@ -284,9 +284,15 @@ class Live_List {
     std::shared_ptr<const At> on_added, on_changed, on_removed;
     std::shared_ptr<const Move> on_moved;
 
+    // NaN is the last number, as in indexes.
+    static bool is_less(const Key_Type& a, const Key_Type& b) {
+      if constexpr (std::is_floating_point_v<Key_Type>)
+        if (b != b) return a == a;
+      return a < b;
+    }
     static bool is_before(const Entry* a, const Entry* b) {
-      if (a->second < b->second) return true;
-      return !(b->second < a->second) && a->first < b->first;
+      if (is_less(a->second, b->second)) return true;
+      return !is_less(b->second, a->second) && a->first < b->first;
     }
     auto place(const Entry& entry) const {
       return std::lower_bound(order.begin(), order.end(), &entry, is_before);
@@ -306,7 +312,7 @@ class Live_List {
         if (key) add(id, std::move(*key));
       } else if (!key) {
         remove(found);
-      } else if (*key < found->second || found->second < *key) {
+      } else if (is_less(*key, found->second) || is_less(found->second, *key)) {
         move(found, std::move(*key));
       } else if (!is_same) {
         call(on_changed, Id(id), position(*found));
@@ -632,7 +638,8 @@ class Typed_History : public Typed_Database {
   Live_Query<typename Row::Id> live(Predicate predicate) const {
     return live<Row>(nullptr, std::move(predicate));
   }
-  // key(values) returns what the list is ordered by: any type with <, which owns its strings.
+  // key(values) returns what the list is ordered by: any type with <, which owns its strings. In a
+  // std::tuple, < must order all values: no NaN.
   template <class Row, class Predicate, class Get_Key>
   auto live_list(Predicate predicate, Get_Key key) const {
     using Key_Type = std::decay_t<std::invoke_result_t<Get_Key&, const typename Row::Values&>>;

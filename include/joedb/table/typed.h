@@ -37,6 +37,7 @@ namespace joedb::inline v1 {
 
 // Throws Data_Error, whose text says that the value does not fit into a field of type int64.
 [[noreturn]] void throw_above_int64(std::uint64_t value);
+[[noreturn]] void throw_out_of_range(const std::string& value);
 
 // Integers, floating-point numbers, booleans, and enumerations that convert to integers.
 template <class T>
@@ -695,7 +696,10 @@ class Typed_Index {
         return false;
       } else {
         return []<std::size_t... i>(std::index_sequence<i...>) {
-          return (std::is_convertible_v<const Values&, std::tuple_element_t<i, Taken>> && ...);
+          return ((std::is_convertible_v<const Values&, std::tuple_element_t<i, Taken>> &&
+                   !(std::is_floating_point_v<Values> &&
+                     std::is_integral_v<std::tuple_element_t<i, Taken>>)) &&
+                  ...);
         }
         (std::index_sequence_for<Values...>());
       }
@@ -703,10 +707,11 @@ class Typed_Index {
 
    public:
     Prefix() = default;
+    // Throws Data_Error if a number is not a value of its field of integers.
     template <class... Values>
     requires(are_values<Values...>()) Prefix(const Values&... values) : size_(sizeof...(Values)) {
       [&]<std::size_t... i>(std::index_sequence<i...>) {
-        ((parts_[i] = std::tuple_element_t<i, std::tuple<Fields...>>::key_part(values)), ...);
+        (set<std::tuple_element_t<i, std::tuple<Fields...>>>(parts_[i], values), ...);
       }
       (std::index_sequence_for<Values...>());
     }
@@ -715,6 +720,17 @@ class Typed_Index {
     Key key() const { return Key(parts_.data(), size_); }
 
    private:
+    template <class Field, class Value>
+    static void set(Key_Part& part, const Value& value) {
+      using Number = typename Field::Setter;
+      if constexpr (std::is_integral_v<Number> && std::is_integral_v<Value>)
+        if (!fits<Number>(value)) throw_out_of_range(std::to_string(value));
+      if constexpr (std::is_arithmetic_v<Number>)
+        part = Field::key_part(static_cast<Number>(value));
+      else
+        part = Field::key_part(value);
+    }
+
     std::array<Key_Part, sizeof...(Fields)> parts_ = {};
     std::size_t size_ = 0;
   };

@@ -1,5 +1,6 @@
 #include "kernel/journal/late_file.h"
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 
@@ -30,6 +31,22 @@ static std::unique_ptr<New_File> make(const std::string& name, const Memory_File
   }
 }
 
+// Opens a file that another program may have made.
+static std::unique_ptr<File> open_made(const std::string& name, Open_Mode mode,
+                                       System::Duration busy_timeout) {
+  auto file = std::make_unique<File>(name, mode, busy_timeout);
+  std::array<char, header_size> bytes{};
+  file->pread(bytes.data(), bytes.size(), 0);
+  const Header header = decode_header(bytes);
+  if (std::string_view(header.signature.data(), header.signature.size()) != signature ||
+      header.version != format_version)
+    throw Corruption_Error(name +
+                               ": another program has made this file meanwhile, and it does not "
+                               "begin with the header of a joedb file",
+                           0, name);
+  return file;
+}
+
 Late_File::Late_File(const std::string& name, Open_Mode mode, System::Duration busy_timeout)
     : Abstract_File(name, mode), busy_timeout_(busy_timeout) {
   require_folder_for_new_file(name);
@@ -48,7 +65,7 @@ void Late_File::ensure_exists() {
   auto made = make(get_name(), draft_);
   if (is_shared()) {
     made.reset();
-    file_ = std::make_unique<File>(get_name(), get_mode(), busy_timeout_);
+    file_ = open_made(get_name(), get_mode(), busy_timeout_);
   } else if (made) {
     file_ = std::move(made);
   } else {
@@ -59,7 +76,7 @@ void Late_File::ensure_exists() {
 // An exclusive writer would take the new file's content for its own.
 void Late_File::open_if_there() {
   if (file_ || (!is_shared() && !is_readonly()) || !is_there(get_name())) return;
-  file_ = std::make_unique<File>(get_name(), get_mode(), busy_timeout_);
+  file_ = open_made(get_name(), get_mode(), busy_timeout_);
 }
 
 void Late_File::pwrite(const char* data, std::size_t size, Offset offset) {

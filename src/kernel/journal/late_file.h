@@ -25,11 +25,11 @@ class Late_File final : public Abstract_File, public Has_Identity {
   Late_File(const std::string& name, Open_Mode mode,
             System::Duration busy_timeout = default_busy_timeout);
 
-  bool is_made() const { return file_ != nullptr; }
   // Returns the file of the operating system that `file` is, or has made. Null if there is none.
   static File* find_file(Abstract_File& file);
 
-  // Throws Exception if this is an exclusive writer, and there is a file by now.
+  // Throws Exception if this is an exclusive writer, and there is a file by now; Corruption_Error if
+  // another program has made a file that is no joedb file. So do the functions that lock.
   void ensure_exists() override;
 
   Offset get_size() const override { return current().get_size(); }

@@ -1,5 +1,6 @@
 #include "kernel/journal/late_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -149,6 +150,18 @@ TEST_F(Late_File_Test, AProcessThatIsKilledBeforeItsFirstChangeLeavesNothing) {
     }
     EXPECT_EQ(run([](Late_Process& process) { process.write("one"); }, die), "killed by signal 9");
     EXPECT_EQ(words(), "one ");
+    std::filesystem::remove(name);
+  }
+}
+
+TEST_F(Late_File_Test, RefusesAFileOfAnotherKindThatAnotherProgramHasMade) {
+  for (const std::string& content : {std::string(3000, '\0'), std::string(20, '\0'),
+                                     std::string("text of more bytes than a header has .......")}) {
+    Late_Process ann(name, shared);
+    directory.write("db.joedb", content);
+    EXPECT_THAT(error_of([&] { ann.write("lost?"); }),
+                ::testing::HasSubstr("does not begin with the header of a joedb file"));
+    EXPECT_EQ(directory.read("db.joedb"), content);
     std::filesystem::remove(name);
   }
 }

@@ -122,6 +122,10 @@ void throw_above_limit(const char* entry, index_t value, index_t limit) {
                    ", set_max_record_id allows less than " + std::to_string(limit));
 }
 
+void throw_out_of_range(const std::string& value) {
+  throw Data_Error(value + " is not a value of this field of the index");
+}
+
 void throw_above_int64(std::uint64_t value) {
   throw Data_Error(std::to_string(value) + " does not fit into a field of type int64");
 }

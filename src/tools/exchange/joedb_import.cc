@@ -96,7 +96,9 @@ Named_Settings named(const char* option, const std::vector<std::string>& words,
       begin = whole + ',';
       continue;
     }
-    if (equals == 0) fail(whole);
+    if (equals == 0 || equals + 1 == whole.size()) fail(whole);
+    if (std::ranges::count(result, whole.substr(0, equals), &Named_Settings::value_type::first) > 0)
+      throw Usage_Error(std::string(option) + " names " + whole.substr(0, equals) + " twice");
     result.emplace_back(whole.substr(0, equals),
                         equals == whole.npos ? "" : whole.substr(equals + 1));
     begin.clear();

@@ -255,13 +255,23 @@ struct Options::Implementation {
     return result;
   }
 
-  // Returns the word with - instead of _ in the name of an option, and with its present name.
-  std::string present_name(std::string word) const {
-    if (!word.starts_with("--")) return word;
-    const auto end = std::find(word.begin(), word.end(), '=');
-    std::replace(word.begin(), end, '_', '-');
-    const auto found = older_names.find(std::string(word.begin(), end));
-    return found == older_names.end() ? word : found->second + std::string(end, word.end());
+  // Writes options with - instead of _ in their names, and with their present names. Values of
+  // options, and unknown words, stay.
+  void use_present_names(std::vector<std::string>& words) const {
+    bool is_value = false;
+    for (std::string& word : words) {
+      if (std::exchange(is_value, false) || !word.starts_with("--")) continue;
+      const std::size_t end = std::min(word.find('='), word.size());
+      std::string name = word.substr(0, end);
+      std::replace(name.begin(), name.end(), '_', '-');
+      const auto older = older_names.find(name);
+      if (older != older_names.end()) name = older->second;
+      const CLI::Option* const option = app.get_option_no_throw(name);
+      const std::vector<std::string>& marks = description.marks;
+      if (option != nullptr || std::find(marks.begin(), marks.end(), name) != marks.end())
+        word.replace(0, end, name);
+      is_value = option != nullptr && option->get_items_expected_min() > 0 && end == word.size();
+    }
   }
 
   [[noreturn]] void fail(const std::string& what) const { Words({}, help.usage).fail(what); }
@@ -429,7 +439,7 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> others(end == arguments.end() ? end : end + 1, arguments.end());
   arguments.erase(end, arguments.end());
-  for (std::string& word : arguments) word = implementation_->present_name(std::move(word));
+  implementation_->use_present_names(arguments);
   std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
   CLI::App& app = implementation_->app;
   try {
