@@ -341,9 +341,18 @@ bool is_several(nb::handle value) {
   return nb::hasattr(value.type(), "__iter__");
 }
 
+// True for arrays of datetime64 and timedelta64. Their tolist() loses the time zone, which is UTC,
+// or returns numbers, depending on their unit.
+static bool are_times(nb::handle values) {
+  const nb::object type = nb::getattr(values, "dtype", nb::none());
+  const nb::object kind = nb::getattr(type, "kind", nb::none());
+  return nb::isinstance<nb::str>(kind) && (kind.equal(nb::str("M")) || kind.equal(nb::str("m")));
+}
+
 nb::list to_list(nb::handle values) {
-  const nb::object list = nb::hasattr(values, "tolist") ? nb::object(values.attr("tolist")())
-                                                        : nb::steal(PySequence_List(values.ptr()));
+  const nb::object list = nb::hasattr(values, "tolist") && !are_times(values)
+                              ? nb::object(values.attr("tolist")())
+                              : nb::steal(PySequence_List(values.ptr()));
   if (!list.is_valid()) throw nb::python_error();
   return nb::cast<nb::list>(list);
 }

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import time
 
 import numpy as np
 import pandas as pd
@@ -234,6 +235,31 @@ def test_times_become_seconds_and_come_back(db):
     assert table[table.insert_many(half, round=True)[0]].at == seconds
     with pytest.raises(TypeError):
         db.person.insert(age=moment)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_arrays_of_times_are_times_in_utc(db, monkeypatch, unit):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        table = db.create_table("event", at=int)
+        table.insert_many([{"at": 0}, {"at": 1}])
+        times = np.array(["2026-01-31", "2026-02-01"], f"datetime64[{unit}]")
+        for values in (times, pd.Series(times), pd.DatetimeIndex(times, tz="UTC")):
+            table.where().update(at=[0, 1])
+            table.where().update(at=values)
+            assert table["at"].tolist() == [1769817600, 1769904000]
+            assert len(table.where(at=values)) == 2
+            assert len(table.where(at=values[:1])) == 1
+        for values in (times - times[0], pd.Series(times - times[0])):
+            with pytest.raises(TypeError, match="event.at is int64, which"):
+                table.where().update(at=values)
+            with pytest.raises(TypeError, match="event.at is int64, which"):
+                table.where(at=values)
+        assert table["at"].tolist() == [1769817600, 1769904000]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_upsert_updates_the_records_with_a_key_and_inserts_the_others(db, cities):
