@@ -377,13 +377,33 @@ class _Upsert:
             groups.setdefault(tuple(sorted(row)), []).append(i)
         ids = [-1] * len(rows)
         for names, places in groups.items():
-            some = [{name: _plain(rows[i][name]) for name in names} for i in places]
+            some = [{name: self._plain(name, rows[i][name]) for name in names} for i in places]
             new_ids = self._put(some, names, {**options, "rename": None})
             for i, record in zip(places, new_ids):
                 ids[i] = record
         if len(set(ids)) < len(ids):
             raise DataError(f"{self.table.table_name}: two rows have the same key")
         return ids
+
+    def _plain(self, name: str, value: Any) -> Any:
+        """The id of a record that a field refers to, as the copy of the table has no other records.
+        Other values unchanged. Raises the ValueError of insert() for a record that does not fit."""
+        if not isinstance(value, _joedb.Record):
+            return value
+        table = self.table.table_name
+        kind = self.table.fields.get(name, "")
+        if name == "__id":
+            kind = f"references {table}"
+        if not kind.startswith("references "):
+            return value
+        referenced = kind.removeprefix("references ")
+        database = self.table._database
+        if referenced not in database or value.table != database[referenced]:
+            raise ValueError(
+                f"{table}.{name} is {kind}, and {_short(repr(value))} is a record of another table "
+                "or database"
+            )
+        return value.id
 
     def _put(
         self, rows: Any, names: Sequence[str] | None, options: dict[str, Any]
@@ -457,10 +477,6 @@ def _values(records: _joedb.Records, name: str) -> list[Any]:
     if records.table.fields[name].startswith("references"):
         return [None if value < 0 else value for value in values]
     return values
-
-
-def _plain(value: Any) -> Any:
-    return value.id if isinstance(value, _joedb.Record) else value
 
 
 class _Stream:

@@ -319,6 +319,29 @@ def test_upsert_changes_nothing_if_it_fails(db, cities):
     assert cities[2].population == 7
 
 
+def test_upsert_refuses_records_of_other_tables_as_insert_does(db, cities, tmp_path):
+    people = db.person
+    ada = people.insert(name="Ada", home=cities[0])
+    with joedb.open(tmp_path / "other.joedb") as other:
+        city = other.create_table("city", name=str).insert(name="Oslo")
+        for wrong in (ada, city, db.at(db.checkpoint).city[1]):
+            for write in (
+                lambda row: people.insert(**row),
+                lambda row: people.upsert([row], "name"),
+                lambda row: people.upsert([row], "home"),
+            ):
+                with pytest.raises(ValueError, match="person.home is references city, and .* another"):
+                    write({"name": "Ada", "home": wrong})
+        with pytest.raises(ValueError, match="city.__id is .* another table or database"):
+            cities.upsert([{"__id": ada, "name": "Riga"}], "__id")
+    with pytest.raises(TypeError, match="city.population is int64"):
+        cities.upsert([{"name": "Oslo", "population": ada}], "name")
+    assert ada.home == cities[0] and cities[0].population == 709000
+    assert cities.upsert([{"__id": cities[0], "name": "Riga"}], "__id") == [0]
+    assert people.upsert([{"name": "Ada", "home": cities[1]}], "name") == [0]
+    assert ada.home == cities[1] and cities[0].name == "Riga"
+
+
 def test_upsert_of_many_rows(db):
     table = db.create_table("t", k=int, v=float)
     table.insert_many({"k": np.arange(1000), "v": np.zeros(1000)})
