@@ -542,8 +542,9 @@ def _to_pandas(
     *,
     times: Sequence[str] = (),
 ) -> Any:
-    """A data frame of pandas, whose index are the ids of the records. References are ids (`Int64`,
-    with `NA` for None). `times` are fields in seconds since 1970, which become `datetime64`."""
+    """A data frame of pandas, whose index are the ids of the records; its name is `id`, or `__id` if
+    the table has a field `id`. References are ids (`Int64`, with `NA` for None). `times` are fields
+    in seconds since 1970, which become `datetime64`."""
     pandas = _needed("pandas", "data frames")
     arrow = self.to_arrow(fields, ids=True, times=times)
     frame = arrow.to_pandas().set_index("__id")
@@ -551,7 +552,7 @@ def _to_pandas(
     for name, kind in table.fields.items():
         if kind.startswith("references") and name in frame:
             frame[name] = pandas.Int64Dtype().__from_arrow__(arrow[name])
-    frame.index.name = "id"
+    frame.index.name = "__id" if "id" in table.fields else "id"
     return frame
 
 
