@@ -295,12 +295,14 @@ def _insert_many(
                      records.
     round            numbers become what a float32 can hold, and times whole seconds; otherwise
                      others are errors.
-    rename           fields, by the names of the columns that they come from.
+    rename           fields, by the names of the columns they come from, which must be there.
     """
     new_names = dict(rename or {})
     if isinstance(rows, dict) or _is_pandas(rows):
         rows = _arrow_table(rows, self.fields)
     if hasattr(rows, "__arrow_c_stream__"):
+        if hasattr(rows, "column_names"):
+            _require_columns(self, new_names.keys() - set(rows.column_names))
         given: list[int] | None = None
         if ids:
             rows = _needed("pyarrow", "ids=True").table(rows)  # read twice: keep the ids
@@ -314,14 +316,36 @@ def _insert_many(
     if not isinstance(rows, Iterable) or isinstance(rows, (str, bytes)):
         raise TypeError(f"{type(rows).__name__} is neither an Arrow table nor an iterable of dicts")
     if new_names:
-        rows = (_renamed(row, new_names) for row in rows)
+        rows = _all_renamed(self, rows, new_names)
     return self._insert_rows(rows, null_is_default, ignore_unknown, ids, round)
 
 
-def _renamed(row: Any, new_names: Mapping[str, str]) -> Any:
-    if not isinstance(row, dict):
-        return row
-    return {new_names.get(name, name): value for name, value in row.items()}
+def _all_renamed(
+    table: _joedb.Table, rows: Iterable[Any], new_names: Mapping[str, str]
+) -> Iterator[Any]:
+    """The rows with other names. Raises DataError if two columns of a row get one name, or, after
+    the last row, if a column was in none."""
+    unused = set(new_names)
+    is_empty = True
+    for row in rows:
+        is_empty = False
+        if not isinstance(row, dict):
+            yield row
+            continue
+        unused.difference_update(row)
+        renamed = {new_names.get(name, name): value for name, value in row.items()}
+        if len(renamed) < len(row):
+            names = [new_names.get(name, name) for name in row]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"{table.table_name}: column {twice}: it comes twice")
+        yield renamed
+    if not is_empty:
+        _require_columns(table, unused)
+
+
+def _require_columns(table: _joedb.Table, missing: Iterable[str]) -> None:
+    if names := sorted(missing):
+        raise DataError(f"{table.table_name}: rename: there is no column {names[0]!r}")
 
 
 def _upsert(
@@ -370,7 +394,7 @@ class _Upsert:
             return self._put(rows, None, options)
         # Rows with the same fields are put together.
         groups: dict[tuple[str, ...], list[int]] = {}
-        rows = [_renamed(row, options["rename"] or {}) for row in rows]
+        rows = list(_all_renamed(self.table, rows, options["rename"] or {}))
         for i, row in enumerate(rows):
             if not isinstance(row, dict):
                 raise TypeError(f"a dict is needed for each record, not {type(row).__name__}")
@@ -542,9 +566,9 @@ def _to_pandas(
     *,
     times: Sequence[str] = (),
 ) -> Any:
-    """A data frame of pandas, whose index are the ids of the records; its name is `id`, or `__id` if
-    the table has a field `id`. References are ids (`Int64`, with `NA` for None). `times` are fields
-    in seconds since 1970, which become `datetime64`."""
+    """A data frame of pandas, whose index are the ids of the records; its name is `id`, or `__id`
+    if the table has a field `id`. References are ids (`Int64`, with `NA` for None). `times` are
+    fields in seconds since 1970, which become `datetime64`."""
     pandas = _needed("pandas", "data frames")
     arrow = self.to_arrow(fields, ids=True, times=times)
     frame = arrow.to_pandas().set_index("__id")

@@ -198,10 +198,26 @@ def test_a_named_index_of_a_frame_is_a_column(db):
 def test_columns_are_renamed_on_the_way_in(db):
     new_names = {"Stadt": "name", "Einwohner": "population"}
     db.city.insert_many({"Stadt": ["Bern"], "Einwohner": [1]}, rename=new_names)
-    db.city.insert_many([{"Stadt": "Riga", "population": 2}], rename=new_names)
+    db.city.insert_many([{"Stadt": "Riga", "population": 2}], rename={"Stadt": "name"})
     db.city.insert_many(pd.DataFrame({"Stadt": ["Oslo"], "Nr": [7]}), ids=True,
-                        rename={**new_names, "Nr": "__id"})  # fmt: skip
+                        rename={"Stadt": "name", "Nr": "__id"})  # fmt: skip
     assert {city.id: city.name for city in db.city} == {0: "Bern", 1: "Riga", 7: "Oslo"}
+    db.city.insert_many([{"population": 3}, {"Stadt": "Rome"}], rename={"Stadt": "name"})
+    assert db.city.insert_many([], rename={"Stadt": "name"}) == []
+
+
+def test_renaming_loses_no_column(db):
+    rows = [{"name": "Oslo", "population": 1}, {"name": "Bern", "Stadt": "Riga"}]
+    columns = {"name": ["Bern"], "Stadt": ["Riga"]}
+    twice, unknown = {"Stadt": "name"}, {"Stadd": "name"}
+    for new_names, text in ((twice, "column name: it comes twice"), (unknown, "no column 'Stadd'")):
+        for given in (rows, iter(rows), columns, pd.DataFrame(columns), pa.table(columns)):
+            with pytest.raises(joedb.DataError, match=text):
+                db.city.insert_many(given, rename=new_names, ignore_unknown=True)
+        for given in (rows, columns, pd.DataFrame(columns), pa.table(columns)):
+            with pytest.raises(joedb.DataError, match=text):
+                db.city.upsert(given, "name", rename=new_names, ignore_unknown=True)
+    assert len(db.city) == 0
 
 
 def test_times_become_seconds_and_come_back(db):
