@@ -208,10 +208,22 @@ def _duckdb(self: _joedb.Database, *, blobs: bool = False) -> Any:
     `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with fields of
     blobs, which are read from the file."""
     connection = _needed("duckdb", "db.duckdb()").connect()
+    _require_different(self.name, self.tables)
     for name, table in self.tables.items():
         fields = [field for field, kind in table.fields.items() if blobs or kind != "blob"]
+        _require_different(name, fields)
         connection.register(name, table.to_arrow(fields, ids=True, views=True))
     return connection
+
+
+def _require_different(where: str, names: Iterable[str]) -> None:
+    """Raises DataError for names that are one for DuckDB."""
+    there: dict[str, str] = {}
+    for name in names:
+        if (other := there.setdefault(name.lower(), name)) != name:
+            raise DataError(
+                f"{where}: {other} and {name} are one name in DuckDB: rename one, or use db.sql()"
+            )
 
 
 def _sql(
