@@ -332,7 +332,8 @@ std::vector<index_t> search(Shared_Session& session, Table_Id table_id, nb::hand
 bool is_several(nb::handle value) {
   PyObject* const p = value.ptr();
   const Record_Object* record = nullptr;
-  if (PyUnicode_Check(p) || PyBytes_Check(p) || PyByteArray_Check(p) || value.is_none())
+  if (PyUnicode_Check(p) || PyBytes_Check(p) || PyByteArray_Check(p) || PyMemoryView_Check(p) ||
+      value.is_none())
     return false;
   if (PyList_Check(p) || PyTuple_Check(p)) return true;
   if (nb::try_cast(value, record) && record != nullptr) return false;

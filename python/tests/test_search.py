@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 import time
+import types
 
 import numpy as np
 import pandas as pd
@@ -251,6 +252,24 @@ def test_times_become_seconds_and_come_back(db):
     assert table[table.insert_many(half, round=True)[0]].at == seconds
     with pytest.raises(TypeError):
         db.person.insert(age=moment)
+
+
+def test_values_for_several_records_have_an_order(people):
+    some = people[:2]
+    for values in ({"B", "A"}, frozenset("AB"), {"B": 1, "A": 2}, types.MappingProxyType({"B": 1})):
+        with pytest.raises(TypeError, match="name: .* has no order"):
+            some.update(name=values)
+    assert names(some) == ["Ada", "Bob"]
+    some.update(name=("B", "A"))
+    assert names(some) == ["B", "A"]
+    assert names(people.where(name={"A", "B"})) == ["B", "A"]
+
+
+def test_a_memoryview_is_one_value(people):
+    people[:2].update(picture=memoryview(b"two bytes"[:2]))
+    assert [one.picture for one in people[:2]] == [b"tw", b"tw"]
+    people[:2].update(picture=[memoryview(b"a"), b"b"])
+    assert [one.picture for one in people[:2]] == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
