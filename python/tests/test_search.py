@@ -53,6 +53,28 @@ def test_where_finds_one_of_several_values(db, people):
     assert names(people.where(home=db.city.where(name=["Oslo"]))) == ["Ada", "Adam", "Zoë"]
 
 
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_a_range_may_be_longer_than_the_type(db, bits):
+    least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    table = db.create_table("numbers", n=f"int{bits}")
+    values = [least, -1, 0, 1, most]
+    table.insert_many([{"n": n} for n in values])
+    far = 10**30
+    bounds = (-far, least - 1, least, least + 1, -1, 0, 1, most, most + 1, most + 2, far)
+    for start in bounds:
+        for stop in bounds:
+            found = table.where(n=range(start, stop))
+            expected = [n for n in values if start <= n < stop]
+            assert found.column("n").tolist() == expected, (start, stop)
+    assert table.where(n=range(0, 2), n__lt=1).column("n").tolist() == [0]
+    assert table.where(n=range(-1, 2, 2)).column("n").tolist() == [-1, 1]
+    assert table.where(n=range(1, -2, -2)).column("n").tolist() == [-1, 1]
+    with pytest.raises(OverflowError):
+        table.where(n=range(0, far, far // 2))
+    found = table.where(n=range(2**31 - 1))  # without a list of its numbers
+    assert found.column("n").tolist()[:2] == [0, 1]
+
+
 def test_conditions_that_make_no_sense_say_so(people):
     for arguments, error, text in (
         ({"age__near": 3}, TypeError, "age__near: a condition ends with __lt"),
@@ -365,7 +387,7 @@ def test_upsert_refuses_records_of_other_tables_as_insert_does(db, cities, tmp_p
                 lambda row: people.upsert([row], "name"),
                 lambda row: people.upsert([row], "home"),
             ):
-                with pytest.raises(ValueError, match="person.home is references city, and .* another"):
+                with pytest.raises(ValueError, match="person.home is references city, .* another"):
                     write({"name": "Ada", "home": wrong})
         with pytest.raises(ValueError, match="city.__id is .* another table or database"):
             cities.upsert([{"__id": ada, "name": "Riga"}], "__id")
