@@ -102,9 +102,10 @@ class Database:
         The column `__id` has the ids of records, and a reference is an id. Nothing can be written.
         """
     def duckdb(self, *, blobs: bool = False) -> Any:
-        """A connection of DuckDB with all tables as they are now, in memory, by their names; the column
-        `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with fields of
-        blobs, which are read from the file."""
+        """A connection of DuckDB with all tables as they are now, in memory, by their names; the
+        column `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with
+        fields of blobs, which are read from the file. Texts that are not UTF-8, and names that
+        differ only in case, are errors; `sql()` reads them."""
     def close(self) -> None:
         """Ends a transaction without its changes, makes a hard checkpoint if something was written,
         and closes the file, also if this raises."""

@@ -204,9 +204,10 @@ def _log(
 
 
 def _duckdb(self: _joedb.Database, *, blobs: bool = False) -> Any:
-    """A connection of DuckDB with all tables as they are now, in memory, by their names; the column
-    `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with fields of
-    blobs, which are read from the file."""
+    """A connection of DuckDB with all tables as they are now, in memory, by their names; the
+    column `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with
+    fields of blobs, which are read from the file. Texts that are not UTF-8, and names that
+    differ only in case, are errors; `sql()` reads them."""
     connection = _needed("duckdb", "db.duckdb()").connect()
     _require_different(self.name, self.tables)
     for name, table in self.tables.items():
