@@ -102,9 +102,10 @@ class Database:
         The column `__id` has the ids of records, and a reference is an id. Nothing can be written.
         """
     def duckdb(self, *, blobs: bool = False) -> Any:
-        """A connection of DuckDB with all tables as they are now, in memory, by their names; the column
-        `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with fields of
-        blobs, which are read from the file."""
+        """A connection of DuckDB with all tables as they are now, in memory, by their names; the
+        column `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with
+        fields of blobs, which are read from the file. Texts that are not UTF-8, and names that
+        differ only in case, are errors; `sql()` reads them."""
     def close(self) -> None:
         """Ends a transaction without its changes, makes a hard checkpoint if something was written,
         and closes the file, also if this raises."""
@@ -176,7 +177,7 @@ class Table:
                          records.
         round            numbers become what a float32 can hold, and times whole seconds; otherwise
                          others are errors.
-        rename           fields, by the names of the columns that they come from.
+        rename           fields, by the names of the columns they come from, which must be there.
         """
     def upsert(
         self,
@@ -221,8 +222,9 @@ class Table:
     def to_pandas(
         self, fields: Sequence[str] | None = None, *, times: Sequence[str] = ()
     ) -> Any:
-        """A data frame of pandas, whose index are the ids of the records. References are ids (`Int64`,
-        with `NA` for None). `times` are fields in seconds since 1970, which become `datetime64`."""
+        """A data frame of pandas, whose index are the ids of the records; its name is `id`, or `__id`
+        if the table has a field `id`. References are ids (`Int64`, with `NA` for None). `times` are
+        fields in seconds since 1970, which become `datetime64`."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def add_field(self, name: str, type: Any, /) -> None:
         """A new field, with the default value in all records. The type: as in `create_table`."""

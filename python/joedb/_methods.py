@@ -204,14 +204,27 @@ def _log(
 
 
 def _duckdb(self: _joedb.Database, *, blobs: bool = False) -> Any:
-    """A connection of DuckDB with all tables as they are now, in memory, by their names; the column
-    `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with fields of
-    blobs, which are read from the file."""
+    """A connection of DuckDB with all tables as they are now, in memory, by their names; the
+    column `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with
+    fields of blobs, which are read from the file. Texts that are not UTF-8, and names that
+    differ only in case, are errors; `sql()` reads them."""
     connection = _needed("duckdb", "db.duckdb()").connect()
+    _require_different(self.name, self.tables)
     for name, table in self.tables.items():
         fields = [field for field, kind in table.fields.items() if blobs or kind != "blob"]
+        _require_different(name, fields)
         connection.register(name, table.to_arrow(fields, ids=True, views=True))
     return connection
+
+
+def _require_different(where: str, names: Iterable[str]) -> None:
+    """Raises DataError for names that are one for DuckDB."""
+    there: dict[str, str] = {}
+    for name in names:
+        if (other := there.setdefault(name.lower(), name)) != name:
+            raise DataError(
+                f"{where}: {other} and {name} are one name in DuckDB: rename one, or use db.sql()"
+            )
 
 
 def _sql(
@@ -295,12 +308,14 @@ def _insert_many(
                      records.
     round            numbers become what a float32 can hold, and times whole seconds; otherwise
                      others are errors.
-    rename           fields, by the names of the columns that they come from.
+    rename           fields, by the names of the columns they come from, which must be there.
     """
     new_names = dict(rename or {})
     if isinstance(rows, dict) or _is_pandas(rows):
         rows = _arrow_table(rows, self.fields)
     if hasattr(rows, "__arrow_c_stream__"):
+        if hasattr(rows, "column_names"):
+            _require_columns(self, new_names.keys() - set(rows.column_names))
         given: list[int] | None = None
         if ids:
             rows = _needed("pyarrow", "ids=True").table(rows)  # read twice: keep the ids
@@ -314,14 +329,36 @@ def _insert_many(
     if not isinstance(rows, Iterable) or isinstance(rows, (str, bytes)):
         raise TypeError(f"{type(rows).__name__} is neither an Arrow table nor an iterable of dicts")
     if new_names:
-        rows = (_renamed(row, new_names) for row in rows)
+        rows = _all_renamed(self, rows, new_names)
     return self._insert_rows(rows, null_is_default, ignore_unknown, ids, round)
 
 
-def _renamed(row: Any, new_names: Mapping[str, str]) -> Any:
-    if not isinstance(row, dict):
-        return row
-    return {new_names.get(name, name): value for name, value in row.items()}
+def _all_renamed(
+    table: _joedb.Table, rows: Iterable[Any], new_names: Mapping[str, str]
+) -> Iterator[Any]:
+    """The rows with other names. Raises DataError if two columns of a row get one name, or, after
+    the last row, if a column was in none."""
+    unused = set(new_names)
+    is_empty = True
+    for row in rows:
+        is_empty = False
+        if not isinstance(row, dict):
+            yield row
+            continue
+        unused.difference_update(row)
+        renamed = {new_names.get(name, name): value for name, value in row.items()}
+        if len(renamed) < len(row):
+            names = [new_names.get(name, name) for name in row]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"{table.table_name}: column {twice}: it comes twice")
+        yield renamed
+    if not is_empty:
+        _require_columns(table, unused)
+
+
+def _require_columns(table: _joedb.Table, missing: Iterable[str]) -> None:
+    if names := sorted(missing):
+        raise DataError(f"{table.table_name}: rename: there is no column {names[0]!r}")
 
 
 def _upsert(
@@ -370,20 +407,40 @@ class _Upsert:
             return self._put(rows, None, options)
         # Rows with the same fields are put together.
         groups: dict[tuple[str, ...], list[int]] = {}
-        rows = [_renamed(row, options["rename"] or {}) for row in rows]
+        rows = list(_all_renamed(self.table, rows, options["rename"] or {}))
         for i, row in enumerate(rows):
             if not isinstance(row, dict):
                 raise TypeError(f"a dict is needed for each record, not {type(row).__name__}")
             groups.setdefault(tuple(sorted(row)), []).append(i)
         ids = [-1] * len(rows)
         for names, places in groups.items():
-            some = [{name: _plain(rows[i][name]) for name in names} for i in places]
+            some = [{name: self._plain(name, rows[i][name]) for name in names} for i in places]
             new_ids = self._put(some, names, {**options, "rename": None})
             for i, record in zip(places, new_ids):
                 ids[i] = record
         if len(set(ids)) < len(ids):
             raise DataError(f"{self.table.table_name}: two rows have the same key")
         return ids
+
+    def _plain(self, name: str, value: Any) -> Any:
+        """The id of a record that a field refers to, as the copy of the table has no other records.
+        Other values unchanged. Raises the ValueError of insert() for a record that does not fit."""
+        if not isinstance(value, _joedb.Record):
+            return value
+        table = self.table.table_name
+        kind = self.table.fields.get(name, "")
+        if name == "__id":
+            kind = f"references {table}"
+        if not kind.startswith("references "):
+            return value
+        referenced = kind.removeprefix("references ")
+        database = self.table._database
+        if referenced not in database or value.table != database[referenced]:
+            raise ValueError(
+                f"{table}.{name} is {kind}, and {_short(repr(value))} is a record of another table "
+                "or database"
+            )
+        return value.id
 
     def _put(
         self, rows: Any, names: Sequence[str] | None, options: dict[str, Any]
@@ -459,10 +516,6 @@ def _values(records: _joedb.Records, name: str) -> list[Any]:
     return values
 
 
-def _plain(value: Any) -> Any:
-    return value.id if isinstance(value, _joedb.Record) else value
-
-
 class _Stream:
     """Wraps the capsule of a stream, for functions that take an object. Can be read once."""
 
@@ -526,8 +579,9 @@ def _to_pandas(
     *,
     times: Sequence[str] = (),
 ) -> Any:
-    """A data frame of pandas, whose index are the ids of the records. References are ids (`Int64`,
-    with `NA` for None). `times` are fields in seconds since 1970, which become `datetime64`."""
+    """A data frame of pandas, whose index are the ids of the records; its name is `id`, or `__id`
+    if the table has a field `id`. References are ids (`Int64`, with `NA` for None). `times` are
+    fields in seconds since 1970, which become `datetime64`."""
     pandas = _needed("pandas", "data frames")
     arrow = self.to_arrow(fields, ids=True, times=times)
     frame = arrow.to_pandas().set_index("__id")
@@ -535,7 +589,7 @@ def _to_pandas(
     for name, kind in table.fields.items():
         if kind.startswith("references") and name in frame:
             frame[name] = pandas.Int64Dtype().__from_arrow__(arrow[name])
-    frame.index.name = "id"
+    frame.index.name = "__id" if "id" in table.fields else "id"
     return frame
 
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -66,20 +67,47 @@ void require_comparable(const std::string& name, Type_Code type, Test test) {
     fail(PyExc_TypeError, name + ": only texts can be compared with __startswith");
 }
 
-// For `field=range(18, 30)`, which may be long.
-void add_range(Shared_Session& session, const Table& table, const Field_Info& field,
-               nb::handle range, std::vector<Condition>& out) {
-  for (const auto& [test, bound] :
-       {std::pair(Test::not_less, "start"), std::pair(Test::less, "stop")}) {
-    Condition condition{field.id, field.type.code, test, {}};
-    condition.inputs.add(to_input(session, table, field, range.attr(bound)));
-    out.push_back(std::move(condition));
-  }
+// For `field=range(18, 30)`, which may be long, and longer than the range of the type.
+// Precondition: is_plain_range().
+void add_range(const Field_Info& field, nb::handle range, std::vector<Condition>& out) {
+  const Type_Code type = field.type.code;
+  const Condition nothing{field.id, type, Test::one_of, {}};
+  if (!nb::cast<bool>(nb::bool_(range))) return out.push_back(nothing);
+  const nb::object first = range[nb::int_(0)];
+  const nb::object last = range[nb::int_(-1)];
+  int is_low_outside = 0, is_high_outside = 0;  // or its sign
+  const std::int64_t low = PyLong_AsLongLongAndOverflow(first.ptr(), &is_low_outside);
+  const std::int64_t high = PyLong_AsLongLongAndOverflow(last.ptr(), &is_high_outside);
+  visit_type(type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      using Limits = std::numeric_limits<T>;
+      const bool is_above = is_low_outside > 0 || (is_low_outside == 0 && low > Limits::max());
+      const bool is_below = is_high_outside < 0 || (is_high_outside == 0 && high < Limits::min());
+      if (is_above || is_below) return out.push_back(nothing);
+      const auto add = [&](Test test, T bound) {
+        Condition condition{field.id, type, test, {}};
+        Input input;
+        input.field = field.id;
+        input.value = bound;
+        condition.inputs.add(std::move(input));
+        out.push_back(std::move(condition));
+      };
+      const bool has_low = is_low_outside == 0 && low >= Limits::min();
+      const bool has_high = is_high_outside == 0 && high <= Limits::max();
+      add(Test::not_less, has_low ? static_cast<T>(low) : Limits::min());
+      add(Test::not_greater, has_high ? static_cast<T>(high) : Limits::max());
+    }
+  });
+}
+
+bool is_integer(Type_Code type) {
+  return type == Type_Code::int8 || type == Type_Code::int16 || type == Type_Code::int32 ||
+         type == Type_Code::int64;
 }
 
 bool is_plain_range(nb::handle value, Type_Code type) {
-  return Py_TYPE(value.ptr()) == &PyRange_Type && type >= Type_Code::int8 &&
-         type <= Type_Code::int64 && nb::cast<std::int64_t>(value.attr("step")) == 1;
+  return Py_TYPE(value.ptr()) == &PyRange_Type && is_integer(type) &&
+         value.attr("step").equal(nb::int_(1));
 }
 
 std::vector<Condition> to_conditions(Shared_Session& session, Table_Id table_id,
@@ -97,7 +125,7 @@ std::vector<Condition> to_conditions(Shared_Session& session, Table_Id table_id,
     const Field_Info field = find();
     require_comparable(argument.field, field.type.code, argument.test);
     if (argument.test == Test::equal && is_plain_range(value, field.type.code)) {
-      add_range(session, session->table(table_id), field, value, result);
+      add_range(field, value, result);
       continue;
     }
     Condition condition{field.id, field.type.code, argument.test, {}};
@@ -332,7 +360,8 @@ std::vector<index_t> search(Shared_Session& session, Table_Id table_id, nb::hand
 bool is_several(nb::handle value) {
   PyObject* const p = value.ptr();
   const Record_Object* record = nullptr;
-  if (PyUnicode_Check(p) || PyBytes_Check(p) || PyByteArray_Check(p) || value.is_none())
+  if (PyUnicode_Check(p) || PyBytes_Check(p) || PyByteArray_Check(p) || PyMemoryView_Check(p) ||
+      value.is_none())
     return false;
   if (PyList_Check(p) || PyTuple_Check(p)) return true;
   if (nb::try_cast(value, record) && record != nullptr) return false;
@@ -341,9 +370,18 @@ bool is_several(nb::handle value) {
   return nb::hasattr(value.type(), "__iter__");
 }
 
+// True for arrays of datetime64 and timedelta64. Their tolist() loses the time zone, which is UTC,
+// or returns numbers, depending on their unit.
+static bool are_times(nb::handle values) {
+  const nb::object type = nb::getattr(values, "dtype", nb::none());
+  const nb::object kind = nb::getattr(type, "kind", nb::none());
+  return nb::isinstance<nb::str>(kind) && (kind.equal(nb::str("M")) || kind.equal(nb::str("m")));
+}
+
 nb::list to_list(nb::handle values) {
-  const nb::object list = nb::hasattr(values, "tolist") ? nb::object(values.attr("tolist")())
-                                                        : nb::steal(PySequence_List(values.ptr()));
+  const nb::object list = nb::hasattr(values, "tolist") && !are_times(values)
+                              ? nb::object(values.attr("tolist")())
+                              : nb::steal(PySequence_List(values.ptr()));
   if (!list.is_valid()) throw nb::python_error();
   return nb::cast<nb::list>(list);
 }

@@ -26,7 +26,7 @@ bool to_positions(nb::handle key, std::size_t size, std::vector<std::size_t>& po
 // True for a list, tuple, array and so on: several values, and not one.
 bool is_several(nb::handle value);
 // Returns these values as a list of Python objects; those of NumPy, pandas and others as Python's
-// own. Precondition: is_several(values).
+// own, except times, which remain theirs. Precondition: is_several(values).
 nb::list to_list(nb::handle values);
 
 }  // namespace joedb::python

@@ -236,6 +236,15 @@ nb::object where(const Table_Object& self, const nb::kwargs& conditions) {
   return make_records(self.session, self.id, search(session, self.id, conditions));
 }
 
+// Throws TypeError for several values that do not belong to one record each.
+void require_order(nb::handle name, nb::handle values) {
+  const nb::module_ abc = nb::module_::import_("collections.abc");
+  for (const char* const type : {"Set", "Mapping"})
+    if (nb::isinstance(values, abc.attr(type)))
+      fail(PyExc_TypeError, name_text(name) + ": " + shown(values) +
+                                " has no order: a list has a value for each record");
+}
+
 // Sets fields of these records. A list or an array has a value for each record.
 void update_records(const Records_Object& self, const nb::kwargs& values) {
   Shared_Session& session = *self.session;
@@ -247,6 +256,7 @@ void update_records(const Records_Object& self, const nb::kwargs& values) {
       common[name] = value;
       continue;
     }
+    require_order(name, value);
     columns.emplace_back(nb::borrow(name), to_list(value));
     if (nb::len(columns.back().second) != self.ids->size())
       fail(PyExc_ValueError, name_text(name) + " has " +

@@ -139,6 +139,23 @@ def test_rows_come_from_pandas_and_polars(db):
     assert polars.DataFrame(db.city)["population"].sum() == 3
 
 
+def test_a_field_id_is_not_the_index_of_a_frame(db):
+    table = db.create_table("item", id=int, name=str)
+    table.insert_many({"id": [70, 80], "name": ["a", "b"]})
+    assert table.to_pandas().index.name == "__id"
+    assert table.where().to_pandas(["name"]).index.name == "__id"
+    assert db.city.to_pandas().index.name == "id"
+    table.insert_many(table.to_pandas(["name"]))
+    table.insert_many(table[:2].to_pandas())
+    assert table["id"].tolist() == [70, 80, 0, 0, 70, 80]
+    frame = table.to_pandas(["id"])
+    frame["id"] += 1
+    assert table.upsert(frame, "__id") == list(range(6))
+    assert table["id"].tolist() == [71, 81, 1, 1, 71, 81]
+    table[5].delete()
+    assert table.insert_many(frame[5:], ids=True) == [5]
+
+
 def test_duckdb_reads_a_table(db, cities):
     duckdb = pytest.importorskip("duckdb")
     city = cities.to_arrow()

@@ -92,6 +92,28 @@ def test_duckdb_has_all_tables_as_they_are(db, cities):
     assert connection.execute("select min(name) from city").fetchall() == [("Lisbon",)]
 
 
+def test_duckdb_needs_names_that_differ_not_only_in_case(db, cities):
+    cities.add_field("NAME", int)
+    with pytest.raises(joedb.DataError, match="city: name and NAME are one name in DuckDB"):
+        db.duckdb()
+    cities.rename_field("NAME", "Picture")
+    cities.add_field("picture", bytes)
+    assert db.duckdb().execute("select max(picture) from city").fetchall() == [(0,)]
+    with pytest.raises(joedb.DataError, match="city: Picture and picture are one name"):
+        db.duckdb(blobs=True)
+    db.create_table("City")
+    with pytest.raises(joedb.DataError, match="joedb: city and City are one name in DuckDB"):
+        db.duckdb()
+
+
+def test_duckdb_says_which_text_is_not_utf8(db, cities):
+    cities[1].delete()
+    cities[2].name = "Rom\udcff, a town with a long name"
+    with pytest.raises(ValueError, match="table city, field name, record 2: .* not UTF-8"):
+        db.duckdb()
+    assert db.sql("select name from city where __id = 2") == [(cities[2].name,)]
+
+
 def test_the_interface_of_python_for_databases(db, cities, path):
     assert (joedb.apilevel, joedb.threadsafety, joedb.paramstyle) == ("2.0", 2, "qmark")
     with joedb.connect(db) as connection:

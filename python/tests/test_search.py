@@ -2,6 +2,8 @@
 
 import datetime as dt
 import math
+import time
+import types
 
 import numpy as np
 import pandas as pd
@@ -49,6 +51,28 @@ def test_where_finds_one_of_several_values(db, people):
     assert names(people.where(age=range(0, 41, 20))) == ["Ada", "Adam", "Zoë"]
     assert names(people.where(home=[None, db.city[1]])) == ["Bob", "Cy"]
     assert names(people.where(home=db.city.where(name=["Oslo"]))) == ["Ada", "Adam", "Zoë"]
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_a_range_may_be_longer_than_the_type(db, bits):
+    least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    table = db.create_table("numbers", n=f"int{bits}")
+    values = [least, -1, 0, 1, most]
+    table.insert_many([{"n": n} for n in values])
+    far = 10**30
+    bounds = (-far, least - 1, least, least + 1, -1, 0, 1, most, most + 1, most + 2, far)
+    for start in bounds:
+        for stop in bounds:
+            found = table.where(n=range(start, stop))
+            expected = [n for n in values if start <= n < stop]
+            assert found.column("n").tolist() == expected, (start, stop)
+    assert table.where(n=range(0, 2), n__lt=1).column("n").tolist() == [0]
+    assert table.where(n=range(-1, 2, 2)).column("n").tolist() == [-1, 1]
+    assert table.where(n=range(1, -2, -2)).column("n").tolist() == [-1, 1]
+    with pytest.raises(OverflowError):
+        table.where(n=range(0, far, far // 2))
+    found = table.where(n=range(2**31 - 1))  # without a list of its numbers
+    assert found.column("n").tolist()[:2] == [0, 1]
 
 
 def test_conditions_that_make_no_sense_say_so(people):
@@ -197,10 +221,26 @@ def test_a_named_index_of_a_frame_is_a_column(db):
 def test_columns_are_renamed_on_the_way_in(db):
     new_names = {"Stadt": "name", "Einwohner": "population"}
     db.city.insert_many({"Stadt": ["Bern"], "Einwohner": [1]}, rename=new_names)
-    db.city.insert_many([{"Stadt": "Riga", "population": 2}], rename=new_names)
+    db.city.insert_many([{"Stadt": "Riga", "population": 2}], rename={"Stadt": "name"})
     db.city.insert_many(pd.DataFrame({"Stadt": ["Oslo"], "Nr": [7]}), ids=True,
-                        rename={**new_names, "Nr": "__id"})  # fmt: skip
+                        rename={"Stadt": "name", "Nr": "__id"})  # fmt: skip
     assert {city.id: city.name for city in db.city} == {0: "Bern", 1: "Riga", 7: "Oslo"}
+    db.city.insert_many([{"population": 3}, {"Stadt": "Rome"}], rename={"Stadt": "name"})
+    assert db.city.insert_many([], rename={"Stadt": "name"}) == []
+
+
+def test_renaming_loses_no_column(db):
+    rows = [{"name": "Oslo", "population": 1}, {"name": "Bern", "Stadt": "Riga"}]
+    columns = {"name": ["Bern"], "Stadt": ["Riga"]}
+    twice, unknown = {"Stadt": "name"}, {"Stadd": "name"}
+    for new_names, text in ((twice, "column name: it comes twice"), (unknown, "no column 'Stadd'")):
+        for given in (rows, iter(rows), columns, pd.DataFrame(columns), pa.table(columns)):
+            with pytest.raises(joedb.DataError, match=text):
+                db.city.insert_many(given, rename=new_names, ignore_unknown=True)
+        for given in (rows, columns, pd.DataFrame(columns), pa.table(columns)):
+            with pytest.raises(joedb.DataError, match=text):
+                db.city.upsert(given, "name", rename=new_names, ignore_unknown=True)
+    assert len(db.city) == 0
 
 
 def test_times_become_seconds_and_come_back(db):
@@ -234,6 +274,49 @@ def test_times_become_seconds_and_come_back(db):
     assert table[table.insert_many(half, round=True)[0]].at == seconds
     with pytest.raises(TypeError):
         db.person.insert(age=moment)
+
+
+def test_values_for_several_records_have_an_order(people):
+    some = people[:2]
+    for values in ({"B", "A"}, frozenset("AB"), {"B": 1, "A": 2}, types.MappingProxyType({"B": 1})):
+        with pytest.raises(TypeError, match="name: .* has no order"):
+            some.update(name=values)
+    assert names(some) == ["Ada", "Bob"]
+    some.update(name=("B", "A"))
+    assert names(some) == ["B", "A"]
+    assert names(people.where(name={"A", "B"})) == ["B", "A"]
+
+
+def test_a_memoryview_is_one_value(people):
+    people[:2].update(picture=memoryview(b"two bytes"[:2]))
+    assert [one.picture for one in people[:2]] == [b"tw", b"tw"]
+    people[:2].update(picture=[memoryview(b"a"), b"b"])
+    assert [one.picture for one in people[:2]] == [b"a", b"b"]
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_arrays_of_times_are_times_in_utc(db, monkeypatch, unit):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        table = db.create_table("event", at=int)
+        table.insert_many([{"at": 0}, {"at": 1}])
+        times = np.array(["2026-01-31", "2026-02-01"], f"datetime64[{unit}]")
+        for values in (times, pd.Series(times), pd.DatetimeIndex(times, tz="UTC")):
+            table.where().update(at=[0, 1])
+            table.where().update(at=values)
+            assert table["at"].tolist() == [1769817600, 1769904000]
+            assert len(table.where(at=values)) == 2
+            assert len(table.where(at=values[:1])) == 1
+        for values in (times - times[0], pd.Series(times - times[0])):
+            with pytest.raises(TypeError, match="event.at is int64, which"):
+                table.where().update(at=values)
+            with pytest.raises(TypeError, match="event.at is int64, which"):
+                table.where(at=values)
+        assert table["at"].tolist() == [1769817600, 1769904000]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_upsert_updates_the_records_with_a_key_and_inserts_the_others(db, cities):
@@ -291,6 +374,29 @@ def test_upsert_changes_nothing_if_it_fails(db, cities):
     with db.transaction():
         assert cities.upsert({"name": ["Rome"], "population": [7]}, "name") == [2]
     assert cities[2].population == 7
+
+
+def test_upsert_refuses_records_of_other_tables_as_insert_does(db, cities, tmp_path):
+    people = db.person
+    ada = people.insert(name="Ada", home=cities[0])
+    with joedb.open(tmp_path / "other.joedb") as other:
+        city = other.create_table("city", name=str).insert(name="Oslo")
+        for wrong in (ada, city, db.at(db.checkpoint).city[1]):
+            for write in (
+                lambda row: people.insert(**row),
+                lambda row: people.upsert([row], "name"),
+                lambda row: people.upsert([row], "home"),
+            ):
+                with pytest.raises(ValueError, match="person.home is references city, .* another"):
+                    write({"name": "Ada", "home": wrong})
+        with pytest.raises(ValueError, match="city.__id is .* another table or database"):
+            cities.upsert([{"__id": ada, "name": "Riga"}], "__id")
+    with pytest.raises(TypeError, match="city.population is int64"):
+        cities.upsert([{"name": "Oslo", "population": ada}], "name")
+    assert ada.home == cities[0] and cities[0].population == 709000
+    assert cities.upsert([{"__id": cities[0], "name": "Riga"}], "__id") == [0]
+    assert people.upsert([{"name": "Ada", "home": cities[1]}], "name") == [0]
+    assert ada.home == cities[1] and cities[0].name == "Riga"
 
 
 def test_upsert_of_many_rows(db):
