@@ -15,8 +15,9 @@ using nlohmann::json;
 // Removes the prefix of a message like "[json.exception.parse_error.101] parse error at line 1,
 // column 5: TEXT".
 std::string reason_of(const std::string& text) {
-  const std::size_t start = text.find(": ");
-  return start == text.npos ? text : text.substr(start + 2);
+  for (const char* const end : {": ", "] "})
+    if (const std::size_t start = text.find(end); start != text.npos) return text.substr(start + 2);
+  return text;
 }
 
 // An iterator that counts the bytes it has read.

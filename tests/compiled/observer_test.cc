@@ -553,7 +553,7 @@ TEST(Live_List, KeepsTheOrderOfAKeyOfTheProgram) {
 TEST(Live_List, HasNanLast) {
   Memory_Database db;
   for (const int population : {20, 0, 10, 0})
-    db.new_city("city " + std::to_string(population), population, "");
+    db.new_city(std::to_string(db.get_city_table().get_size()), population, "");
   db.soft_checkpoint();
   auto list = db.live_list_of_city([](const values_of_city&) { return true; },
                                    [](const values_of_city& c) {
