@@ -7,7 +7,6 @@
 #include <iostream>
 #include <limits>
 #include <memory>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -21,6 +20,7 @@
 #include "sql/sqlite_api.h"
 #include "text/display_width.h"
 #include "text/sql.h"
+#include "tools/exchange/add_column.h"
 #include "tools/exchange/sql_rows.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -197,30 +197,20 @@ class Sql_Session {
     return result == SQLITE_AUTH ? refusal_ : "";
   }
 
-  // If `sql` is ALTER TABLE … ADD COLUMN for a table of a joedb file, which SQLite refuses, runs
-  // it. Returns false for any other statement. Throws Exception if it fails.
-  bool add_field(std::string_view sql) const {
-    static const std::regex pattern(
-        R"RE(\s*ALTER\s+TABLE\s+(?:["`[]?(\w+)["`\]]?\s*\.\s*)?["`[]?(\w+)["`\]]?)RE"
-        R"RE(\s+ADD\s+(?:COLUMN\s+)?["`[]?(\w+)["`\]]?\s*(.*?)\s*)RE",
-        std::regex::icase);
-    std::match_results<std::string_view::const_iterator> words;
-    if (!std::regex_match(sql.begin(), sql.end(), words, pattern)) return false;
-    const std::string schema = words[1].matched ? words[1].str() : "";
-    for (const auto& [name, file] : joedb_files_) {
-      if (!schema.empty() && sqlite3_stricmp(schema.c_str(), name.c_str()) != 0) continue;
-      std::string table;
-      for_each_row("SELECT name FROM " + sql_name(name) +
-                       ".sqlite_schema WHERE type = 'table' AND "
-                       "name = " +
-                       sql_text(words[2].str()) + " COLLATE NOCASE",
-                   [&](const Sqlite_Statement& row) { table = row.bytes(0); });
-      if (table.empty()) continue;
-      run("SELECT joedb_add_column(" + sql_text(name) + ", " + sql_text(table) + ", " +
-          sql_text(words[3].str()) + ", " + sql_text(field_type(words[4].str())) + ")");
-      return true;
-    }
-    return false;
+  // After SQLite has refused `sql`: if this begins with ALTER TABLE … ADD COLUMN for a table of a
+  // joedb file, runs this statement, and returns its size. Otherwise, returns 0. Throws Exception
+  // if it fails.
+  std::size_t add_field(std::string_view sql) const {
+    if (std::string_view(sqlite3_errmsg(connection())) != "virtual tables may not be altered")
+      return 0;
+    const auto column = parse_add_column(sql);
+    if (!column) return 0;
+    const auto found = find_table(column->schema, column->table);
+    const auto is_it = [&](const auto& file) { return is_same_name(file.first, found.first); };
+    if (std::none_of(joedb_files_.begin(), joedb_files_.end(), is_it)) return 0;
+    run("SELECT joedb_add_column(" + sql_text(found.first) + ", " + sql_text(found.second) + ", " +
+        sql_text(column->name) + ", " + sql_text(field_type(column->type)) + ")");
+    return column->size;
   }
 
   // Throws Exception if `result` is an error code.
@@ -346,25 +336,27 @@ class Sql_Session {
     while (statement.step()) f(statement);
   }
 
-  // Converts a column type to the type of a field, for example "int8", "TEXT" or "INTEGER
-  // REFERENCES city".
-  static std::string field_type(const std::string& text) {
-    static const std::regex reference(R"RE(.*\bREFERENCES\s+"?(\w+)"?\s*(?:\(\s*\w+\s*\))?)RE",
-                                      std::regex::icase);
-    std::smatch words;
-    if (std::regex_match(text, words, reference)) return "references " + words[1].str();
-    const Type_Code code = type_named(text);
-    if (code != Type_Code::none && code != Type_Code::reference) return text;
-    constexpr std::pair<const char*, const char*> types[] = {
-        {"INTEGER", "int64"}, {"INT", "int64"},   {"BIGINT", "int64"}, {"SMALLINT", "int16"},
-        {"TINYINT", "int8"},  {"TEXT", "string"}, {"REAL", "float64"}, {"DOUBLE", "float64"},
-        {"FLOAT", "float64"}, {"BLOB", "blob"},   {"BOOL", "boolean"}, {"BOOLEAN", "boolean"}};
-    for (const auto& [name, type] : types)
-      if (sqlite3_stricmp(text.c_str(), name) == 0) return type;
-    throw Exception("a joedb file cannot have a column of the type " +
-                    (text.empty() ? "that is not given" : "\"" + text + "\"") +
-                    ": expected int8 ... int64, float32, float64, boolean, string, blob, TEXT, "
-                    "INTEGER, REAL or REFERENCES table, without constraints");
+  // Returns the schema and the name of the table that a statement means, as SQLite finds it. An
+  // empty schema means the first one that has the table. Returns empty strings if there is none.
+  std::pair<std::string, std::string> find_table(const std::string& schema,
+                                                 const std::string& table) const {
+    std::vector<std::string> schemas{schema};
+    if (schema.empty()) {
+      schemas.clear();
+      for_each_row("SELECT name FROM pragma_database_list ORDER BY name <> 'temp', seq",
+                   [&](const Sqlite_Statement& row) { schemas.emplace_back(row.bytes(0)); });
+    }
+    std::pair<std::string, std::string> result;
+    for (const std::string& one : schemas) {
+      for_each_row("SELECT name FROM " + sql_name(one) +
+                       ".sqlite_schema WHERE type IN ('table', 'view') AND name = " +
+                       sql_text(table) + " COLLATE NOCASE",
+                   [&](const Sqlite_Statement& row) {
+                     result = {one, std::string(row.bytes(0))};
+                   });
+      if (!result.first.empty()) break;
+    }
+    return result;
   }
 
   const Sql_Options& options_;
@@ -411,11 +403,11 @@ class Shell {
       const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement(prepared,
                                                                                  &sqlite3_finalize);
       if (result != SQLITE_OK) {
-        const std::size_t size = std::min(sql.find(';'), sql.size());
         if (!refusal.empty()) throw Exception(refusal);
         const std::string message = sql_error_text(session_.connection(), place.text, place.start);
-        if (!session_.add_field(sql.substr(0, size))) throw Exception(message);
-        rest = sql.data() + std::min(size + 1, sql.size());
+        const std::size_t size = session_.add_field(sql);
+        if (size == 0) throw Exception(message);
+        rest = sql.data() + size;
       }
       if (statement) run(statement.get(), place, out);
       place.start += static_cast<std::size_t>(rest - sql.data());
