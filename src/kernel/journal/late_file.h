@@ -28,8 +28,8 @@ class Late_File final : public Abstract_File, public Has_Identity {
   // Returns the file of the operating system that `file` is, or has made. Null if there is none.
   static File* find_file(Abstract_File& file);
 
-  // Throws Exception if this is an exclusive writer, and there is a file by now; Corruption_Error if
-  // another program has made a file that is no joedb file. So do the functions that lock.
+  // Throws Exception if this is an exclusive writer, and there is a file by now; Corruption_Error
+  // if another program has made a file that is no joedb file. So do the functions that lock.
   void ensure_exists() override;
 
   Offset get_size() const override { return current().get_size(); }
