@@ -100,24 +100,25 @@ std::optional<Offset> Integrity_Reader::find_good_end(Offset begin, Offset end,
   return std::nullopt;
 }
 
-void Integrity_Reader::fail_in_entry(Offset end) const {
+Corruption_Error Integrity_Reader::error_in_entry(Offset end) const {
   const Offset start = end - integrity_entry_size;
-  throw Corruption_Error(file_.get_name() + " is damaged at offset " + std::to_string(start) +
-                             ", in an integrity entry",
-                         start, file_.get_name());
+  return Corruption_Error(file_.get_name() + " is damaged at offset " + std::to_string(start) +
+                              ", in an integrity entry",
+                          start, file_.get_name());
 }
 
-void Integrity_Reader::fail_before_entry(const Integrity_Entry& entry, Offset end) const {
-  throw Corruption_Error(file_.get_name() + " is damaged between offsets " +
-                             std::to_string(entry.start) + " and " + std::to_string(end) +
-                             ": the bytes are not those that were written",
-                         entry.start, file_.get_name());
+Corruption_Error Integrity_Reader::error_before_entry(const Integrity_Entry& entry,
+                                                      Offset end) const {
+  return Corruption_Error(file_.get_name() + " is damaged between offsets " +
+                              std::to_string(entry.start) + " and " + std::to_string(end) +
+                              ": the bytes are not those that were written",
+                          entry.start, file_.get_name());
 }
 
-void Integrity_Reader::fail_without_entry(Offset offset) const {
-  throw Corruption_Error(file_.get_name() + " is damaged before offset " + std::to_string(offset) +
-                             ": an integrity entry is missing there",
-                         offset, file_.get_name());
+Corruption_Error Integrity_Reader::error_without_entry(Offset offset) const {
+  return Corruption_Error(file_.get_name() + " is damaged before offset " + std::to_string(offset) +
+                              ": an integrity entry is missing there",
+                          offset, file_.get_name());
 }
 
 bool Integrity_Reader::check(Offset end, Offset covered) {
@@ -128,18 +129,18 @@ bool Integrity_Reader::check(Offset end, Offset covered) {
   first_ = std::max(covered, end - integrity_entry_size);
   auto entry = entry_before(end);
   if (!entry) {
-    if (is_damaged_before(end)) fail_in_entry(end);
+    if (is_damaged_before(end)) throw error_in_entry(end);
     return false;
   }
   first_ = covered;
   while (true) {
     const Offset start = end - integrity_entry_size;
-    if (entry->start < journal_start || entry->start > start) fail_in_entry(end);
-    if (!is_good(*entry, start)) fail_before_entry(*entry, end);
+    if (entry->start < journal_start || entry->start > start) throw error_in_entry(end);
+    if (!is_good(*entry, start)) throw error_before_entry(*entry, end);
     end = entry->start;
     if (is_covered(end)) return true;
     entry = entry_before(end);
-    if (!entry) fail_without_entry(end);
+    if (!entry) throw error_without_entry(end);
   }
 }
 

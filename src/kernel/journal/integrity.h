@@ -41,12 +41,12 @@ class Integrity_Reader {
   // covers everything.
   std::optional<Offset> find_good_end(Offset begin, Offset end, Offset start) const;
 
-  // These functions throw Corruption_Error. fail_in_entry: the entry that ends at `end` is damaged.
-  // fail_before_entry: the bytes that the entry covers are damaged. fail_without_entry: no
-  // integrity entry ends at `offset`.
-  [[noreturn]] void fail_in_entry(Offset end) const;
-  [[noreturn]] void fail_before_entry(const Integrity_Entry& entry, Offset end) const;
-  [[noreturn]] void fail_without_entry(Offset offset) const;
+  // These functions return the error to throw. error_in_entry: the entry that ends at `end` is
+  // damaged. error_before_entry: the bytes that the entry covers are damaged. error_without_entry:
+  // no integrity entry ends at `offset`.
+  Corruption_Error error_in_entry(Offset end) const;
+  Corruption_Error error_before_entry(const Integrity_Entry& entry, Offset end) const;
+  Corruption_Error error_without_entry(Offset offset) const;
 
  private:
   std::string_view bytes(Offset start, Offset end);

@@ -103,11 +103,11 @@ void File_Decoder_Input::compare(std::string_view payload) {
   const auto entry = decode_integrity_payload(payload);
   const bool is_damaged = entry ? entry->start < journal_start || entry->start > start
                                 : resembles_integrity_payload(payload);
-  if (is_damaged) reader.fail_in_entry(end);
+  if (is_damaged) throw reader.error_in_entry(end);
   if (!entry) return;
-  if (!verifier_->may_begin_at(entry->start)) reader.fail_without_entry(entry->start);
+  if (!verifier_->may_begin_at(entry->start)) throw reader.error_without_entry(entry->start);
   const auto hash = hash_of(entry->start, start);
-  if (hash && *hash != entry->hash) reader.fail_before_entry(*entry, end);
+  if (hash && *hash != entry->hash) throw reader.error_before_entry(*entry, end);
   verifier_->set_covered(end, entry->kind);
 }
 
@@ -149,11 +149,7 @@ void File_Decoder_Input::require_last_entry() {
                                                       std::size_t{integrity_entry_size}})
                                   : integrity_entry_before(file_, end);
   if (!entry || entry->start != verifier_->covered()) return;
-  try {
-    Integrity_Reader(file_).fail_before_entry(*entry, end);
-  } catch (const Corruption_Error& error) {
-    verifier_->fail_in_replay(error, end);
-  }
+  verifier_->fail_in_replay(Integrity_Reader(file_).error_before_entry(*entry, end), end);
 }
 
 void Replay::resume(const Replay_Place& place) {
