@@ -38,6 +38,10 @@ struct Header {
   Checkpoint_Words checkpoints{journal_start, journal_start, journal_start, journal_start};
   std::uint32_t version = format_version;
   std::array<char, 5> signature{'j', 'o', 'e', 'd', 'b'};
+
+  bool has_signature() const {
+    return std::string_view(signature.data(), signature.size()) == joedb::signature;
+  }
 };
 
 std::array<char, header_size> encode_header(const Header& header);

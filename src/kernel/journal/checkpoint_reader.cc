@@ -25,8 +25,7 @@ void Checkpoint_Reader::open(Recovery recovery, bool is_writer) {
   const Offset file_size = file_.get_size();
   const bool ignores_signature = recovery == Recovery::ignore_signature && !is_writer;
   const bool ignores_header = recovery == Recovery::ignore_header || ignores_signature;
-  if (!ignores_signature &&
-      std::string_view(header.signature.data(), header.signature.size()) != signature)
+  if (!ignores_signature && !header.has_signature())
     throw Corruption_Error(file_.get_name() + ": missing joedb signature", signature_offset,
                            file_.get_name());
 

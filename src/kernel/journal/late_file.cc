@@ -38,8 +38,7 @@ static std::unique_ptr<File> open_made(const std::string& name, Open_Mode mode,
   std::array<char, header_size> bytes{};
   file->pread(bytes.data(), bytes.size(), 0);
   const Header header = decode_header(bytes);
-  if (std::string_view(header.signature.data(), header.signature.size()) != signature ||
-      header.version != format_version)
+  if (!header.has_signature() || header.version != format_version)
     throw Corruption_Error(name +
                                ": another program has made this file meanwhile, and it does not "
                                "begin with the header of a joedb file",
