@@ -517,7 +517,7 @@ void Server_Core::end_push(Session& session) {
   const std::shared_ptr<Staged_File> staged = std::move(session.staged);
   const auto refusal = std::make_shared<char>('\0');
   const Offset size = session.until - session.from;
-  const bool is_in_lane = size > quick_push || journal_works_ > 0 || journal_.may_block();
+  const bool is_in_lane = needs_lane(size > quick_push);
   run(
       [this, staged, refusal, is_in_lane] {
         try {
@@ -839,7 +839,7 @@ void Server_Core::run(std::function<void()> work,
     could_push_ = could_push_ || can_push_;
     done(result->error);
   };
-  if (journal_.may_block() || is_long || journal_works_ > 0) {
+  if (needs_lane(is_long)) {
     ++journal_works_;
     return host_.run(Server_Host::Lane::journal, std::move(whole),
                      [this, finish = std::move(finish)] {

@@ -218,9 +218,13 @@ class Server_Core {
   using Done = std::function<void(Session& session, const std::string& error)>;
   void run(Server_Host::Lane lane, Session& session, std::function<void()> work, Done done);
   void start_next(Server_Host::Lane lane);
-  // Runs work() on the journal, then calls done(). Runs it at once if it cannot block, is not long,
-  // and no earlier work on the journal is running; otherwise in the journal lane. Before done(),
-  // updates checkpoint_ and can_push_.
+  // True unless work on the journal can run at once: if the work may block, is long, or must wait
+  // for earlier work on the journal.
+  bool needs_lane(bool is_long) const {
+    return journal_.may_block() || is_long || journal_works_ > 0;
+  }
+  // Runs work() on the journal, in the journal lane if needs_lane(is_long), otherwise at once. Then
+  // updates checkpoint_ and can_push_, and calls done().
   void run(std::function<void()> work, std::function<void(const std::string& error)> done,
            bool is_long = false);
   bool can_push(const Session& session) const { return can_push_ && session.role != Role::pull; }
