@@ -87,9 +87,8 @@ class Schema_Reader {
     read_indexes(table);
     read_foreign_keys(table);
     if (has_rowid) take_key(table);
-    // SQLite reads at most this many columns at once. The rowid is not needed then.
-    constexpr std::size_t max_columns = 2000;
-    if (table.columns.size() >= max_columns) table.rowid.clear();
+    // There is no room for the rowid then, and it is not needed.
+    if (table.columns.size() >= max_sqlite_columns) table.rowid.clear();
     schema_.tables.push_back(std::move(table));
   }
 

@@ -219,11 +219,10 @@ std::vector<Sql_Rename> sql_renames(const Database& database) {
 }
 
 std::string too_wide_for_sql(const Table& table, std::size_t other_columns) {
-  constexpr std::size_t max_columns = 2000;  // of SQLite
   const std::size_t fields = field_names(table).size();
-  if (fields + other_columns <= max_columns) return "";
+  if (fields + other_columns <= max_sqlite_columns) return "";
   return "it has " + std::to_string(fields) + " fields, and at most " +
-         std::to_string(max_columns - other_columns) + " are possible";
+         std::to_string(max_sqlite_columns - other_columns) + " are possible";
 }
 
 std::string hidden_in_sql(const Table& table) {

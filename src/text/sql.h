@@ -53,6 +53,9 @@ struct Sql_Rename {
 };
 std::vector<Sql_Rename> sql_renames(const Database& database);
 
+// SQLite's limit on the columns of a table, and of the result of a statement.
+inline constexpr std::size_t max_sqlite_columns = 2000;
+
 // Returns the reason why SQLite cannot have a table: it has too many fields. Empty if it can.
 // `other_columns` is the number of columns that are not fields: __id in a file of SQLite.
 std::string too_wide_for_sql(const Table& table, std::size_t other_columns = 1);
