@@ -225,10 +225,8 @@ class Sql_Session {
   };
 
   File_Argument argument_of(const std::string& name) const {
-    File_Argument file;
-    file.mode = options_.is_readonly ? Open_Mode::read_existing : Open_Mode::shared_write;
-    file.name = name;
-    file.may_be_late = true;
+    File_Argument file = late_argument(name);
+    if (options_.is_readonly) file.mode = Open_Mode::read_existing;
     return file;
   }
 
@@ -572,12 +570,6 @@ class Shell {
   Display display_;
 };
 
-std::string all_of(std::istream& in) {
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
-
 // Returns true if a word begins like a statement, for example select(1).
 bool begins_statement(std::string_view word) {
   constexpr std::string_view first_words[] = {
@@ -655,7 +647,7 @@ int run_sql(std::vector<std::string> arguments) {
     else if (is_interactive())
       shell.run_terminal();
     else
-      shell.run_script(all_of(std::cin));
+      shell.run_script(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   } catch (const Exception&) {
     session.report_missing_files();
     throw;

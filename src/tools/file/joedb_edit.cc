@@ -236,17 +236,9 @@ Offset load_content(Abstract_File& file, Database& database) {
   return journal.get_checkpoint();
 }
 
-File_Argument argument_of(const Edit_Options& options) {
-  File_Argument file;
-  file.mode = Open_Mode::shared_write;
-  file.name = options.name;
-  file.may_be_late = true;
-  return file;
-}
-
 // A file that does not exist is made when the changes are written.
 std::unique_ptr<Abstract_File> open_to_edit(const Edit_Options& options, Open_Mode mode) {
-  if (is_late(argument_of(options)))
+  if (is_late(late_argument(options.name)))
     return std::make_unique<Late_File>(options.name, mode, busy_timeout());
   return std::make_unique<File>(options.name, mode, busy_timeout());
 }
@@ -288,7 +280,7 @@ Edit_Summary write_changes(const Edited_Text& edited, Writable_Database& databas
 
 void write_changes(const Edit_Options& options) {
   report_wait(options.name);
-  if (is_late(argument_of(options))) announce_late_file(options.name);
+  if (is_late(late_argument(options.name))) announce_late_file(options.name);
   const auto opened = open_to_edit(options, Open_Mode::shared_write);
   Abstract_File& file = *opened;
   Journal_Options journal_options;
@@ -300,16 +292,14 @@ void write_changes(const Edit_Options& options) {
   const auto apply = [&](const std::string& text) {
     report_wait(options.name, editor.path());
     const Database& content = database.get_database();
-    // The lock makes a file that does not exist, which a text with errors must not do.
-    const Edited_Text checked(text, content, editor.table_of(content));
-    if (!checked.problems().empty()) return checked.problems();
-    const Write_Lock lock(database);
-    if (lock.has_news()) editor.throw_outdated();
     return try_to_apply(text, content, editor.table_of(content), [&](const Edited_Text& edited) {
+      // The lock makes a file that does not exist, which a text with errors must not do.
+      const Write_Lock lock(database);
+      if (lock.has_news()) editor.throw_outdated();
       summary = write_changes(edited, database);
     });
   };
-  if (!editor.edit(apply)) require_made(argument_of(options));
+  if (!editor.edit(apply)) require_made(late_argument(options.name));
   print(options, summary);
 }
 

@@ -381,6 +381,14 @@ bool is_late(const File_Argument& file) {
          !std::filesystem::exists(file.name, ignored);
 }
 
+File_Argument late_argument(const std::string& name) {
+  File_Argument file;
+  file.mode = Open_Mode::shared_write;
+  file.name = name;
+  file.may_be_late = true;
+  return file;
+}
+
 void announce_late_file(const std::string& name) {
   if (is_interactive())
     std::cout << name << " does not exist; the first command that changes it makes it\n";

@@ -127,6 +127,8 @@ void require_database(const File_Argument& file);
 // True for a file that may be late and does not exist, if the command line gives no mode: open_file
 // opens it as a Late_File. False with --classic.
 bool is_late(const File_Argument& file);
+// The argument of a tool without modes, for a shared file that the first change makes.
+File_Argument late_argument(const std::string& name);
 // Prints "NAME does not exist; the first command that changes it makes it" at a terminal.
 void announce_late_file(const std::string& name);
 // Throws Exception if a script has come to its end, and a file that is_late was still not made: its
