@@ -176,13 +176,9 @@ class Live_Query {
 
  public:
   // Iterates in the order of the ids. Invalidated by each change of the set.
-  class iterator {
+  class iterator : public Id_Iterator<iterator, Id> {
    public:
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = Id;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const Id*;
-    using reference = Id;
+    using Id_Iterator<iterator, Id>::operator++;
 
     iterator() = default;
     iterator(const Id_Set& ids, index_t id) : ids_(&ids), id_(id) {}
@@ -190,11 +186,6 @@ class Live_Query {
     iterator& operator++() {
       id_ = ids_->next(id_ + 1);
       return *this;
-    }
-    iterator operator++(int) {
-      const iterator old = *this;
-      ++*this;
-      return old;
     }
     friend bool operator==(const iterator& a, const iterator& b) { return a.id_ == b.id_; }
 
@@ -359,13 +350,9 @@ class Live_List {
   }
 
   // Iterates in the order of the list. Invalidated by each change of the list.
-  class iterator {
+  class iterator : public Id_Iterator<iterator, Id> {
    public:
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = Id;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const Id*;
-    using reference = Id;
+    using Id_Iterator<iterator, Id>::operator++;
 
     iterator() = default;
     explicit iterator(const Entry* const* at) : at_(at) {}
@@ -374,8 +361,7 @@ class Live_List {
       ++at_;
       return *this;
     }
-    iterator operator++(int) { return iterator(at_++); }
-    friend bool operator==(const iterator& a, const iterator& b) = default;
+    friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
 
    private:
     const Entry* const* at_ = nullptr;

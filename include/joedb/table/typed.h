@@ -333,6 +333,24 @@ typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter valu
 
 // ---- tables -------------------------------------------------------------------------------------
 
+// Base of iterators over ids: their types, and i++. Iterator must have ++i.
+template <class Iterator, class Id>
+class Id_Iterator {
+ public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = Id;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const Id*;
+  using reference = Id;
+
+  Iterator operator++(int) {
+    Iterator& self = static_cast<Iterator&>(*this);
+    const Iterator old = self;
+    ++self;
+    return old;
+  }
+};
+
 // The records of a table that are in use, in insertion order:
 //
 //     for (const id_of_city city : db.get_city_table()) …
@@ -349,13 +367,10 @@ class Container {
  public:
   explicit Container(const Record_Ids& records) : records_(&records) {}
 
-  class iterator {
+  class iterator : public Id_Iterator<iterator, Id> {
    public:
     using iterator_category = std::bidirectional_iterator_tag;
-    using value_type = Id;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const Id*;
-    using reference = Id;
+    using Id_Iterator<iterator, Id>::operator++;
 
     iterator() = default;
     iterator(const Record_Ids& records, index_t id)
@@ -366,11 +381,6 @@ class Container {
       id_ = records_->next(id_, erasures_);
       erasures_ = records_->erasures();
       return *this;
-    }
-    iterator operator++(int) {
-      const iterator old = *this;
-      ++*this;
-      return old;
     }
     // Moves to the previous record; from the end, to the last record.
     iterator& operator--() {
@@ -394,13 +404,9 @@ class Container {
 
   // Visits the last record first. The visited record may be deleted, because the iterator refers to
   // this record, and not to the record after it like a std::reverse_iterator.
-  class reverse_iterator {
+  class reverse_iterator : public Id_Iterator<reverse_iterator, Id> {
    public:
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = Id;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const Id*;
-    using reference = Id;
+    using Id_Iterator<reverse_iterator, Id>::operator++;
 
     reverse_iterator() = default;
     reverse_iterator(const Record_Ids& records, index_t id)
@@ -410,11 +416,6 @@ class Container {
       id_ = records_->previous(id_, erasures_);
       erasures_ = records_->erasures();
       return *this;
-    }
-    reverse_iterator operator++(int) {
-      const reverse_iterator old = *this;
-      ++*this;
-      return old;
     }
     friend bool operator==(const reverse_iterator& a, const reverse_iterator& b) {
       return a.id_ == b.id_;
@@ -611,13 +612,9 @@ class Index_Range {
     }
   }
 
-  class iterator {
+  class iterator : public Id_Iterator<iterator, Id> {
    public:
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = Id;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const Id*;
-    using reference = Id;
+    using Id_Iterator<iterator, Id>::operator++;
 
     iterator() = default;
     iterator(const Index_Range& range, Index::Cursor cursor) : range_(&range), cursor_(cursor) {}
@@ -625,11 +622,6 @@ class Index_Range {
     iterator& operator++() {
       cursor_ = range_->index_->next_with(range_->key_, cursor_);
       return *this;
-    }
-    iterator operator++(int) {
-      const iterator old = *this;
-      ++*this;
-      return old;
     }
     friend bool operator==(const iterator& a, const iterator& b) { return a.cursor_ == b.cursor_; }
 
@@ -833,13 +825,9 @@ class Typed_Index {
   // had on arrival. Iterators refer to this object.
   class Between {
    public:
-    class iterator {
+    class iterator : public Id_Iterator<iterator, Id> {
      public:
-      using iterator_category = std::forward_iterator_tag;
-      using value_type = Id;
-      using difference_type = std::ptrdiff_t;
-      using pointer = const Id*;
-      using reference = Id;
+      using Id_Iterator<iterator, Id>::operator++;
 
       iterator() = default;
       iterator(const Between& range, Index::Cursor cursor) : range_(&range) { arrive(cursor); }
@@ -858,11 +846,6 @@ class Typed_Index {
         }
         arrive(next);
         return *this;
-      }
-      iterator operator++(int) {
-        const iterator old = *this;
-        ++*this;
-        return old;
       }
       friend bool operator==(const iterator& a, const iterator& b) {
         return a.cursor_ == b.cursor_;
