@@ -181,8 +181,12 @@ def _short(value: Any) -> str:
     return text if len(text) <= longest else text[:longest] + "…"
 
 
+def _table_of(records: _joedb.Table | _joedb.Records) -> _joedb.Table:
+    return records if isinstance(records, _joedb.Table) else records.table
+
+
 def _html_of_records(self: _joedb.Table | _joedb.Records) -> str:
-    table = self if isinstance(self, _joedb.Table) else self.table
+    table = _table_of(self)
     rows = (
         [record.id, *record.as_dict().values()] for record in itertools.islice(self, _SHOWN)
     )
@@ -539,7 +543,7 @@ def _schema_with_times(
 ) -> Any:
     import pyarrow
 
-    table = table if isinstance(table, _joedb.Table) else table.table
+    table = _table_of(table)
     for name in times:
         if table.fields.get(name) != "int64":
             raise ValueError(f"{table.table_name} has no field {name} of type int64, as times are")
@@ -585,7 +589,7 @@ def _to_pandas(
     pandas = _needed("pandas", "data frames")
     arrow = self.to_arrow(fields, ids=True, times=times)
     frame = arrow.to_pandas().set_index("__id")
-    table = self if isinstance(self, _joedb.Table) else self.table
+    table = _table_of(self)
     for name, kind in table.fields.items():
         if kind.startswith("references") and name in frame:
             frame[name] = pandas.Int64Dtype().__from_arrow__(arrow[name])
