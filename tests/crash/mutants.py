@@ -349,8 +349,8 @@ MUTANTS = [
            "        Session* const found = find(id);\n        if (found == nullptr) return;\n"
            "        if (!error.empty() && *refusal == 0)"),
     Mutant('server: a pull is answered with an old checkpoint', SERVER,
-           '    checkpoint_ = result->checkpoint;\n    can_push_',
-           '    if (result->checkpoint - checkpoint_ > 12) checkpoint_ = result->checkpoint;\n    can_push_'),
+           '  checkpoint_ = result.checkpoint;\n  can_push_',
+           '  if (result.checkpoint - checkpoint_ > 12) checkpoint_ = result.checkpoint;\n  can_push_'),
     Mutant('server: a reply is cut short', SERVER,
            '  host_.send(session.id, std::move(bytes));', '  if (size > 20) bytes.pop_back();\n'
            '  host_.send(session.id, std::move(bytes));'),
