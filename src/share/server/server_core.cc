@@ -408,7 +408,10 @@ void Server_Core::pull(Session& session) {
   ++counters_.pulls;
   if (pulls_data(session.code) && session.from < 0)
     return end(session.id, "pulls from a negative position");
-  if (!journal_.has_other_writers() || is_locked_) return wait_or_lock(session);
+  // While a relay waits for the lock of its hub, readers get what it has.
+  if (!journal_.has_other_writers() || is_locked_ ||
+      (is_lock_changing_ && journal_.has_other_copy()))
+    return wait_or_lock(session);
   session.phase = Phase::working;
   run([this] { journal_.refresh(); },
       [this, id = session.id](const std::string& error) {
