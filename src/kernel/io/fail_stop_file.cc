@@ -6,8 +6,6 @@
 
 namespace joedb::inline v1 {
 
-// ---- recent bytes -------------------------------------------------------------------------------
-
 void Recent_Bytes::keep(std::size_t size) {
   const Mutex_Lock lock(mutex_);
   size_ = size;
@@ -15,10 +13,8 @@ void Recent_Bytes::keep(std::size_t size) {
 }
 
 void Recent_Bytes::cut(Offset end) {
-  if (end <= start_)
-    bytes_.clear();
-  else if (static_cast<std::size_t>(end - start_) < bytes_.size())
-    bytes_.resize(static_cast<std::size_t>(end - start_));
+  const auto left = static_cast<std::size_t>(std::max(end - start_, Offset{0}));
+  bytes_.resize(std::min(left, bytes_.size()));
 }
 
 void Recent_Bytes::drop_first(std::size_t count) {
@@ -63,8 +59,6 @@ bool Recent_Bytes::read(char* data, std::size_t size, Offset offset) const {
   std::memcpy(data, bytes_.data() + from, size);
   return true;
 }
-
-// ---- the file -----------------------------------------------------------------------------------
 
 void Fail_Stop_File::require_no_failure() const {
   if (!has_failed_) return;
