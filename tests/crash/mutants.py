@@ -349,8 +349,8 @@ MUTANTS = [
            "        Session* const found = find(id);\n        if (found == nullptr) return;\n"
            "        if (!error.empty() && *refusal == 0)"),
     Mutant('server: a pull is answered with an old checkpoint', SERVER,
-           '    checkpoint_ = result->checkpoint;\n    can_push_',
-           '    if (result->checkpoint - checkpoint_ > 12) checkpoint_ = result->checkpoint;\n    can_push_'),
+           '  checkpoint_ = result.checkpoint;\n  can_push_',
+           '  if (result.checkpoint - checkpoint_ > 12) checkpoint_ = result.checkpoint;\n  can_push_'),
     Mutant('server: a reply is cut short', SERVER,
            '  host_.send(session.id, std::move(bytes));', '  if (size > 20) bytes.pop_back();\n'
            '  host_.send(session.id, std::move(bytes));'),
@@ -373,7 +373,8 @@ MUTANTS = [
     Mutant('client: a push that came too late counts', CONNECTION,
            '      is_late = true;\n', ''),
     Mutant('server: does not look into its shared file before it answers', SERVER,
-           '  if (!journal_.has_other_writers() || is_locked_) return', '  return'),
+           '  if (!journal_.has_other_writers() || is_locked_ ||\n'
+           '      (is_lock_changing_ && journal_.has_other_copy()))\n    return', '  return'),
     Mutant('server: what others write to its file is not taken', SERVED,
            '    else if (is_shared_)\n      client_.pull_file();\n', ''),
     # Relays: servers with a connection to another one.

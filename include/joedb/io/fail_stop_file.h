@@ -2,6 +2,7 @@
 #define JOEDB_IO_FAIL_STOP_FILE_H
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
@@ -10,6 +11,31 @@
 #include "joedb/io/file.h"
 
 namespace joedb::inline v1 {
+
+// The last bytes that were written to a file, without gaps. Thread-safe.
+class Recent_Bytes {
+ public:
+  // From now on, keeps at least the last `size` added bytes, and at most twice as many. 0: keeps
+  // nothing.
+  void keep(std::size_t size);
+  // Adds bytes that were written. Bytes that do not continue the kept bytes replace them.
+  void add(const char* data, std::size_t size, Offset offset);
+  // Forgets the bytes from `offset` on, or before `offset`.
+  void forget_from(Offset offset);
+  void forget_before(Offset offset);
+  // Reads [offset, offset + size), which must not be empty. Returns false if not all of these bytes
+  // are kept.
+  bool read(char* data, std::size_t size, Offset offset) const;
+
+ private:
+  void cut(Offset end) JOEDB_REQUIRES(mutex_);
+  void drop_first(std::size_t count) JOEDB_REQUIRES(mutex_);
+
+  std::atomic<std::size_t> size_ = 0;
+  mutable Mutex mutex_;
+  std::string bytes_ JOEDB_GUARDED_BY(mutex_);
+  Offset start_ JOEDB_GUARDED_BY(mutex_) = 0;  // offset of the first byte
+};
 
 // Forwards calls to another file until a write, a sync or a truncation throws. After that, each of
 // these operations throws Write_Disabled, with the text of the first failure, without calling the
@@ -38,9 +64,17 @@ class Fail_Stop_File : public Abstract_File {
   // Throws Write_Disabled if has_failed().
   void require_no_failure() const;
 
+  // Keeps at least the last `size` bytes that are written through this object in memory, and reads
+  // them from there. No other object may write to the file. After a failure, nothing is kept.
+  void keep_recent(std::size_t size) { recent_.keep(size); }
+  // Reads bytes that are kept in memory; otherwise returns false. Thread-safe.
+  bool read_recent(char* data, std::size_t size, Offset offset) const {
+    return recent_.read(data, size, offset);
+  }
+
   Offset get_size() const override { return file_.get_size(); }
   std::size_t pread(char* data, std::size_t size, Offset offset) const override {
-    return file_.pread(data, size, offset);
+    return recent_.read(data, size, offset) ? size : file_.pread(data, size, offset);
   }
   // The exception of the first failure passes through unchanged. If truncate returns false, this is
   // not a failure. start_writeback is forwarded even after a failure.
@@ -72,6 +106,7 @@ class Fail_Stop_File : public Abstract_File {
 
   Abstract_File& file_;
   const std::function<void()> on_failure_;
+  Recent_Bytes recent_;
   std::atomic<bool> has_failed_ = false;
   mutable Mutex mutex_;
   std::string failure_ JOEDB_GUARDED_BY(mutex_);  // text of the first failure

@@ -576,6 +576,12 @@ class Writable_Journal {
   // extends past get_position().
   void read(char* data, std::size_t size, Offset offset) const;
 
+  // Reads bytes that are kept in memory (Journal_Options::recent_size), some of which may have no
+  // checkpoint; otherwise returns false. May be called by any thread.
+  bool read_recent(char* data, std::size_t size, Offset offset) const {
+    return out_.read_recent(data, size, offset);
+  }
+
   // Writes the buffer to the file. Readers see the entries only after the next checkpoint. If
   // flush() throws, the entries stay in the buffer.
   void flush();
@@ -756,6 +762,7 @@ class Writable_Journal {
   void begin_hard_checkpoint();
   void finish_hard_checkpoint();
   void fill_spare_words();
+  void require_not_replaced_lately();
   void require_not_replaced_at_end() const;
   void flush_at_end();
 
@@ -780,6 +787,8 @@ class Writable_Journal {
   bool is_preallocation_automatic_ = false;
   int hard_checkpoints_ = 0;  // counted while preallocation is automatic
   const Checkpoint_Level default_level_;
+  const System::Duration look_interval_;
+  System::Time next_look_{};
   bool has_new_checkpoint_ = false;  // since the file was locked
 };
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <random>
 
 #include "sim/lab/sim_file.h"
 
@@ -92,6 +94,49 @@ TEST_F(Fail_Stop_File_Test, SaysWhatFailedFirst) {
                  "sim is not written to any more, after an earlier failure: writing sim at offset "
                  "7: No space left on device. Close it and open it again.");
   }
+}
+
+TEST_F(Fail_Stop_File_Test, KeepsTheLastBytesAsTheyAreInTheFile) {
+  file.keep_recent(16);
+  std::mt19937 random(1);
+  const auto below = [&](std::size_t end) { return static_cast<Offset>(random() % end); };
+  for (int i = 0; i < 5000; ++i) {
+    const Offset end = sim.get_size();
+    if (random() % 8 == 0) {
+      file.truncate(below(static_cast<std::size_t>(end) + 3));
+    } else if (random() % 8 == 0) {
+      file.store_words(std::array<std::int64_t, 1>{i}, 8 * below(4));
+    } else {
+      const std::string bytes(random() % 40, static_cast<char>('a' + i % 26));
+      const Offset at = random() % 4 == 0 ? below(static_cast<std::size_t>(end) + 3) : end;
+      file.pwrite(bytes.data(), bytes.size(), at);
+    }
+    for (Offset from = 0; from < sim.get_size(); ++from) {
+      const std::size_t size = 1 + random() % 32;
+      std::string kept(size, '#'), there(size, '-');
+      if (!file.read_recent(kept.data(), size, from)) continue;
+      ASSERT_EQ(sim.pread(there.data(), size, from), size) << i;
+      ASSERT_EQ(kept, there) << i;
+    }
+    if (sim.get_size() > 300) file.truncate(10);
+  }
+}
+
+TEST_F(Fail_Stop_File_Test, KeepsNothingAfterAFailure) {
+  file.keep_recent(16);
+  file.pwrite("abcd", 4, 10);
+  char bytes[4];
+  EXPECT_TRUE(file.read_recent(bytes, 4, 10));
+  EXPECT_FALSE(file.read_recent(bytes, 4, 9)) << "it was not written through this object";
+  EXPECT_FALSE(file.read_recent(bytes, 4, 11)) << "the file ends before";
+  disk.set_fault({.calls = Sim_Fault::Calls::writes,
+                  .number = disk.count(Sim_Fault::Calls::writes),
+                  .code = EIO,
+                  .part_written = 0.5});
+  EXPECT_THROW(file.pwrite("ef", 2, 14), Io_Error);
+  EXPECT_FALSE(file.read_recent(bytes, 4, 10));
+  EXPECT_FALSE(file.read_recent(bytes, 1, 14));
+  EXPECT_EQ(read(100).substr(0, 14), "0123456789abcd");
 }
 
 TEST_F(Fail_Stop_File_Test, IsNotStoppedByAFailingRead) {

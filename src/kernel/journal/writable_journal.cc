@@ -29,7 +29,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, const Journal_Options& o
     : file_(file),
       out_(file, [this] { is_ready_ = false; }),
       header_(file),
-      replay_(file, header_),
+      replay_(out_, header_),
       buffer_(file, out_),
       checkpoints_(out_, header_, options.has_seals),
       syncs_(out_),
@@ -38,7 +38,9 @@ Writable_Journal::Writable_Journal(Abstract_File& file, const Journal_Options& o
                 options.recovery.value_or(Recovery::none)),
       ends_transactions_(options.ends_transactions.value_or(false)),
       wants_integrity_(options.has_integrity.value_or(ends_transactions_)),
-      default_level_(options.default_level) {
+      default_level_(options.default_level),
+      look_interval_(options.look_interval) {
+  if (!is_shared()) out_.keep_recent(options.recent_size);
   const Tail_Lock tail(*this);
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
   if (options.preallocation)
@@ -104,6 +106,14 @@ void Writable_Journal::cover_rest() {
 void Writable_Journal::fill_spare_words() {
   if (has_integrity() && recovery_.is_finished() && ahead_of_checkpoint() <= 0)
     checkpoints_.fill_spare_words();
+}
+
+void Writable_Journal::require_not_replaced_lately() {
+  if (look_interval_ == System::Duration(0)) return file_.require_not_replaced();
+  const System::Time now = System::real().now();
+  if (now < next_look_) return;
+  file_.require_not_replaced();
+  next_look_ = now + look_interval_;
 }
 
 // Does nothing if the destructor will not write anything.
@@ -175,7 +185,7 @@ void Writable_Journal::lock_pull() {
     throw;
   }
   if (is_locked_) return;
-  if (!is_shared()) return file_.require_not_replaced();
+  if (!is_shared()) return require_not_replaced_lately();
   file_.ensure_exists();
   if (!is_tail_locked_) file_.exclusive_lock(tail_lock.start, tail_lock.size);
   is_tail_locked_ = false;
@@ -312,7 +322,7 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   try {
     source.copy_to(out_, start, end - start);
     // Later integrity entries of this journal have the kind that the other journal has.
-    Integrity_Reader reader(file_, end - integrity_entry_size);
+    Integrity_Reader reader(out_, end - integrity_entry_size);
     const auto last = end > start ? reader.entry_before(end) : std::nullopt;
     if (end > start && reader.check(end, header_.covered())) {
       header_.set_covered(end, last->kind);

@@ -660,6 +660,83 @@ TEST(Served_Journal_Test, AServerThatWasKilledInAPushStartsAgain) {
   EXPECT_EQ(journal.get_saved_tail(), path + ".tail-55");
 }
 
+// The bytes that a journal serves from each position up to its checkpoint must be those of its
+// file.
+void expect_served_as_in(const Abstract_File& file, const Served_Journal& journal) {
+  const Offset end = journal.get_checkpoint();
+  const Offset step = end < 10'000 ? 1 : 997;
+  for (Offset from = journal_start; from < end; from += step) {
+    const auto size = static_cast<std::size_t>(end - from);
+    std::string served(size, '#'), there(size, '-');
+    if (!journal.read_cached(served.data(), size, from)) journal.read(served.data(), size, from);
+    file.read_exactly(there.data(), size, from);
+    ASSERT_EQ(served, there) << from;
+  }
+}
+
+// Returns a file with the bytes of `file`, and a comment after them.
+std::unique_ptr<Memory_File> with_comment(const Abstract_File& file, const std::string& text) {
+  auto copy = std::make_unique<Memory_File>();
+  file.copy_to(*copy);
+  Bare_Journal journal(*copy, Recovery::keep);
+  journal.write(Comment{text});
+  journal.soft_checkpoint();
+  return copy;
+}
+
+TEST(Served_Journal_Test, ServesWhatIsInTheFileFromEachPosition) {
+  Memory_File file;
+  Written_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+  Memory_File broken;
+  file.copy_to(broken);
+  broken.pwrite("\x7f\x7f", 2, journal.get_checkpoint());
+  journal.begin();
+  EXPECT_THROW(journal.push(broken), Corruption_Error);
+  journal.restore();
+  journal.push(*with_comment(file, "after a refused push"));
+  expect_served_as_in(file, journal);
+  for (const std::size_t size : {0u, 1u, 100u, 200'000u, 100'000u, 300'000u, 10u, 200'000u, 9u}) {
+    journal.push(*with_comment(file, std::string(size, 'x') + "end"));
+    expect_served_as_in(file, journal);
+  }
+}
+
+TEST(Served_Journal_Test, ServesOnlyWhatIsInTheFileAfterAFailedWrite) {
+  Sim_Disk disk;
+  Sim_File file(disk);
+  Written_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+  journal.begin();
+  journal.push(*with_comment(file, "written"));
+  const Offset end = journal.get_checkpoint();
+  const auto next = with_comment(file, "not written");
+  disk.set_fault({.calls = Sim_Fault::Calls::writes,
+                  .number = disk.count(Sim_Fault::Calls::writes),
+                  .code = ENOSPC,
+                  .part_written = 0.5});
+  EXPECT_THROW(journal.push(*next), Io_Error);
+  EXPECT_EQ(journal.get_checkpoint(), end);
+  expect_served_as_in(file, journal);
+}
+
+TEST(Served_Journal_Test, ServesWhatAnotherProgramHasWrittenToASharedFile) {
+  const testing::Temporary_Directory directory;
+  File file(directory.file("db.joedb"), Open_Mode::shared_write);
+  Written_Journal journal(file, Connection::dummy, Content_Check::none, false, {});
+  File other_file(directory.file("db.joedb"), Open_Mode::shared_write);
+  Writable_Journal_Client other(other_file);
+  for (int i = 0; i < 10; ++i) {
+    journal.begin();
+    journal.push(*with_comment(file, "of the server"));
+    journal.end();
+    expect_served_as_in(file, journal);
+    other.transaction([](Writable_Journal& j) { j.append(Comment{"of another program"}); });
+    expect_served_as_in(file, journal);
+    journal.refresh();
+    expect_served_as_in(file, journal);
+    EXPECT_EQ(journal.get_checkpoint(), other.get_journal_checkpoint());
+  }
+}
+
 TEST(Served_Journal_Test, WithoutTablesRefusesOnlyWhatIsNoEntry) {
   Memory_File pushed, broken;
   for (Memory_File* const file : {&pushed, &broken}) {

@@ -13,7 +13,7 @@ namespace joedb::server {
 // The journal that a server serves. It may be connected to another copy, to which all pushes are
 // forwarded.
 //
-// These functions must be called by one thread at a time. Only read() may be called by other
+// These functions must be called by one thread at a time. Only the reads may be made by other
 // threads at the same time, so the file must allow concurrent reads (Locked_Memory_File).
 class Served_Journal {
  public:
@@ -38,7 +38,7 @@ class Served_Journal {
     file().read_exactly(data, size, offset);
   }
   // Reads like read() if the bytes can be read without disk access. Otherwise returns false.
-  bool read_cached(char* data, std::size_t size, Offset offset) const {
+  virtual bool read_cached(char* data, std::size_t size, Offset offset) const {
     return file().pread_cached(data, size, offset);
   }
 
@@ -102,6 +102,10 @@ class Written_Journal_Of final : private Client_Store<Store>, public Served_Jour
   // of their writer; pulled entries have a soft checkpoint.
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return store_.get_journal().get_file(); }
+  bool read_cached(char* data, std::size_t size, Offset offset) const override {
+    return store_.get_journal().read_recent(data, size, offset) ||
+           Served_Journal::read_cached(data, size, offset);
+  }
   void refresh() override;
   void begin() override;
   void end() noexcept override;

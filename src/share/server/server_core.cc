@@ -59,6 +59,48 @@ void Server_Core::log(const Session& session, std::string_view event, std::strin
   log_.event(event, fields);
 }
 
+template <class Work_Function>
+static std::string failure_of(const Work_Function& work) {
+  try {
+    work();
+    return {};
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    return text.empty() ? "unknown error" : text;
+  }
+}
+
+// Without a lane, nothing is allocated: most pushes and locks take this way.
+template <class Work_Function, class Done_Function>
+void Server_Core::run(Work_Function work, Done_Function done, bool is_long) {
+  const auto result_of = [this](const Work_Function& f) -> Result {
+    std::string error = failure_of(f);
+    return {std::move(error), journal_.get_checkpoint(), journal_.can_push()};
+  };
+  if (!needs_lane(is_long)) {
+    const Result result = result_of(work);
+    accept(result);
+    return done(result.error);
+  }
+  ++journal_works_;
+  const auto result = std::make_shared<Result>();
+  host_.run(
+      Server_Host::Lane::journal,
+      [result, result_of, work = std::move(work)] { *result = result_of(work); },
+      [this, result, done = std::move(done)] {
+        --journal_works_;
+        accept(*result);
+        done(result->error);
+      });
+}
+
+void Server_Core::accept(const Result& result) {
+  if (can_push_ && !result.can_push) log_.log("the journal can only be read from now on");
+  checkpoint_ = result.checkpoint;
+  can_push_ = result.can_push;
+  could_push_ = could_push_ || can_push_;
+}
+
 // ---- sessions -----------------------------------------------------------------------------------
 
 std::optional<Session_Id> Server_Core::connected(const std::string& name, Role role) {
@@ -366,7 +408,10 @@ void Server_Core::pull(Session& session) {
   ++counters_.pulls;
   if (pulls_data(session.code) && session.from < 0)
     return end(session.id, "pulls from a negative position");
-  if (!journal_.has_other_writers() || is_locked_) return wait_or_lock(session);
+  // While a relay waits for the lock of its hub, readers get what it has.
+  if (!journal_.has_other_writers() || is_locked_ ||
+      (is_lock_changing_ && journal_.has_other_copy()))
+    return wait_or_lock(session);
   session.phase = Phase::working;
   run([this] { journal_.refresh(); },
       [this, id = session.id](const std::string& error) {
@@ -783,16 +828,6 @@ void Server_Core::end_idle_sessions() {
 
 // ---- work ---------------------------------------------------------------------------------------
 
-static std::string failure_of(const std::function<void()>& work) {
-  try {
-    work();
-    return {};
-  } catch (const std::exception& error) {
-    const std::string text = error.what();
-    return text.empty() ? "unknown error" : text;
-  }
-}
-
 void Server_Core::run(Server_Host::Lane lane, Session& session, std::function<void()> work,
                       Done done) {
   session.phase = Phase::working;
@@ -819,36 +854,6 @@ void Server_Core::start_next(Server_Host::Lane lane) {
         }
         start_next(lane);
       });
-}
-
-void Server_Core::run(std::function<void()> work,
-                      std::function<void(const std::string& error)> done, bool is_long) {
-  struct Result {
-    std::string error;
-    Offset checkpoint = 0;
-    bool can_push = false;
-  };
-  const auto result = std::make_shared<Result>();
-  auto whole = [this, result, work = std::move(work)] {
-    *result = {failure_of(work), journal_.get_checkpoint(), journal_.can_push()};
-  };
-  auto finish = [this, result, done = std::move(done)] {
-    if (can_push_ && !result->can_push) log_.log("the journal can only be read from now on");
-    checkpoint_ = result->checkpoint;
-    can_push_ = result->can_push;
-    could_push_ = could_push_ || can_push_;
-    done(result->error);
-  };
-  if (needs_lane(is_long)) {
-    ++journal_works_;
-    return host_.run(Server_Host::Lane::journal, std::move(whole),
-                     [this, finish = std::move(finish)] {
-                       --journal_works_;
-                       finish();
-                     });
-  }
-  whole();
-  finish();
 }
 
 }  // namespace joedb::server

@@ -225,8 +225,14 @@ class Server_Core {
   }
   // Runs work() on the journal, in the journal lane if needs_lane(is_long), otherwise at once. Then
   // updates checkpoint_ and can_push_, and calls done().
-  void run(std::function<void()> work, std::function<void(const std::string& error)> done,
-           bool is_long = false);
+  template <class Work_Function, class Done_Function>
+  void run(Work_Function work, Done_Function done, bool is_long = false);
+  struct Result {
+    std::string error;
+    Offset checkpoint = 0;
+    bool can_push = false;
+  };
+  void accept(const Result& result);
   bool can_push(const Session& session) const { return can_push_ && session.role != Role::pull; }
   // Logs an event of a session, with `error` unless it is empty.
   void log(const Session& session, std::string_view event, std::string_view error = {});

@@ -394,8 +394,8 @@ class Foreign_Journal final : public Served_Journal {
  public:
   explicit Foreign_Journal(const Memory_File& file) : file_(file) {}
   bool may_block() const override { return true; }
-  bool has_other_writers() const override { return false; }
-  bool has_other_copy() const override { return false; }
+  bool has_other_writers() const override { return is_shared_relay; }
+  bool has_other_copy() const override { return is_shared_relay; }
   bool can_push() const override { return true; }
   Offset get_checkpoint() const override { return checkpoint_; }
   const Abstract_File& file() const override { return file_; }
@@ -410,6 +410,7 @@ class Foreign_Journal final : public Served_Journal {
   Offset written = journal_start;
   Offset pushed = 0;
   bool fails = false;
+  bool is_shared_relay = false;
 
  private:
   const Memory_File& file_;
@@ -470,6 +471,25 @@ TEST_F(Slow_Work_Test, WhatIsWrittenWhileALockIsReleasedIsFound) {
   ask(a, "M");
   write_something();
   expect_woken();
+}
+
+TEST_F(Slow_Work_Test, ASharedRelayAnswersReadersWhileItWaitsForItsHub) {
+  others_.is_shared_relay = true;
+  const Session_Id a = connect(), reader = connect();
+  EXPECT_EQ(ask(a, pull('E', 0, journal_start)), "");
+  EXPECT_EQ(host_.unfinished.size(), 1u) << "a looks at the file first";
+  finish_one();
+  EXPECT_EQ(host_.unfinished.size(), 1u) << "the lock of the hub";
+  EXPECT_EQ(ask(reader, pull('D', 0, journal_start)), "D" + number(journal_start));
+  EXPECT_EQ(host_.output[a], "");
+  others_.written += 3;
+  finish_work();
+  EXPECT_EQ(host_.output[a], "E" + number(others_.written - 3)) << "as it was when it was locked";
+  ask(a, "M");
+  finish_work();
+  EXPECT_EQ(ask(reader, pull('D', 0, journal_start)), "");
+  finish_work();
+  EXPECT_EQ(host_.output[reader], "D" + number(others_.written));
 }
 
 // ---- hashes

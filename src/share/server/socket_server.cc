@@ -5,6 +5,7 @@
 #include <asio.hpp>
 #include <asio/ssl.hpp>
 #include <charconv>
+#include <deque>
 #include <filesystem>
 #include <list>
 #include <map>
@@ -122,11 +123,20 @@ class Served final : public Server_Host {
 
   // ---- Server_Host
 
+  // Short replies are written at once; sent() is called when the core has returned. Other sessions
+  // must not wait for long ones, nor for a client that has sent many requests.
   void send(Session_Id id, std::string bytes) override {
-    const Peer_Pointer peer = peers_.at(id);
+    constexpr std::size_t max_at_once = 8192;
+    const Peer_Pointer& peer = peers_.at(id);
+    const bool is_now = bytes.size() <= max_at_once && writes_left_-- > 0;
+    const std::size_t done = is_now ? peer->stream->write_now(asio::buffer(bytes)) : 0;
+    if (done == bytes.size()) {
+      sent_.emplace_back(id, peer);
+      return;
+    }
     peer->output = std::move(bytes);
-    peer->stream->write(asio::buffer(peer->output),
-                        [this, id, peer](const std::error_code& error, std::size_t) {
+    peer->stream->write(asio::buffer(peer->output) + done,
+                        [this, id, peer = peer](const std::error_code& error, std::size_t) {
                           if (is_current(id, peer))
                             call([&] { error ? lose(id) : core_.sent(id); });
                         });
@@ -179,7 +189,13 @@ class Served final : public Server_Host {
   // deadline.
   template <class F>
   void call(F&& f) {
+    writes_left_ = 16;
     f();
+    while (!sent_.empty()) {
+      const auto [id, peer] = std::move(sent_.front());
+      sent_.pop_front();
+      if (is_current(id, peer)) core_.sent(id);
+    }
     set_timer();
   }
 
@@ -210,6 +226,8 @@ class Served final : public Server_Host {
   };
   std::array<One_Thread, lane_count> lanes_;
   std::map<Session_Id, Peer_Pointer> peers_;
+  std::deque<std::pair<Session_Id, Peer_Pointer>> sent_;  // replies that were sent
+  int writes_left_ = 0;  // replies that this call may write at once
   Server_Core core_;
   asio::steady_timer timer_;
   std::optional<System::Time> timer_is_set_for_;
