@@ -117,11 +117,9 @@ struct Journal_Options {
   std::optional<Offset> preallocation;
   static constexpr Offset max_preallocation = Preallocator::max_step;
 
-  // For servers, which read the last entries again and again. Both have no effect on shared files.
-  // At least the last recent_size bytes that the journal has appended are kept in memory.
-  // lock_pull() looks at most once in look_interval whether another program has replaced the file.
+  // At least the last recent_size bytes that the journal has appended are kept in memory, for
+  // servers, which read the last entries again and again. Has no effect on shared files.
   std::size_t recent_size = 0;
-  System::Duration look_interval{};
 };
 
 // Thrown if a file that is opened for writing has bytes past its checkpoint, because a process was

@@ -762,7 +762,6 @@ class Writable_Journal {
   void begin_hard_checkpoint();
   void finish_hard_checkpoint();
   void fill_spare_words();
-  void require_not_replaced_lately();
   void require_not_replaced_at_end() const;
   void flush_at_end();
 
@@ -787,8 +786,6 @@ class Writable_Journal {
   bool is_preallocation_automatic_ = false;
   int hard_checkpoints_ = 0;  // counted while preallocation is automatic
   const Checkpoint_Level default_level_;
-  const System::Duration look_interval_;
-  System::Time next_look_{};
   bool has_new_checkpoint_ = false;  // since the file was locked
 };
 

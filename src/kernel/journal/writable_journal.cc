@@ -38,8 +38,7 @@ Writable_Journal::Writable_Journal(Abstract_File& file, const Journal_Options& o
                 options.recovery.value_or(Recovery::none)),
       ends_transactions_(options.ends_transactions.value_or(false)),
       wants_integrity_(options.has_integrity.value_or(ends_transactions_)),
-      default_level_(options.default_level),
-      look_interval_(options.look_interval) {
+      default_level_(options.default_level) {
   if (!is_shared()) out_.keep_recent(options.recent_size);
   const Tail_Lock tail(*this);
   const File_Lock head(file, head_lock, File_Lock::Kind::exclusive);
@@ -106,14 +105,6 @@ void Writable_Journal::cover_rest() {
 void Writable_Journal::fill_spare_words() {
   if (has_integrity() && recovery_.is_finished() && ahead_of_checkpoint() <= 0)
     checkpoints_.fill_spare_words();
-}
-
-void Writable_Journal::require_not_replaced_lately() {
-  if (look_interval_ == System::Duration(0)) return file_.require_not_replaced();
-  const System::Time now = System::real().now();
-  if (now < next_look_) return;
-  file_.require_not_replaced();
-  next_look_ = now + look_interval_;
 }
 
 // Does nothing if the destructor will not write anything.
@@ -185,7 +176,7 @@ void Writable_Journal::lock_pull() {
     throw;
   }
   if (is_locked_) return;
-  if (!is_shared()) return require_not_replaced_lately();
+  if (!is_shared()) return file_.require_not_replaced();
   file_.ensure_exists();
   if (!is_tail_locked_) file_.exclusive_lock(tail_lock.start, tail_lock.size);
   is_tail_locked_ = false;

@@ -11,7 +11,6 @@ static Journal_Options for_server(Journal_Options options) {
   options.ends_transactions = false;
   if (!options.recovery) options.recovery = Recovery::keep;
   options.recent_size = std::size_t{1} << 18;
-  options.look_interval = std::chrono::milliseconds(10);
   return options;
 }
 
