@@ -232,10 +232,6 @@ class Session {
   bool is_shared_ = false;
   bool has_committed_ = false;
 
-  class Interrupts;
-  template <class Base>
-  class Interruptible;
-  std::unique_ptr<Interrupts> interrupts_;
   std::unique_ptr<System> system_;  // its sleep() can be interrupted; null for a past state
   class Server;
   std::unique_ptr<Server> server_;
