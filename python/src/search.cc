@@ -326,7 +326,8 @@ std::optional<std::vector<index_t>> find_by_index(const Database& database, cons
   } else {
     const std::size_t count = plan.one_of->inputs.values().size();
     if (count > most) return {};
-    for (std::size_t i = 0; i < count; ++i) {
+    Interrupt_Counter look;
+    for (std::size_t i = 0; i < count; ++i, look()) {
       std::vector<Key_Part> one = key;
       one.push_back(plan.one_of->key(i));
       if (!add_range(plan, std::move(one), nullptr, nullptr, most, ids)) return {};
@@ -346,6 +347,14 @@ std::vector<index_t> all_ids(const Table& table) {
   for (index_t id = 0; id < records.size(); ++id)
     if (records.is_used(id)) ids.push_back(id);
   return ids;
+}
+
+std::optional<std::vector<index_t>> find_by_index(const Database& database, const Table& table,
+                                                  Field_Id field, Inputs values) {
+  std::vector<Condition> conditions;
+  const Type_Code type = table.find_field(field)->column->type().code;
+  conditions.push_back({field, type, Test::one_of, std::move(values)});
+  return find_by_index(database, table, conditions);
 }
 
 std::vector<index_t> search(Shared_Session& session, Table_Id table_id, nb::handle arguments) {

@@ -693,7 +693,8 @@ void add_tables(nb::module_& module) {
                (*self.session)->table(self.table).name() + ">";
       });
 
-  nb::class_<Table_Object>(module, "Table", docs::Table)
+  nb::class_<Table_Object> table_class(module, "Table", docs::Table);
+  table_class
       .def_prop_ro("table_name",
                    [](const Table_Object& self) {
                      const Shared_Session::Use use(*self.session);
@@ -807,6 +808,7 @@ void add_tables(nb::module_& module) {
              return nb::bool_(self.session == b->session && self.id == b->id);
            })
       .def("__hash__", [](const Table_Object& self) { return Py_hash_t{self.id.value()}; });
+  add_upsert(table_class);
 }
 
 }  // namespace joedb::python

@@ -191,7 +191,7 @@ def test_what_was_found_is_an_arrow_table(people):
 
 def test_our_own_frame_goes_back_in(db, people):
     frame = people.to_pandas()
-    assert frame.index.name == "id"
+    assert frame.index.name == "__id"
     assert frame.home.tolist() == [0, 1, 0, pd.NA, 0]
     copy = db.create_table("copy", name=str, age="int8", home=db.city, picture=bytes)
     copy.insert_many(frame)
