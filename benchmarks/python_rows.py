@@ -25,7 +25,7 @@ CASES = (
     ('update a tenth of the rows: joedb, where(…).update', 'update_where', 'update_sqlite', 1.0),
     ('upsert, half of them new: sqlite3.executemany', 'upsert_sqlite', None, None),
     ('upsert, half of them new: joedb, upsert(dicts)', 'upsert_dicts', 'upsert_sqlite', 1.0),
-    ('upsert, half of them new: joedb, upsert(Arrow table)', 'upsert_arrow', 'upsert_sqlite', 0.5),
+    ('upsert, half of them new: joedb, upsert(Arrow table)', 'upsert_arrow', 'upsert_sqlite', 0.7),
     ('open the file: sqlite3, a row', 'open_sqlite', None, None),
     ('open the file with a snapshot, a row', 'open_snapshot', 'open_sqlite', None),
 )
