@@ -20,6 +20,14 @@ EXTRAS = {
     'pandas': ('pandas', 'len(db.t.to_pandas())'),
     'duckdb': ('duckdb', 'db.duckdb().sql("select count(*) from t").fetchall()[0][0]'),
 }
+SQLALCHEMY = """
+import joedb, pandas, sqlalchemy
+with joedb.open("sqlalchemy.joedb") as db:
+    db.create_table("t", name=str).insert(name="a")
+engine = sqlalchemy.create_engine("joedb:///sqlalchemy.joedb")
+assert pandas.read_sql("t", engine).name.tolist() == ["a"]
+assert pandas.read_sql(sqlalchemy.text("select count(*) as n from t"), engine).n.tolist() == [1]
+"""
 PREPARE = '''
 import joedb
 db = joedb.open(":memory:")
@@ -84,6 +92,11 @@ def main():
             environment = Environment(os.path.join(folder, extra))
             environment.pip('install', f'{wheel}[{extra}]')
             environment.python(WITH.format(call=call))
+        pandas = Environment(os.path.join(folder, 'sqlalchemy'))
+        pandas.pip('install', f'{wheel}[pandas,sqlalchemy]', 'pytest')
+        pandas.python(SQLALCHEMY)
+        pandas.run(os.path.join(pandas.folder, 'bin', 'python'), '-m', 'pytest', '-q', '-p', 'no:cacheprovider',
+                   os.path.join(ROOT, 'python/tests/test_sqlalchemy.py'))
         plain.pip('uninstall', '--yes', 'numpy')
         plain.python(WITHOUT_NUMPY)
         if sys.argv[1:]:
