@@ -123,7 +123,7 @@ std::string key_text(const Key_Columns& columns, index_t record) {
   return shown(columns.size() == 1 ? nb::object(values[0]) : nb::object(nb::tuple(values)));
 }
 
-// The records to compare: those that an index finds, if there is one and it helps.
+// The records to compare: what an index finds, if there is one and it helps; otherwise all.
 std::vector<index_t> candidates(const Database& database, const Table& table, Field_Id field,
                                 const Key_Column& keys, const std::vector<index_t>& rows) {
   Inputs values;
