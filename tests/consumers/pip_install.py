@@ -31,7 +31,7 @@ assert pandas.read_sql(sqlalchemy.text("select count(*) as n from t"), engine).n
 PREPARE = '''
 import joedb
 db = joedb.open(":memory:")
-db.create_table("t", name=str, value=int).insert_many([{"name": "a", "value": 1}, {"name": "b", "value": 2}])
+db.create_table("t", name=str, value=int).insert_many([dict(name="a", value=1), dict(name="b", value=2)])
 '''
 PLAIN = PREPARE + '''
 assert db.t.value.sum() == 3
@@ -54,6 +54,8 @@ try:
     db.t.value
 except ImportError as error:
     assert "pip install numpy" in str(error), error
+else:
+    raise AssertionError("it works without numpy")
 assert db.t[0].name == "a"
 '''
 
