@@ -23,6 +23,9 @@ CASES = (
     ('a tenth of the rows to pandas: joedb, where(…)', 'frame_where', 'frame_sqlite', 0.5),
     ('update a tenth of the rows: sqlite3', 'update_sqlite', None, None),
     ('update a tenth of the rows: joedb, where(…).update', 'update_where', 'update_sqlite', 1.0),
+    ('upsert, half of them new: sqlite3.executemany', 'upsert_sqlite', None, None),
+    ('upsert, half of them new: joedb, upsert(dicts)', 'upsert_dicts', 'upsert_sqlite', 1.0),
+    ('upsert, half of them new: joedb, upsert(Arrow table)', 'upsert_arrow', 'upsert_sqlite', 0.7),
     ('open the file: sqlite3, a row', 'open_sqlite', None, None),
     ('open the file with a snapshot, a row', 'open_snapshot', 'open_sqlite', None),
 )
@@ -176,6 +179,38 @@ class Child:
             with db.transaction(hard=True):
                 table.where(value__le=self.rows // 10).update(name='TATA')
         return self.best(run)
+
+    def upsert_sqlite(self):
+        connection = self.filled_sqlite()
+        connection.execute('CREATE UNIQUE INDEX by_value ON benchmark(value)')
+        rows = [(name, value + self.rows // 2) for name, value in make_rows(self.rows)]
+        statement = 'INSERT INTO benchmark VALUES(?, ?) ON CONFLICT(value) DO UPDATE SET name = excluded.name'
+
+        def run():
+            connection.executemany(statement, rows)
+            connection.commit()
+        return self.timed(run)
+
+    def upsert_dicts(self):
+        db, table = self.filled_joedb()
+        rows = [{'name': name, 'value': value + self.rows // 2} for name, value in make_rows(self.rows)]
+
+        def run():
+            with db.transaction(hard=True):
+                table.upsert(rows, 'value')
+        return self.timed(run)
+
+    def upsert_arrow(self):
+        import numpy
+        import pyarrow
+        db, table = self.filled_joedb()
+        values = numpy.arange(1, self.rows + 1) + self.rows // 2
+        rows = pyarrow.table({'name': pyarrow.array(['TOTO'] * self.rows), 'value': values})
+
+        def run():
+            with db.transaction(hard=True):
+                table.upsert(rows, 'value')
+        return self.timed(run)
 
     def open_sqlite(self):
         import sqlite3

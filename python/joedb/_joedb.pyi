@@ -222,9 +222,9 @@ class Table:
     def to_pandas(
         self, fields: Sequence[str] | None = None, *, times: Sequence[str] = ()
     ) -> Any:
-        """A data frame of pandas, whose index are the ids of the records; its name is `id`, or `__id`
-        if the table has a field `id`. References are ids (`Int64`, with `NA` for None). `times` are
-        fields in seconds since 1970, which become `datetime64`."""
+        """A data frame of pandas, whose index `__id` are the ids of the records. References
+        are ids (`Int64`, with `NA` for None). `times` are fields in seconds since 1970, which
+        become `datetime64`."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def add_field(self, name: str, type: Any, /) -> None:
         """A new field, with the default value in all records. The type: as in `create_table`."""
@@ -247,6 +247,17 @@ class Table:
         rename: Mapping[str, str],
         /,
     ) -> range: ...
+    def _find_same(
+        self, new_table: Table, rows: Sequence[int], names: Sequence[str], /
+    ) -> list[int]: ...
+    def _copy_fields(
+        self,
+        records: Sequence[int],
+        new_table: Table,
+        rows: Sequence[int],
+        names: Sequence[str],
+        /,
+    ) -> None: ...
     @property
     def _database(self) -> Database: ...
     def _insert_rows(

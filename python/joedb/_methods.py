@@ -269,16 +269,13 @@ def _arrow_column(values: Any) -> Any:
     return values
 
 
-def _arrow_table(rows: Any, fields: Iterable[str] = ()) -> Any:
+def _arrow_table(rows: Any) -> Any:
     """Converts a dict of columns, or a pandas data frame, to a pyarrow.Table. A level of the index of
-    a frame becomes a column if it has a name; the index of our own to_pandas() is `__id`."""
+    a frame becomes a column if it has a name, as the index of to_pandas() has."""
     pyarrow = _needed("pyarrow", "data frames and dicts of columns")
     if isinstance(rows, dict):
         return pyarrow.table({name: _arrow_column(values) for name, values in rows.items()})
-    levels = [name for name in rows.index.names if name is not None]
-    if levels == ["id"] and "id" not in fields:
-        rows, levels = rows.rename_axis(index="__id"), ["__id"]
-    if levels:
+    if levels := [name for name in rows.index.names if name is not None]:
         rows = rows.reset_index(level=levels)
     table = pyarrow.Table.from_pandas(rows, preserve_index=False)
     for i in range(len(rows.columns)):
@@ -316,7 +313,7 @@ def _insert_many(
     """
     new_names = dict(rename or {})
     if isinstance(rows, dict) or _is_pandas(rows):
-        rows = _arrow_table(rows, self.fields)
+        rows = _arrow_table(rows)
     if hasattr(rows, "__arrow_c_stream__"):
         if hasattr(rows, "column_names"):
             _require_columns(self, new_names.keys() - set(rows.column_names))
@@ -406,25 +403,41 @@ class _Upsert:
 
     def run(self, rows: Any, options: dict[str, Any]) -> list[int]:
         if isinstance(rows, dict) or _is_pandas(rows):
-            rows = _arrow_table(rows, self.table.fields)
+            rows = _arrow_table(rows)
         if hasattr(rows, "__arrow_c_stream__"):
             return self._put(rows, None, options)
         # Rows with the same fields are put together.
         groups: dict[tuple[str, ...], list[int]] = {}
-        rows = list(_all_renamed(self.table, rows, options["rename"] or {}))
+        new_names = options["rename"] or {}
+        rows = list(_all_renamed(self.table, rows, new_names) if new_names else rows)
         for i, row in enumerate(rows):
             if not isinstance(row, dict):
                 raise TypeError(f"a dict is needed for each record, not {type(row).__name__}")
-            groups.setdefault(tuple(sorted(row)), []).append(i)
+            groups.setdefault(tuple(row), []).append(i)
         ids = [-1] * len(rows)
         for names, places in groups.items():
-            some = [{name: self._plain(name, rows[i][name]) for name in names} for i in places]
+            some = self._all_plain(names, [rows[i] for i in places])
             new_ids = self._put(some, names, {**options, "rename": None})
             for i, record in zip(places, new_ids):
                 ids[i] = record
-        if len(set(ids)) < len(ids):
+            if len(groups) > 1:
+                self.new[:].delete()
+        if len(groups) > 1 and len(set(ids)) < len(ids):
             raise DataError(f"{self.table.table_name}: two rows have the same key")
         return ids
+
+    def _all_plain(self, names: Sequence[str], rows: list[Any]) -> list[Any]:
+        fields = self.table.fields
+        references = [
+            name
+            for name in names
+            if name == "__id" or fields.get(name, "").startswith("references ")
+        ]
+        if not references:
+            return rows
+        return [
+            {**row, **{name: self._plain(name, row[name]) for name in references}} for row in rows
+        ]
 
     def _plain(self, name: str, value: Any) -> Any:
         """The id of a record that a field refers to, as the copy of the table has no other records.
@@ -460,39 +473,21 @@ class _Upsert:
             raise DataError(f"{self.table.table_name}: the rows have no {missing[0]}")
         given = list(new.insert_many(rows, ids=self.has_ids, **options))
         fields = [name for name in names if name in new.fields]
-        keys = _keys(new[given], self.keys)
-        if len(set(keys)) < len(keys):
-            raise DataError(f"{self.table.table_name}: two rows have the same key")
-        there = self._find(keys)
-        new_ids = [there.get(one, -1) for one in keys]
-        old = [(record, one) for record, one in zip(new_ids, given) if record >= 0]
-        if old and (changed := [name for name in fields if name not in self.keys]):
-            source = new[[one for _, one in old]]
-            values = {name: _values(source, name) for name in changed}
-            self.table[[record for record, _ in old]].update(**values)
+        if self.has_ids:
+            new_ids = [one if one in self.table else -1 for one in given]
+        else:
+            new_ids = self.table._find_same(new, given, self.keys)
+        if changed := [name for name in fields if name not in self.keys]:
+            old = [one for record, one in zip(new_ids, given) if record >= 0]
+            records = [record for record in new_ids if record >= 0]
+            self.table._copy_fields(records, new, old, changed)
         missing_rows = [one for record, one in zip(new_ids, given) if record < 0]
         if missing_rows:
             stream = new[missing_rows]._arrow_stream(fields, self.has_ids, False)
             added = self.table._insert_stream(stream, False, False, self.has_ids, False, {})
             inserted = iter(missing_rows if self.has_ids else added)
             new_ids = [record if record >= 0 else next(inserted) for record in new_ids]
-        new[given].delete()
         return new_ids
-
-    def _find(self, keys: list[Any]) -> dict[Any, int]:
-        """The ids of the records that have one of these keys."""
-        if self.has_ids:
-            return {one: one for one in keys if one in self.table}
-        first = [one if len(self.keys) == 1 else one[0] for one in keys]
-        if self.table.fields[self.keys[0]].startswith("references"):
-            first = [None if one < 0 else one for one in first]
-        found = self.table.where(**{self.keys[0]: first})
-        wanted = set(keys)
-        result: dict[Any, int] = {}
-        for one, record in zip(_keys(found, self.keys), found.ids.tolist()):
-            if one in wanted and result.setdefault(one, record) != record:
-                raise DataError(f"{self.table.table_name}: two records have the key {one!r}")
-        return result
 
 
 def _empty_copy(table: _joedb.Table, scratch: _joedb.Database) -> _joedb.Table:
@@ -502,22 +497,6 @@ def _empty_copy(table: _joedb.Table, scratch: _joedb.Database) -> _joedb.Table:
     for name, kind in table.fields.items():
         new.add_field(name, kind)
     return new
-
-
-def _keys(records: _joedb.Records, names: Sequence[str]) -> list[Any]:
-    """Their values for these fields: tuples, or the value of the only field."""
-    if len(names) == 1:
-        name = names[0]
-        result: list[Any] = (records.ids if name == "__id" else records.column(name)).tolist()
-        return result
-    return list(zip(*(records.column(name).tolist() for name in names)))
-
-
-def _values(records: _joedb.Records, name: str) -> list[Any]:
-    values: list[Any] = records.column(name).tolist()
-    if records.table.fields[name].startswith("references"):
-        return [None if value < 0 else value for value in values]
-    return values
 
 
 class _Stream:
@@ -583,9 +562,9 @@ def _to_pandas(
     *,
     times: Sequence[str] = (),
 ) -> Any:
-    """A data frame of pandas, whose index are the ids of the records; its name is `id`, or `__id`
-    if the table has a field `id`. References are ids (`Int64`, with `NA` for None). `times` are
-    fields in seconds since 1970, which become `datetime64`."""
+    """A data frame of pandas, whose index `__id` are the ids of the records. References are ids
+    (`Int64`, with `NA` for None). `times` are fields in seconds since 1970, which become
+    `datetime64`."""
     pandas = _needed("pandas", "data frames")
     arrow = self.to_arrow(fields, ids=True, times=times)
     frame = arrow.to_pandas().set_index("__id")
@@ -593,7 +572,6 @@ def _to_pandas(
     for name, kind in table.fields.items():
         if kind.startswith("references") and name in frame:
             frame[name] = pandas.Int64Dtype().__from_arrow__(arrow[name])
-    frame.index.name = "__id" if "id" in table.fields else "id"
     return frame
 
 

@@ -65,6 +65,15 @@ def TimestampFromTicks(ticks: float) -> datetime.datetime:
     return Timestamp(*time.localtime(ticks)[:6])
 
 
+def __getattr__(name: str) -> Any:
+    """The version of SQLite, under the names of the module sqlite3."""
+    if name not in ("sqlite_version", "sqlite_version_info"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _methods.open(":memory:") as database:
+        version: str = database.sql("select sqlite_version()")[0][0]
+    return version if name == "sqlite_version" else tuple(map(int, version.split(".")))
+
+
 def connect(
     database: str | os.PathLike[str] | _joedb.Database, mode: str = "r", **options: Any
 ) -> Connection:

@@ -116,7 +116,7 @@ Moment to_moment(Abstract_File& file, nb::handle when) {
          shown(when) +
              " is no position, no time like \"2026-01-31\" or \"2 hours ago\", and no "
              "name of a tag");
-  return without_interpreter([&] { return resolve(file, *parsed); });
+  return in_long_call([&] { return resolve(file, *parsed); });
 }
 
 void enter(Transaction_Object& self) {
@@ -360,14 +360,14 @@ void add_database(nb::module_& module) {
           "can_undo",
           [](const Database_Object& self, const std::string& author, bool schema) {
             const Shared_Session::Use use(*self.session);
-            return (*self.session)->can_undo({.author = author, .may_change_schema = schema});
+            return self.session->can_undo({.author = author, .may_change_schema = schema});
           },
           nb::kw_only(), "author"_a = "", "schema"_a = false, docs::Database_can_undo)
       .def(
           "can_redo",
           [](const Database_Object& self, const std::string& author, bool schema) {
             const Shared_Session::Use use(*self.session);
-            return (*self.session)->can_redo({.author = author, .may_change_schema = schema});
+            return self.session->can_redo({.author = author, .may_change_schema = schema});
           },
           nb::kw_only(), "author"_a = "", "schema"_a = false, docs::Database_can_redo)
       .def(
@@ -384,7 +384,7 @@ void add_database(nb::module_& module) {
             const Shared_Session::Use use(*self.session);
             const auto file = (*self.session)->open_reader();
             const Moment moment = to_moment(*file, when);
-            return without_interpreter([&] { return find_moment(*file, moment); });
+            return in_long_call([&] { return find_moment(*file, moment); });
           },
           "when"_a)
       .def(

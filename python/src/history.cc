@@ -62,11 +62,11 @@ nb::object transaction_object(const nb::module_& module, const Transaction& tran
                               const Abstract_File& file) {
   const nb::object make = module.attr("Change");
   nb::list list;
+  Signal_Check check;
   for (const Change& change : transaction.changes)
     if (change.is_of_records())
       for (index_t i = 0; i < change.size; ++i) {
-        constexpr index_t many = 1 << 12;
-        if (i % many == many - 1) check_signals();
+        check();
         list.append(record_change(make, change, i, file));
       }
     else
@@ -103,12 +103,8 @@ nb::list log(const Database_Object& database, std::optional<std::size_t> last, b
   Log_Request request;
   if (last) request.max = *last;
   request.has_changes = has_changes;
-  request.check = [count = 0u]() mutable {
-    constexpr unsigned many = 1 << 10;
-    if (++count % many == 0) check_signals();
-  };
   Transaction_List out(*file);
-  without_interpreter([&] {
+  in_long_call([&] {
     Log_View view(*file, std::move(request));
     view.print(out);
   });
@@ -123,7 +119,7 @@ class Changes_Iterator {
       : file_(std::move(file)), changes_(*file_, from, to, options) {}
 
   nb::object next() {
-    const Transaction* const transaction = without_interpreter([&] { return changes_.next(); });
+    const Transaction* const transaction = in_long_call([&] { return changes_.next(); });
     if (transaction == nullptr) throw nb::stop_iteration();
     return transaction_object(nb::module_::import_("joedb.history"), *transaction, *file_);
   }
@@ -143,7 +139,7 @@ nb::object record_history(const Record_Object& record) {
   const auto file = session->open_reader();
   const Table_Id id = table.id();
   const std::vector<Record_Version> versions =
-      without_interpreter([&] { return record_versions(*file, id, record.id, {}); });
+      in_long_call([&] { return record_versions(*file, id, record.id, {}); });
   const nb::module_ module = nb::module_::import_("joedb.history");
   nb::list result;
   for (const Record_Version& version : versions) {
@@ -180,7 +176,7 @@ void add_history(nb::module_& module) {
           change_options.tables = {object.id};
         }
         const Offset begin = from.is_none() ? journal_start : nb::cast<Offset>(from);
-        return without_interpreter([&] {
+        return in_long_call([&] {
           const Offset end =
               to.is_none() ? Readonly_Journal(*file).get_checkpoint() : nb::cast<Offset>(to);
           return new Changes_Iterator(std::move(file), begin, end, change_options);

@@ -54,6 +54,7 @@ struct Transaction_Object {
 bool is_attribute_of_records(const nb::object& name);
 
 void add_tables(nb::module_& module);
+void add_upsert(nb::class_<Table_Object>& type);
 void add_database(nb::module_& module);
 void add_history(nb::module_& module);
 

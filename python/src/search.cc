@@ -131,8 +131,11 @@ std::vector<Condition> to_conditions(Shared_Session& session, Table_Id table_id,
     Condition condition{field.id, field.type.code, argument.test, {}};
     if (argument.test == Test::equal && is_several(value)) {
       condition.test = Test::one_of;
-      for (const nb::handle one : to_list(value))
+      Signal_Check check;
+      for (const nb::handle one : to_list(value)) {
+        check();
         condition.inputs.add(to_input(session, session->table(table_id), find(), one));
+      }
     } else {
       condition.inputs.add(to_input(session, session->table(table_id), find(), value));
     }
@@ -159,7 +162,8 @@ void with_test(const Table& table, const Condition& condition, F f) {
       const Column<T>& column = table.column<T>(condition.field);
       if (condition.test == Test::one_of) {
         std::unordered_set<decltype(hashable(T()))> values;
-        for (std::size_t i = 0; i < condition.inputs.values().size(); ++i)
+        Interrupt_Counter look;
+        for (std::size_t i = 0; i < condition.inputs.values().size(); ++i, look())
           values.insert(hashable(condition.value<T>(i)));
         return f([&](index_t id) { return values.contains(hashable(T(column.get(id)))); });
       }
@@ -187,7 +191,7 @@ void with_test(const Table& table, const Condition& condition, F f) {
 }
 
 std::vector<index_t> scan(const Table& table, const Condition& condition) {
-  constexpr index_t part = index_t{1} << 18;
+  constexpr index_t part = index_t{1} << 16;
   const Record_Ids& records = table.records();
   std::vector<index_t> ids;
   table.find_field(condition.field)->column->expect_scan();
@@ -196,15 +200,20 @@ std::vector<index_t> scan(const Table& table, const Condition& condition) {
       const index_t end = std::min(begin + part, records.size());
       for (index_t id = begin; id < end; ++id)
         if (fits(id) && records.is_used(id)) ids.push_back(id);
-      check_signals();
+      look_for_interrupt();
     }
   });
   return ids;
 }
 
 void keep_fitting(const Table& table, const Condition& condition, std::vector<index_t>& ids) {
-  with_test(table, condition,
-            [&](const auto& fits) { std::erase_if(ids, [&](index_t id) { return !fits(id); }); });
+  Interrupt_Counter look;
+  with_test(table, condition, [&](const auto& fits) {
+    std::erase_if(ids, [&](index_t id) {
+      look();
+      return !fits(id);
+    });
+  });
 }
 
 // ---- indexes ------------------------------------------------------------------------------------
@@ -317,7 +326,8 @@ std::optional<std::vector<index_t>> find_by_index(const Database& database, cons
   } else {
     const std::size_t count = plan.one_of->inputs.values().size();
     if (count > most) return {};
-    for (std::size_t i = 0; i < count; ++i) {
+    Interrupt_Counter look;
+    for (std::size_t i = 0; i < count; ++i, look()) {
       std::vector<Key_Part> one = key;
       one.push_back(plan.one_of->key(i));
       if (!add_range(plan, std::move(one), nullptr, nullptr, most, ids)) return {};
@@ -339,15 +349,23 @@ std::vector<index_t> all_ids(const Table& table) {
   return ids;
 }
 
+std::optional<std::vector<index_t>> find_by_index(const Database& database, const Table& table,
+                                                  Field_Id field, Inputs values) {
+  std::vector<Condition> conditions;
+  const Type_Code type = table.find_field(field)->column->type().code;
+  conditions.push_back({field, type, Test::one_of, std::move(values)});
+  return find_by_index(database, table, conditions);
+}
+
 std::vector<index_t> search(Shared_Session& session, Table_Id table_id, nb::handle arguments) {
   const std::vector<Condition> conditions = to_conditions(session, table_id, arguments);
   const Shared_Session::Call call(session);
   const Table& table = session->table(table_id);
-  return without_interpreter([&] {
+  return in_long_call([&] {
     if (conditions.empty()) return all_ids(table);
     if (auto ids = find_by_index(session->database(), table, conditions)) {
       for (const Condition& condition : conditions) keep_fitting(table, condition, *ids);
-      return std::move(*ids);
+      return *std::move(ids);
     }
     std::vector<index_t> ids = scan(table, conditions.front());
     for (std::size_t i = 1; i < conditions.size(); ++i) keep_fitting(table, conditions[i], ids);
@@ -379,11 +397,15 @@ static bool are_times(nb::handle values) {
 }
 
 nb::list to_list(nb::handle values) {
-  const nb::object list = nb::hasattr(values, "tolist") && !are_times(values)
-                              ? nb::object(values.attr("tolist")())
-                              : nb::steal(PySequence_List(values.ptr()));
-  if (!list.is_valid()) throw nb::python_error();
-  return nb::cast<nb::list>(list);
+  if (nb::hasattr(values, "tolist") && !are_times(values))
+    return nb::cast<nb::list>(nb::object(values.attr("tolist")()));
+  nb::list list;
+  Signal_Check check;
+  for (const nb::handle value : nb::iter(values)) {
+    check();
+    list.append(value);
+  }
+  return list;
 }
 
 // True for arrays of booleans, and lists that begin with one.
@@ -413,7 +435,11 @@ bool to_positions(nb::handle key, std::size_t size, std::vector<std::size_t>& po
                                std::to_string(size) + " records");
   const nb::module_ numpy = nb::module_::import_("numpy");
   const nb::list found(numpy.attr("flatnonzero")(numpy.attr("asarray")(key)).attr("tolist")());
-  for (const nb::handle position : found) positions.push_back(nb::cast<std::size_t>(position));
+  Signal_Check check;
+  for (const nb::handle position : found) {
+    check();
+    positions.push_back(nb::cast<std::size_t>(position));
+  }
   return true;
 }
 

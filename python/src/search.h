@@ -1,9 +1,11 @@
 #ifndef PYTHON_SEARCH_H
 #define PYTHON_SEARCH_H
 
+#include <optional>
 #include <vector>
 
 #include "session.h"
+#include "values.h"
 
 // Searches: the arguments of Table.where, and keys that select records.
 
@@ -17,6 +19,11 @@ std::vector<index_t> all_ids(const Table& table);
 // equality, several. Uses an index if there is one that helps. Throws TypeError, ValueError or
 // OverflowError. Requires a Use.
 std::vector<index_t> search(Shared_Session& session, Table_Id table, nb::handle conditions);
+
+// Returns the ids of records among which are all with one of these values of a field, found by an
+// index, in ascending order; nullopt if a scan is faster. Precondition: the field is no blob.
+std::optional<std::vector<index_t>> find_by_index(const Database& database, const Table& table,
+                                                  Field_Id field, Inputs values);
 
 // Converts the key of `records[key]` to positions in a list of `size` records:
 // a slice, or a mask, which has a bool for each record. Returns false if `key` is neither. Throws

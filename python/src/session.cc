@@ -401,6 +401,16 @@ bool Shared_Session::write_snapshot() {
   return without_interpreter([&] { return session_->write_snapshot(); });
 }
 
+bool Shared_Session::can_undo(const Undo_Stack_Options& options) {
+  const Call call(*this);
+  return without_interpreter([&] { return session_->can_undo(options); });
+}
+
+bool Shared_Session::can_redo(const Undo_Stack_Options& options) {
+  const Call call(*this);
+  return without_interpreter([&] { return session_->can_redo(options); });
+}
+
 void Shared_Session::undo(const Undo_Stack_Options& options) {
   const Call call(*this);
   without_interpreter([&] { session_->undo(options); });

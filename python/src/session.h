@@ -13,6 +13,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/session.h"
+#include "kernel/base/interrupts.h"
 
 // The session that all Python objects of a database share. Callers of these functions must hold the
 // GIL, unless a comment says otherwise.
@@ -70,6 +71,26 @@ decltype(auto) without_interpreter(F f) {
 // Runs pending Python signal handlers, and passes on their exception, such as KeyboardInterrupt.
 // Does nothing in threads other than the main thread. The caller need not hold the GIL.
 void check_signals();
+
+// Calls f() without the GIL. Signal handlers may end it (kernel/base/interrupts.h).
+template <class F>
+auto in_long_call(F f) {
+  static const std::function<void()> look = check_signals;
+  const Without_Interpreter release;
+  return interruptibly(look, f);
+}
+
+// Runs signal handlers now and then in a long loop that keeps the GIL.
+class Signal_Check {
+ public:
+  void operator()() {
+    constexpr unsigned many = 1 << 12;
+    if (++count_ % many == 0) check_signals();
+  }
+
+ private:
+  unsigned count_ = 0;
+};
 
 // A context variable: the tuple of the transactions (their numbers, see
 // Shared_Session::bind_to_task) in whose `with` block the code runs. Asyncio tasks, and threads of
@@ -178,6 +199,8 @@ class Shared_Session {
   Offset pull(double wait);
   void hard_checkpoint();
   bool write_snapshot();
+  bool can_undo(const Undo_Stack_Options& options);
+  bool can_redo(const Undo_Stack_Options& options);
   void undo(const Undo_Stack_Options& options);
   void redo(const Undo_Stack_Options& options);
   template <class F>

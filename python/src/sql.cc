@@ -156,7 +156,7 @@ class Query {
     return nb::tuple(names);
   }
 
-  // Returns all rows. Releases the GIL while SQLite runs.
+  // Returns all rows. Releases the GIL while SQLite runs, and signal handlers may end it.
   nb::list rows() {
     nb::list result;
     const auto width = static_cast<std::size_t>(sqlite3_column_count(statement_));
@@ -164,7 +164,7 @@ class Query {
     std::vector<Cell> cells;
     while (!is_done) {
       cells.clear();
-      without_interpreter([&] { is_done = read(cells, width); });
+      in_long_call([&] { is_done = read(cells, width); });
       check_signals();
       for (std::size_t i = 0; i + width <= cells.size() && width > 0; i += width) {
         const nb::object row = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(width)));
@@ -209,7 +209,7 @@ class Query {
     for (int row = 0; row < many; ++row) {
       const int code = sqlite3_step(statement_);
       if (code == SQLITE_DONE) return true;
-      if (code == SQLITE_INTERRUPT) return true;  // Signal_Handler::rethrow() throws the cause
+      if (code == SQLITE_INTERRUPT) return true;  // interruptibly() throws the cause
       if (code != SQLITE_ROW) check(code);
       for (std::size_t i = 0; i < width; ++i) cells.push_back(cell(static_cast<int>(i)));
     }
@@ -240,35 +240,29 @@ class Query {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// While this object exists, a signal such as Ctrl-C ends a running statement. rethrow() then throws
-// the exception of the signal handler.
-class Signal_Handler {
+// While this object exists, a statement of the connection ends when look_for_interrupt() throws.
+// What it has thrown is lost here; interruptibly() throws it again.
+class Statement_Interrupts {
  public:
-  explicit Signal_Handler(sqlite3* connection) : connection_(connection) {
-    constexpr int steps = 100'000;
-    sqlite3_progress_handler(connection, steps, look, &error_);
+  explicit Statement_Interrupts(sqlite3* connection) : connection_(connection) {
+    constexpr int steps = 1000;
+    sqlite3_progress_handler(connection, steps, look, nullptr);
   }
-  ~Signal_Handler() { sqlite3_progress_handler(connection_, 0, nullptr, nullptr); }
-  Signal_Handler(const Signal_Handler&) = delete;
-  Signal_Handler& operator=(const Signal_Handler&) = delete;
-
-  void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
-  }
+  ~Statement_Interrupts() { sqlite3_progress_handler(connection_, 0, nullptr, nullptr); }
+  Statement_Interrupts(const Statement_Interrupts&) = delete;
+  Statement_Interrupts& operator=(const Statement_Interrupts&) = delete;
 
  private:
-  static int look(void* error) {
+  static int look(void*) {
     try {
-      check_signals();
+      look_for_interrupt();
       return 0;
     } catch (...) {
-      *static_cast<std::exception_ptr*>(error) = std::current_exception();
       return 1;
     }
   }
 
   sqlite3* const connection_;
-  std::exception_ptr error_;
 };
 
 }  // namespace
@@ -280,18 +274,11 @@ nb::object run_sql(Shared_Session& session, const std::string& statement, nb::ha
   if (kept == nullptr) kept = std::make_unique<Live_Connection>(session);
   session->flushed_file();
   sqlite3* const connection = static_cast<Live_Connection&>(*kept).sql.connection();
-  const Signal_Handler signals(connection);
-  try {
-    Query query(connection, statement);
-    query.bind(values);
-    const nb::tuple columns = query.columns();
-    const nb::list rows = query.rows();
-    signals.rethrow();
-    return nb::make_tuple(columns, rows);
-  } catch (const Sql_Failure&) {
-    signals.rethrow();
-    throw;
-  }
+  const Statement_Interrupts interrupts(connection);
+  Query query(connection, statement);
+  query.bind(values);
+  const nb::tuple columns = query.columns();
+  return nb::make_tuple(columns, query.rows());
 }
 
 }  // namespace joedb::python

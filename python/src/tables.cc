@@ -187,18 +187,6 @@ nb::object insert(const Table_Object& self, const nb::kwargs& values) {
   return nb::cast(Record_Object{self.session, self.id, record});
 }
 
-// Runs signal handlers now and then in a long loop of changes.
-class Signal_Check {
- public:
-  void operator()() {
-    constexpr int many = 1 << 12;
-    if (++count_ % many == 0) check_signals();
-  }
-
- private:
-  unsigned count_ = 0;
-};
-
 // Inserts a record for each dict. If one is invalid, the records before it are rolled back, unless
 // the caller is in a transaction: there they stay, as after other errors.
 nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_default,
@@ -412,7 +400,9 @@ nb::object get_records(const Table_Object& self, nb::handle key) {
   if (to_positions(key, all.size(), positions))
     return make_records(self.session, self.id, at_positions(all, positions));
   std::vector<index_t> ids;
+  Signal_Check check;
   for (const nb::handle one : to_list(key)) {
+    check();
     ids.push_back(to_id(self, one).value());
     require_used(session->table(self.id), Record_Id(ids.back()));
   }
@@ -703,7 +693,8 @@ void add_tables(nb::module_& module) {
                (*self.session)->table(self.table).name() + ">";
       });
 
-  nb::class_<Table_Object>(module, "Table", docs::Table)
+  nb::class_<Table_Object> table_class(module, "Table", docs::Table);
+  table_class
       .def_prop_ro("table_name",
                    [](const Table_Object& self) {
                      const Shared_Session::Use use(*self.session);
@@ -817,6 +808,7 @@ void add_tables(nb::module_& module) {
              return nb::bool_(self.session == b->session && self.id == b->id);
            })
       .def("__hash__", [](const Table_Object& self) { return Py_hash_t{self.id.value()}; });
+  add_upsert(table_class);
 }
 
 }  // namespace joedb::python

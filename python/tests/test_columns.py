@@ -144,7 +144,7 @@ def test_a_field_id_is_not_the_index_of_a_frame(db):
     table.insert_many({"id": [70, 80], "name": ["a", "b"]})
     assert table.to_pandas().index.name == "__id"
     assert table.where().to_pandas(["name"]).index.name == "__id"
-    assert db.city.to_pandas().index.name == "id"
+    assert db.city.to_pandas().index.name == "__id"
     table.insert_many(table.to_pandas(["name"]))
     table.insert_many(table[:2].to_pandas())
     assert table["id"].tolist() == [70, 80, 0, 0, 70, 80]
@@ -154,6 +154,9 @@ def test_a_field_id_is_not_the_index_of_a_frame(db):
     assert table["id"].tolist() == [71, 81, 1, 1, 71, 81]
     table[5].delete()
     assert table.insert_many(frame[5:], ids=True) == [5]
+    db.city.insert_many({"name": ["Oslo", "Rome"], "population": [1, 2]})
+    table.insert_many(db.city.to_pandas(["name"]))
+    assert table["id"].tolist()[-2:] == [0, 0], "the ids of other records"
 
 
 def test_duckdb_reads_a_table(db, cities):

@@ -191,7 +191,7 @@ def test_what_was_found_is_an_arrow_table(people):
 
 def test_our_own_frame_goes_back_in(db, people):
     frame = people.to_pandas()
-    assert frame.index.name == "id"
+    assert frame.index.name == "__id"
     assert frame.home.tolist() == [0, 1, 0, pd.NA, 0]
     copy = db.create_table("copy", name=str, age="int8", home=db.city, picture=bytes)
     copy.insert_many(frame)
@@ -405,6 +405,32 @@ def test_upsert_of_many_rows(db):
     ids = table.upsert({"k": np.arange(500, 1500), "v": np.ones(1000)}, "k")
     assert ids == list(range(500, 1500))
     assert table.v.tolist() == [0] * 500 + [1] * 1000
+
+
+def test_upsert_finds_keys_of_all_types(db, cities):
+    keys = {"string": ["a", ""], "int8": [-1, 5], "int64": [2**40, 0], "float32": [0.5, 0.0],
+            "float64": [1e300, 0.0], "boolean": [True, False], "references city": [cities[1], None]}  # fmt: skip
+    for number, (kind, (one, other)) in enumerate(keys.items()):
+        table = db.create_table(f"k{number}", k=kind, v=int)
+        table.insert(k=one, v=1)
+        assert table.upsert([{"k": one, "v": 2}, {"k": other, "v": 3}], "k") == [0, 1]
+        assert table.upsert([{"v": 4, "k": other}, {"k": one}], "k") == [1, 0]
+        assert table.v.tolist() == [2, 4]
+        assert table.upsert([{"k": other, "v": 5}, {"k": one, "v": 2}], ["k", "v"]) == [2, 0]
+    table = db.create_table("f", k=float)
+    table.insert_many({"k": [math.nan, -0.0]})
+    assert table.upsert({"k": [math.nan, 0.0]}, "k") == [2, 1]
+    with pytest.raises(TypeError, match="person.picture is a blob"):
+        db.person.upsert([{"picture": b"x"}], "picture")
+
+
+def test_upsert_uses_an_index(path):
+    index = ("by_k", "t", ["k"], 1, [1])
+    with joedb._methods._open(path, "w", [index]) as indexed:
+        table = indexed.create_table("t", k=str, v=int)
+        table.insert_many({"k": [f"k{i}" for i in range(1000)], "v": [0] * 1000})
+        assert table.upsert({"k": ["k7", "new", "k999"], "v": [1, 2, 3]}, "k") == [7, 1000, 999]
+        assert table.v[[7, 8, 999, 1000]].tolist() == [1, 0, 3, 2]
 
 
 def test_export_is_there_without_an_import(tmp_path, cities):

@@ -339,11 +339,15 @@ def test_memory_is_given_back(path):
     for _ in range(5):
         use()
         os.remove(path)
-    before = memory()
-    for _ in range(20):
-        use()
-        os.remove(path)
-    assert memory() - before < 8_000_000
+    # What is kept by each use shows in each round; what the allocator keeps for later, not in all.
+    growth = []
+    while not growth or growth[-1] >= 8_000_000:
+        assert len(growth) < 5, growth
+        before = memory()
+        for _ in range(20):
+            use()
+            os.remove(path)
+        growth.append(memory() - before)
 
 
 def test_a_call_of_python_inside_of_a_call_may_close_the_database(path):

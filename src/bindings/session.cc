@@ -11,6 +11,7 @@
 #include "joedb/replica/client.h"
 #include "joedb/table/load.h"
 #include "kernel/base/backoff.h"
+#include "kernel/base/interrupts.h"
 #include "kernel/journal/past_file.h"
 #include "text/conflict_text.h"
 
@@ -56,59 +57,6 @@ class Interruptible_System final : public System {
 
 }  // namespace
 
-// Looks for interrupts while a database is loaded: at a read, every 50 ms. Not during writing,
-// whose errors end all later writing.
-class Session::Interrupts {
- public:
-  explicit Interrupts(const std::function<void()>& look) : look_(look) {}
-  void look() const {
-    if (!is_loading_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return;
-    wait();
-    look_();
-  }
-
-  // Allows interrupts during its lifetime.
-  class Loading {
-   public:
-    explicit Loading(Interrupts& interrupts)
-        : interrupts_(interrupts), was_loading_(std::exchange(interrupts.is_loading_, true)) {
-      if (!was_loading_) interrupts_.wait();
-    }
-    ~Loading() { interrupts_.is_loading_ = was_loading_; }
-    Loading(const Loading&) = delete;
-    Loading& operator=(const Loading&) = delete;
-
-   private:
-    Interrupts& interrupts_;
-    const bool was_loading_;
-  };
-
- private:
-  void wait() const { next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50); }
-
-  const std::function<void()>& look_;
-  bool is_loading_ = false;
-  mutable std::chrono::steady_clock::time_point next_{};
-};
-
-// A kind of file whose reads look for interrupts.
-template <class Base>
-class Session::Interruptible final : public Base {
- public:
-  template <class... Arguments>
-  explicit Interruptible(const Interrupts& interrupts, Arguments&&... arguments)
-      : Base(std::forward<Arguments>(arguments)...), interrupts_(interrupts) {}
-  std::size_t pread(char* data, std::size_t size, Offset offset) const override {
-    interrupts_.look();
-    return Base::pread(data, size, offset);
-  }
-
- private:
-  const Interrupts& interrupts_;
-};
-
 // ---- opening ------------------------------------------------------------------------------------
 
 #ifdef JOEDB_HAS_NETWORK
@@ -150,24 +98,24 @@ class Session::Server {
 Session::Session(const std::string& path, Open_Mode mode, Session_Options options)
     : name_(path),
       options_(std::move(options)),
-      interrupts_(std::make_unique<Interrupts>(options_.check_interrupt)),
       system_(std::make_unique<Interruptible_System>(options_.check_interrupt)) {
   const bool is_reading = mode == Open_Mode::read_existing;
   if (is_reading && !options_.server.empty())
     throw Exception("a copy of what a server has is written: it cannot be opened for reading only");
   if (path != memory_name)
-    file_ = std::make_unique<Interruptible<File>>(
-        *interrupts_, path, mode,
-        options_.timeout ? duration_of(*options_.timeout) : default_busy_timeout, *system_);
+    file_ = std::make_unique<File>(
+        path, mode, options_.timeout ? duration_of(*options_.timeout) : default_busy_timeout,
+        *system_);
   else if (is_reading)
     throw Exception("a database in memory is new: it cannot be opened for reading only");
   else
     file_ = std::make_unique<Memory_File>();
-  const Interrupts::Loading loading(*interrupts_);
-  if (is_reading)
-    open_for_reading();
-  else
-    open_for_writing(mode == Open_Mode::shared_write && path != memory_name);
+  interruptibly(options_.check_interrupt, [&] {
+    if (is_reading)
+      open_for_reading();
+    else
+      open_for_writing(mode == Open_Mode::shared_write && path != memory_name);
+  });
 }
 
 void Session::open_for_reading() {
@@ -253,21 +201,20 @@ std::unique_ptr<Session> Session::past(Moment moment) const {
   std::unique_ptr<Session> session(new Session);
   session->name_ = name_;
   session->options_.check_interrupt = options_.check_interrupt;
-  session->interrupts_ = std::make_unique<Interrupts>(session->options_.check_interrupt);
   session->system_ = std::make_unique<Interruptible_System>(session->options_.check_interrupt);
   session->past_source_ = open_reader();
-  session->past_end_ = find_moment(*session->past_source_, moment);
-  session->file_ = std::make_unique<Interruptible<Past_File>>(
-      *session->interrupts_, session->past_source_, session->past_end_);
-  const Interrupts::Loading loading(*session->interrupts_);
-  try {
-    session->open_for_reading();
-  } catch (const Corruption_Error&) {  // position inside an entry, or damaged file?
-    Readonly_Journal journal(*session->past_source_);
-    journal.replay(Ignore_Entries(), session->past_end_);
-    require_entry_end(journal, session->past_end_);
-    throw;
-  }
+  interruptibly(options_.check_interrupt, [&] {
+    session->past_end_ = find_moment(*session->past_source_, moment);
+    session->file_ = std::make_unique<Past_File>(session->past_source_, session->past_end_);
+    try {
+      session->open_for_reading();
+    } catch (const Corruption_Error&) {  // position inside an entry, or damaged file?
+      Readonly_Journal journal(*session->past_source_);
+      journal.replay(Ignore_Entries(), session->past_end_);
+      require_entry_end(journal, session->past_end_);
+      throw;
+    }
+  });
   return session;
 }
 
@@ -503,7 +450,8 @@ bool Session::write_snapshot() {
   begin("", "", true);
   try {
     pins_->before_change();
-    const bool is_written = store_->write_snapshot();
+    const bool is_written =
+        interruptibly(options_.check_interrupt, [&] { return store_->write_snapshot(); });
     forget_tables();
     commit();
     return is_written;
@@ -521,7 +469,8 @@ void Session::use_undo_stack(Plan (*run)(Writable_Database&, const Undo_Stack_Op
   if (is_in_transaction())
     throw Exception(name_ + ": undo and redo are transactions of their own: end this one before");
   change([&] {
-    const Plan plan = run(store(), options);
+    const Plan plan =
+        interruptibly(options_.check_interrupt, [&] { return run(store(), options); });
     if (plan.is_possible) return;
     std::ostringstream text;
     print_conflicts(text, plan);
@@ -535,11 +484,11 @@ void Session::redo(const Undo_Stack_Options& options) { use_undo_stack(&joedb::r
 
 bool Session::can_undo(const Undo_Stack_Options& options) {
   require_writer();
-  return joedb::can_undo(*store_, options);
+  return interruptibly(options_.check_interrupt, [&] { return joedb::can_undo(*store_, options); });
 }
 bool Session::can_redo(const Undo_Stack_Options& options) {
   require_writer();
-  return joedb::can_redo(*store_, options);
+  return interruptibly(options_.check_interrupt, [&] { return joedb::can_redo(*store_, options); });
 }
 
 // ---- Arrow --------------------------------------------------------------------------------------
@@ -629,7 +578,8 @@ Arrow_Imported Session::import(Table_Id table, ArrowArrayStream* in,
     Writable_Database& database = store();
     const Offset before = database.place().position;
     try {
-      return import_stream(database, table, &stream, options);
+      return interruptibly(options.check,
+                           [&] { return import_stream(database, table, &stream, options); });
     } catch (...) {
       must_roll_back_ = must_roll_back_ || database.place().position != before;
       throw;

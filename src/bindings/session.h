@@ -41,8 +41,9 @@ struct Session_Options {
   // lost server. Negative: no limit. It also limits Connector::Settings::answer_time, to 1 s or
   // more. nullopt: the defaults of File and of Connector::Settings.
   std::optional<double> timeout = {};
-  // Called every few milliseconds while the session waits for other processes, or loads a database.
-  // If it throws, the wait or the loading ends.
+  // Called every few milliseconds while the session waits for other processes, and every 50 ms
+  // while it loads a database, undoes or redoes, or writes a snapshot. If it throws, this ends, and
+  // nothing has changed.
   std::function<void()> check_interrupt = [] {};
   // If true, only the thread that has begun a transaction can use it.
   bool checks_thread = true;
@@ -201,7 +202,8 @@ class Session {
   void erase(Table_Id table, Record_Id record);
   // Adds a record for each row of a stream (arrow/arrow.h), and always releases the stream. Begins
   // a transaction if there is none. Reads the whole stream before it adds anything, so that code
-  // that runs meanwhile may use and change this session.
+  // that runs meanwhile may use and change this session. Calls options.check also while it writes;
+  // if it throws then, the transaction can only be rolled back.
   Arrow_Imported import(Table_Id table, ArrowArrayStream* in, const Arrow_Import_Options& options);
 
   // Returns the database, for changes other than those of records. A rollback then replays the
@@ -232,10 +234,6 @@ class Session {
   bool is_shared_ = false;
   bool has_committed_ = false;
 
-  class Interrupts;
-  template <class Base>
-  class Interruptible;
-  std::unique_ptr<Interrupts> interrupts_;
   std::unique_ptr<System> system_;  // its sleep() can be interrupted; null for a past state
   class Server;
   std::unique_ptr<Server> server_;

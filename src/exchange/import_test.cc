@@ -365,6 +365,20 @@ TEST_F(Import_Test, ShowsInAPreviewWhatIsMissing) {
   EXPECT_THAT(text, HasSubstr("v  int32   1; 3 empty"));
 }
 
+TEST_F(Import_Test, CanBeInterruptedBetweenRows) {
+  struct Stop {};
+  const auto check = [count = 0]() mutable {
+    if (++count == 3) throw Stop();
+  };
+  const std::string blank(1 << 20, '\n');
+  Input csv(write("in.csv", "a,b\n" + blank), 1 << 20);
+  csv.set_interrupt_check(check);
+  EXPECT_THROW(Csv_Reader(csv, Csv_Format()).next(), Stop);
+  Input jsonl(write("in.jsonl", blank), 1 << 20);
+  jsonl.set_interrupt_check(check);
+  EXPECT_THROW(Jsonl_Reader(jsonl).next(), Stop);
+}
+
 TEST_F(Import_Test, RefusesWhatIsNoText) {
   const auto utf_16 = [](std::string_view text, bool is_big) {
     std::string wide;

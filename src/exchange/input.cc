@@ -103,6 +103,7 @@ void Input::require_text(std::string_view begin) const {
 
 // Makes room after the lines to keep, and reads more bytes. Returns false at the end.
 bool Input::fill() {
+  check_interrupt_();
   if (end_ - start_ >= max_row_)
     throw Data_Error(name_ + ":" + std::to_string(line_) +
                      ": the row that begins here has more than " + std::to_string(max_row_) +

@@ -50,8 +50,8 @@ class Input {
   }
   std::optional<Offset> size() const { return size_; }
 
-  // `check` is called when a signal interrupts a read. If it throws, reading ends with this
-  // exception. Otherwise, reading continues.
+  // `check` is called before each block that is read, and when a signal interrupts a read. If it
+  // throws, reading ends with this exception. Otherwise, reading continues.
   void set_interrupt_check(std::function<void()> check) { check_interrupt_ = std::move(check); }
 
   // Restarts at the beginning. Standard input and pipes can be rewound only once. Until then,

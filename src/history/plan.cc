@@ -4,6 +4,7 @@
 
 #include "history/change_parts.h"
 #include "joedb/history/undo.h"
+#include "kernel/base/interrupts.h"
 #include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
@@ -704,6 +705,7 @@ class Planner {
       return Flags(change.size, false);
     Flags result(change.size, true);
     for (index_t begin = 0; begin < change.size; begin += rows_of_block) {
+      look_for_interrupt();
       const index_t size = std::min(rows_of_block, change.size - begin);
       const Record_Id record = change.record + begin;
       if (are_used(table, record, size) &&

@@ -5,6 +5,7 @@
 
 #include "history/change_parts.h"
 #include "joedb/history/undo.h"
+#include "kernel/base/interrupts.h"
 
 namespace joedb::inline v1 {
 
@@ -127,6 +128,7 @@ class Plan_Writer {
   // ---- records
 
   void erase(const Change& change) {
+    look_for_interrupt();
     if (change.size == 1)
       db_.write(Delete{change.table->id, change.record});
     else
@@ -134,6 +136,7 @@ class Plan_Writer {
   }
 
   void insert(const Change& change) {
+    look_for_interrupt();
     const Table_Id id = present(change.table->id);
     if (change.size == 1)
       db_.write(Insert{id, change.record});
@@ -150,6 +153,7 @@ class Plan_Writer {
   }
 
   void update(const Change& change) {
+    look_for_interrupt();
     const Table_Id id = change.table->id;
     const std::set<Field_Id> keys = unique_fields(id);
     bool has_keys = false;
@@ -219,6 +223,7 @@ class Plan_Writer {
   }
 
   bool try_to_update(const Waiting& waiting) {
+    look_for_interrupt();
     const Table_Id id = waiting.change->table->id;
     const std::set<Field_Id> keys = unique_fields(id);
     try {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "kernel/base/interrupts.h"
 #include "sql/statement.h"
 #include "text/sql.h"
 
@@ -252,6 +253,7 @@ void Cursor::begin_scan(const Range* ids) {
 
 std::size_t Cursor::fill_from_scan() {
   if (scan_begin_ >= scan_end_) return 0;
+  look_for_interrupt();
   const auto count = std::min(static_cast<std::size_t>(scan_end_ - scan_begin_), block_size);
   const Record_Ids& records = source_->table->records();
   const bool is_descending = is_descending_;
@@ -456,6 +458,7 @@ void Cursor::drop_deleted_records() noexcept {
 std::vector<index_t> Cursor::rest() {
   std::vector<index_t> ids;
   while (!is_at_end()) {
+    look_for_interrupt();
     ids.insert(ids.end(), next_, end_);
     next_ = end_;
     next_block();
@@ -469,7 +472,9 @@ void Cursor::sort() {
   for (const Plan::Term& term : plan_.order)
     terms.emplace_back(term.column == Plan::record_id ? nullptr : &column(term.column),
                        term.is_descending);
+  Interrupt_Counter look;
   std::sort(ids.begin(), ids.end(), [&](index_t a, index_t b) {
+    look();
     for (const auto& [source, is_descending] : terms) {
       const int order = source ? compare_values(*source, a, b) : int{b < a} - int{a < b};
       if (order != 0) return (order < 0) != is_descending;

@@ -6,6 +6,7 @@
 #include "history/tags.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
+#include "kernel/base/interrupts.h"
 #include "sql/cursor.h"
 #include "sql/open.h"
 #include "sql/values.h"
@@ -22,7 +23,8 @@ const Index& State::own_index(const Table& table, const std::vector<Field_Id>& f
     auto made = std::make_unique<Index>(Index_Definition{"", table.id(), fields}, table);
     const Record_Ids& records = table.records();
     made->reserve(records.size());
-    for (index_t id = 0; id < records.size(); ++id)
+    Interrupt_Counter look;
+    for (index_t id = 0; id < records.size(); ++id, look())
       if (records.is_used(id)) made->insert(Record_Id(id), fields.front());
     made->insert_waiting();
     index = std::move(made);

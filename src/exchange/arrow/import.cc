@@ -13,6 +13,7 @@
 #include "exchange/arrow/source.h"
 #include "joedb/format/entry.h"
 #include "joedb/format/header.h"
+#include "kernel/base/interrupts.h"
 
 namespace joedb::inline v1 {
 namespace {
@@ -381,7 +382,9 @@ class New_Keys {
     const auto key = [&](index_t row) {
       return Key(&parts_[static_cast<std::size_t>(row) * width], width);
     };
+    Interrupt_Counter look;
     const auto compare = [&](index_t a, index_t b) {
+      look();
       const auto less = [](const Key_Part& x, const Key_Part& y) {
         return x.number != y.number ? x.number < y.number : x.text < y.text;
       };
@@ -390,6 +393,7 @@ class New_Keys {
     };
     std::stable_sort(order.begin(), order.end(), compare);
     for (std::size_t i = 0; i < order.size(); ++i) {
+      look();
       if (const Record_Id old = index_.find(key(order[i])); !old.is_null())
         fail("row " + std::to_string(order[i]) + " has a key that record " +
                  std::to_string(old.value()) + " has",
@@ -580,6 +584,7 @@ class Importer {
     });
   }
   void add_key(Field_Id field, std::int64_t row, Key_Part value) {
+    look_();
     for (const auto& index : table_.indexes()) {
       if (!index->has_field(field) || !is_filled(*index)) continue;
       New_Keys& keys = keys_.try_emplace(index.get(), table_, *index).first->second;
@@ -650,6 +655,7 @@ class Importer {
     std::vector<index_t> sorted(ids_.begin(), ids_.end());
     std::sort(sorted.begin(), sorted.end());
     for_each_run(sorted, [&](std::size_t begin, std::size_t size) {
+      look_();
       if (size == 1)
         database_.write(Insert{table_.id(), Record_Id(sorted[begin])});
       else
@@ -665,12 +671,14 @@ class Importer {
   // import.
   void write(const Target& target, const Converter& converter, index_t first_row, Record_Id first) {
     const std::int64_t rows = converter.all().end;
+    look_for_interrupt();
     visit_type(target.type, [&]<class T>(std::type_identity<T>) {
       if (const T* const values = converter.find_in_place<T>(); values != nullptr)
         return write(target, first_row, first,
                      std::span<const T>(values, static_cast<std::size_t>(rows)));
       const auto values = std::make_unique<T[]>(static_cast<std::size_t>(std::min(rows, piece)));
       for (std::int64_t begin = 0; begin < rows; begin += piece) {
+        look_for_interrupt();
         const std::int64_t end = std::min(begin + piece, rows);
         convert<T>(target, converter, {begin, end}, values.get());
         write(target, first_row + begin, first,
@@ -697,6 +705,7 @@ class Importer {
     const std::span<const index_t> ids =
         std::span<const index_t>(ids_).subspan(static_cast<std::size_t>(first_row), values.size());
     for_each_run(ids, [&](std::size_t begin, std::size_t size) {
+      look_();
       const Record_Id record(ids[begin]);
       if (size == 1)
         database_.write(Update<T>{table_.id(), record, target.field, values[begin]});
@@ -716,6 +725,7 @@ class Importer {
   index_t rows_ = 0;
   std::vector<index_t> ids_;  // ids of the rows, if use_ids
   std::map<const Index*, New_Keys> keys_;
+  Interrupt_Counter look_;
 };
 
 // ---- tables for a schema ------------------------------------------------------------------------

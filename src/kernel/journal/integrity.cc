@@ -4,6 +4,7 @@
 
 #include "joedb/format/header.h"
 #include "joedb/journal/readonly_journal.h"
+#include "kernel/base/interrupts.h"
 
 namespace joedb::inline v1 {
 
@@ -40,6 +41,7 @@ bool Integrity_Reader::is_damaged_before(Offset end) {
 std::optional<std::uint64_t> Integrity_Reader::hash(Offset start, Offset end) {
   auto result = static_cast<std::uint64_t>(start);
   while (start < end) {
+    look_for_interrupt();
     const Offset block_end = std::min(end, start + integrity_block_size);
     const std::string_view block = bytes(start, block_end);
     if (block.size() < static_cast<std::size_t>(block_end - start)) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernel/base/interrupts.h"
 #include "kernel/journal/integrity.h"
 
 namespace joedb::inline v1 {
@@ -26,6 +27,7 @@ void File_Decoder_Input::start(Offset offset, Offset limit) {
 // are read. Some bytes before the position stay in the buffer without being hashed: they may be the
 // beginning of an integrity entry, which does not cover itself.
 void File_Decoder_Input::refill(std::size_t size) {
+  look_for_interrupt();
   const Offset start = position();
   Offset kept = 0;
   if (hasher_.is_running() && start >= buffer_start_ && start <= buffer_end_)
@@ -58,6 +60,7 @@ void File_Decoder_Input::refill(std::size_t size) {
 // If bytes are hashed, they are read in pieces, so that each piece is hashed while it is in the CPU
 // cache.
 void File_Decoder_Input::read_at(char* out, std::size_t size, Offset offset) {
+  look_for_interrupt();
   hash_to(position());
   const Offset end = offset + static_cast<Offset>(size);
   while (offset < end && hasher_.is_running() && hasher_.end() == offset) {

@@ -14,6 +14,7 @@
 #include "joedb/base/types.h"
 #include "joedb/table/column.h"
 #include "joedb/table/table.h"
+#include "kernel/base/interrupts.h"
 #include "kernel/schema/value_text.h"
 #include "kernel/table/index_run.h"
 
@@ -695,7 +696,9 @@ bool Index::has_wide_ids() const { return table_.records().size() > index_t{1} <
 // function sorts by the next eight bytes, and recurses into groups that are equal in these bytes.
 template <class Id>
 void Index::sort_equal(std::span<Id> ids, int depth) const {
+  Interrupt_Counter look;
   const auto is_less = [&](Id a, Id b) {
+    look();
     const int order = compare(static_cast<index_t>(a), static_cast<index_t>(b));
     return order == 0 ? a < b : order < 0;
   };
@@ -760,7 +763,8 @@ void Index::build() {
   const std::span keys(reinterpret_cast<std::uint64_t*>(key_memory.data()), count);
   visit_type(columns_[0].code, [&]<class T>(std::type_identity<T>) {
     const auto& column = static_cast<const Column<T>&>(*columns_[0].column);
-    for (std::size_t i = 0; i < count; ++i)
+    Interrupt_Counter look;
+    for (std::size_t i = 0; i < count; ++i, look())
       keys[i] = wide.encode(key_part<T>(column.get(static_cast<index_t>(ids[i])))).value;
   });
   Index_Run::sort<Id>(key_memory, id_memory, count);

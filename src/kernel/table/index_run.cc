@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "joedb/base/error.h"
+#include "kernel/base/interrupts.h"
 
 namespace joedb::inline v1 {
 
@@ -253,6 +254,7 @@ void sort_part(const Keyed_Ids<Id>& part, const Keyed_Ids<Id>& other, std::size_
     }
     return;
   }
+  look_for_interrupt();
   std::uint64_t differences = 0;
   for (std::size_t i = 1; i < size; ++i) differences |= part.keys[i] ^ part.keys[0];
   const int bits = static_cast<int>(std::bit_width(differences));

@@ -7,6 +7,7 @@
 
 #include "joedb/base/types.h"
 #include "joedb/format/header.h"
+#include "kernel/base/interrupts.h"
 #include "kernel/format/hash.h"
 #include "kernel/table/snapshot_header.h"
 
@@ -119,6 +120,7 @@ Journal_Hash hash_journal(const Abstract_File& journal, Offset position, const J
   while (start < position) {
     const Offset end = std::min(position, (start / size + 1) * size);
     bytes.resize(static_cast<std::size_t>(end - start));
+    look_for_interrupt();
     journal.read_exactly(bytes.data(), bytes.size(), start);
     hash.all = hash_of(bytes, hash.blocks);
     if (end % size == 0) hash.blocks = hash.all;
@@ -202,6 +204,7 @@ void Snapshot_Writer::append(const void* bytes, std::size_t size) {
 // everything.
 void Snapshot_Writer::write_block() {
   if (block_size_ == 0) return;
+  look_for_interrupt();
   hashes_.push_back(hash_of({block_.data(), block_size_}, static_cast<std::uint64_t>(written_)));
   file_.pwrite(block_.data(), block_size_, written_);
   written_ += static_cast<Offset>(block_size_);
@@ -351,6 +354,7 @@ void Snapshot_File::verify(const Progress& progress) const {
   for (const std::uint64_t hash : hashes) {
     const auto size =
         static_cast<std::size_t>(std::min(static_cast<Offset>(block_size), sections_end_ - offset));
+    look_for_interrupt();
     file_->read_exactly(block.data(), size, offset);
     if (hash_of({block.data(), size}, static_cast<std::uint64_t>(offset)) != hash)
       throw Corruption_Error("a block is damaged", offset);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "joedb/io/memory_file.h"
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/base/interrupts.h"
 #include "kernel/format/hash.h"
 #include "kernel/table/content_difference.h"
 #include "kernel/table/snapshot_file.h"
@@ -401,6 +403,21 @@ TEST_F(Written_Snapshot, OfAKilledProcessDoesNotStay) {
   Writable_Database db(file, {}, Deleted_Values::reset, indexes());
   EXPECT_TRUE(db.write_snapshot());
   EXPECT_FALSE(std::filesystem::exists(path() + ".snapshot.tmp"));
+  expect_used(db.get_journal().get_checkpoint());
+}
+
+TEST_F(Written_Snapshot, LeavesNoFileIfItIsInterrupted) {
+  struct Stop {};
+  const std::function<void()> look = [] { throw Stop(); };
+  File file(path(), Open_Mode::write_existing);
+  Writable_Database db(file, {}, Deleted_Values::reset, indexes());
+  const auto write = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));  // until `look` is called
+    return db.write_snapshot();
+  };
+  EXPECT_THROW(interruptibly(look, write), Stop);
+  EXPECT_FALSE(std::filesystem::exists(path() + ".snapshot.tmp"));
+  EXPECT_TRUE(db.write_snapshot());
   expect_used(db.get_journal().get_checkpoint());
 }
 

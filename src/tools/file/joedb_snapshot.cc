@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <optional>
 
 #include "joedb/table/load.h"
+#include "kernel/base/interrupts.h"
 #include "kernel/table/snapshot_file.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -15,6 +17,7 @@
 #include "tools/frame/output.h"
 #include "tools/frame/progress.h"
 #include "tools/frame/snapshot_files.h"
+#include "tools/frame/stop_signal.h"
 
 namespace joedb {
 
@@ -127,7 +130,9 @@ class Snapshot_Maker {
 
   Written write(bool is_kept) const {
     const Replay_Place place = journal_.get_replay_place();
-    if (!write_snapshot(database_, file_, place, is_kept))
+    const Stop_Signal stop;
+    const std::function<void()> look = [&] { stop.require_none("no snapshot was written"); };
+    if (!interruptibly(look, [&] { return write_snapshot(database_, file_, place, is_kept); }))
       throw Exception("another process is writing a snapshot of it");
     const std::string suffix = snapshot_suffix(is_kept ? place.position : 0);
     return {file_.get_name() + suffix, place.position,

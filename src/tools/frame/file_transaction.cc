@@ -1,5 +1,6 @@
 #include "tools/frame/file_transaction.h"
 
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -82,12 +83,20 @@ void change_file(const File_Argument& file, const Transaction_Options& options,
                  const std::function<void(Writable_Database&)>& change) {
   require_database(file);
   std::error_code ignored;
-  const bool is_new = file.kind == File_Argument::Kind::file &&
-                      file.mode != Open_Mode::write_existing &&
-                      !std::filesystem::exists(file.name, ignored);
+  // A shared file is made first, so that others who make it at the same time take turns.
+  const bool is_new =
+      file.kind == File_Argument::Kind::file && file.mode != Open_Mode::write_existing &&
+      file.mode != Open_Mode::shared_write && !std::filesystem::exists(file.name, ignored);
   if (is_new) {
-    fill_new_file(file.name, New_File::Existing::refuse,
-                  [&](File& made) { change_in(made, options, change); });
+    try {
+      fill_new_file(file.name, New_File::Existing::refuse,
+                    [&](File& made) { change_in(made, options, change); });
+    } catch (const Io_Error& error) {
+      if (error.code != EEXIST || file.mode == Open_Mode::create_new) throw;
+      throw Exception(file.name +
+                      ": another program has made it meanwhile, and nothing was written; with "
+                      "--shared, programs take turns");
+    }
     return;
   }
   Tool_Log log(Log_Options{});

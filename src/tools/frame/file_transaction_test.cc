@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
 #include <stdexcept>
 #include <utility>
 
 #include "joedb/base/error.h"
 #include "joedb/io/memory_file.h"
+#include "joedb/io/posix_file.h"
+#include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
+#include "support/error_of.h"
+#include "support/temporary_directory.h"
 #include "tools/frame/stop_signal.h"
 
 namespace joedb {
@@ -63,6 +68,45 @@ TEST(Run_In_Transaction, ReportsTheFirstErrorIfTheRollbackFails) {
                                     throw Data_Error("the first error");
                                   }),
                Data_Error);
+}
+
+File_Argument new_file(const std::string& name, Open_Mode mode) {
+  File_Argument argument;
+  argument.name = name;
+  argument.mode = mode;
+  argument.has_mode = true;
+  return argument;
+}
+
+TEST(Change_File, SaysThatAnotherProgramHasMadeTheFile) {
+  const testing::Temporary_Directory folder;
+  const std::string name = folder.path() + "/new.joedb";
+  const auto make_another = [&](Writable_Database& database) {
+    database.write(Create_Table{"t"});
+    std::ofstream(name) << "another";
+  };
+  EXPECT_EQ(testing::error_of([&] {
+              change_file(new_file(name, Open_Mode::write_existing_or_create_new), {},
+                          make_another);
+            }),
+            name +
+                ": another program has made it meanwhile, and nothing was written; with --shared, "
+                "programs take turns");
+}
+
+TEST(Change_File, ASharedFileIsMadeBeforeItIsChanged) {
+  const testing::Temporary_Directory folder;
+  const std::string name = folder.path() + "/new.joedb";
+  const auto make_table = [&](Writable_Database& database) {
+    EXPECT_NE(File(name, Open_Mode::read_existing).get_size(), 0);  // others can wait for its lock
+    database.write(Create_Table{"t"});
+  };
+  change_file(new_file(name, Open_Mode::shared_write), {}, make_table);
+  File file(name, Open_Mode::read_existing);
+  Readonly_Journal journal(file);
+  Database database;
+  load(database, journal);
+  EXPECT_NE(database.find_table("t"), nullptr);
 }
 
 }  // namespace
