@@ -71,6 +71,7 @@ int run_blame(std::vector<std::string> arguments) {
   add_recovery_option(options, command.recovery);
   options.add_flag("--ignore-header", ignore_header, "same as --recovery ignore_header");
   add_source_options(options, source);
+  add_utc_option(options);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;

@@ -96,6 +96,7 @@ int run_tag(std::vector<std::string> arguments) {
   Source_Options source;
   add_source_options(options, source);
   add_busy_option(options);
+  add_utc_option(options);
   add_file_modes(options, tag_grammar);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));
