@@ -6,6 +6,7 @@
 
 #include "exchange/row_source.h"
 #include "exchange/text_check.h"
+#include "exchange/wide_text.h"
 #include "joedb/base/error.h"
 #include "kernel/base/byte_order_mark.h"
 
@@ -42,7 +43,12 @@ Input Input::of_text(const std::string& name, std::string text, std::size_t max_
 std::size_t Input::read(char* data, std::size_t size) {
   if (unpacker_) return unpack(data, size);
   const std::size_t n = read_file(data, size);
-  if (read_ > 0 || !find_unpacker_ || !(unpacker_ = find_unpacker_({data, n}))) return n;
+  if (read_ > 0) return n;
+  unpacking_problem_ = "this archive cannot be unpacked: ";
+  if (find_unpacker_) unpacker_ = find_unpacker_({data, n});
+  if (!unpacker_ && (unpacker_ = new_wide_decoder_of({data, n})))
+    unpacking_problem_ = "this text, which begins like UTF-16, cannot be read: ";
+  if (!unpacker_) return n;
   packed_.assign(data, n);
   packed_start_ = 0;
   return unpack(data, size);
@@ -68,7 +74,7 @@ std::size_t Input::unpack(char* data, std::size_t size) {
   } catch (const Io_Error&) {
     throw;
   } catch (const Exception& error) {
-    throw Data_Error(name_ + ": this archive cannot be unpacked: " + error.what() + " at byte " +
+    throw Data_Error(name_ + ": " + unpacking_problem_ + error.what() + " at byte " +
                      std::to_string(read_packed_));
   }
   return given;
@@ -101,6 +107,15 @@ void Input::require_text(std::string_view begin) const {
   if (!reason.empty()) throw Data_Error(name_ + ": " + reason);
 }
 
+// Programs of the old Macintosh wrote such texts, and some still do.
+static bool ends_lines_with_carriage_returns(std::string_view begin) {
+  const std::size_t first = begin.find('\r');
+  if (first == begin.npos || begin.find('\n') != begin.npos) return false;
+  const bool is_in_quotes =
+      std::count(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(first), '"') % 2 != 0;
+  return !is_in_quotes && first + 1 < block_size;
+}
+
 // Makes room after the lines to keep, and reads more bytes. Returns false at the end.
 bool Input::fill() {
   if (end_ - start_ >= max_row_)
@@ -120,7 +135,11 @@ bool Input::fill() {
   end_ -= start_;
   start_ = 0;
   const std::size_t n = read(data_.get() + end_, block_size);
-  if (read_ == 0 && checks_text_) require_text({data_.get() + end_, n});
+  if (read_ == 0) {
+    if (checks_text_) require_text({data_.get() + end_, n});
+    has_carriage_returns_ = ends_lines_with_carriage_returns({data_.get() + end_, n});
+  }
+  if (has_carriage_returns_) std::replace(data_.get() + end_, data_.get() + end_ + n, '\r', '\n');
   end_ += n;
   read_ += static_cast<Offset>(n);
   return n > 0;

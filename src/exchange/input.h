@@ -19,7 +19,9 @@ namespace joedb {
 using Find_Unpacker = std::function<std::unique_ptr<Unpacker>(std::string_view begin)>;
 
 // Reads a file or standard input line by line. Lines stay in memory until they are dropped; a limit
-// on their size bounds the memory. Skips a byte order mark at the beginning.
+// on their size bounds the memory. Skips a byte order mark at the beginning, and converts UTF-16
+// and UTF-32 that have one to UTF-8. In a text without line feeds, carriage returns become line
+// feeds.
 class Input {
  public:
   // The name "-" is standard input. A row, which may have several lines, can have at most `max_row`
@@ -78,6 +80,7 @@ class Input {
   std::function<void()> check_interrupt_ = [] {};
   const std::size_t max_row_;
   bool checks_text_ = false;                // false for of_text()
+  bool has_carriage_returns_ = false;       // at the ends of lines, without line feeds
   std::unique_ptr<std::FILE, Close> file_;  // null: read only remembered_
   bool can_seek_ = false;
   bool remembers_ = false;
@@ -89,6 +92,7 @@ class Input {
   // If the file is an archive: packed_[packed_start_, packed_.size()) was read, and not unpacked.
   Find_Unpacker find_unpacker_;
   std::unique_ptr<Unpacker> unpacker_;
+  const char* unpacking_problem_ = "";  // what an error of unpacker_ means
   std::string packed_;
   std::size_t packed_start_ = 0;
   Offset read_packed_ = 0;

@@ -125,7 +125,8 @@ class Table_Import {
       Sqlite_Rows rows(file_, plan_.source, budget_);
       while (rows.next()) {
         if (target_.has_ids && rows.place() < 0)
-          throw Row_Error("a record id cannot be negative", {}, rows.place());
+          throw Row_Error("a record id cannot be negative; --no-ids imports __id as a field", {},
+                          rows.place());
         if (target_.has_ids) cells[0] = Cell::of(rows.place());
         for (std::size_t i = 0; i < plan_.columns.size(); ++i)
           cells[first + i] = plan_.columns[i].is_deferred ? Cell() : rows.cell(i);

@@ -308,9 +308,24 @@ TEST_F(Sqlite_Import_Test, RecordIdsIdentifyRecords) {
 
 TEST_F(Sqlite_Import_Test, RecordIdsMustBePossible) {
   sql("CREATE TABLE t(__id INTEGER PRIMARY KEY); INSERT INTO t VALUES(-1)");
-  EXPECT_EQ(import_error(), "in.db: table t, rowid -1: a record id cannot be negative");
+  EXPECT_EQ(import_error(),
+            "in.db: table t, rowid -1: a record id cannot be negative; --no-ids imports __id as a "
+            "field");
   sql("UPDATE t SET __id = 9000000000000000000");
   EXPECT_THAT(import_error(), HasSubstr("in.db: table t, rowid 9000000000000000000: "));
+}
+
+TEST_F(Sqlite_Import_Test, RecordIdsMayBeFields) {
+  sql("CREATE TABLE t(__id INTEGER PRIMARY KEY, id TEXT, t INT REFERENCES t);"
+      "INSERT INTO t VALUES(-1, 'a', NULL),(7, 'b', -1)");
+  Sqlite file(path(), "in.db", Sqlite::Use::read);
+  const Sqlite_Plan all(
+      file, {}, [](std::int64_t) {}, false);
+  Sqlite_Import(file, all, {}).run(db, [](std::int64_t) {});
+  EXPECT_THAT(all.notes, Contains("renamed: column t.__id is now id"));
+  EXPECT_THAT(fields(), ElementsAre("t id int64", "t id_2 string", "t t references t"));
+  EXPECT_THAT(json(), HasSubstr("\"id\":[-1,7]"));
+  EXPECT_THAT(json(), HasSubstr("\"t\":[-1,0]"));
 }
 
 TEST_F(Sqlite_Import_Test, ValuesMustFitTheFieldsThatAreThere) {

@@ -15,8 +15,8 @@ std::size_t Table_Plan::find(std::string_view name) const {
 }
 
 Sqlite_Plan::Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wanted,
-                         std::function<void(std::int64_t)> progress) {
-  Sqlite_Schema schema = read_sqlite_schema(file);
+                         std::function<void(std::int64_t)> progress, bool may_have_ids) {
+  Sqlite_Schema schema = read_sqlite_schema(file, may_have_ids);
   const bool is_exact = schema.is_exact;
   for (const std::string& skipped : schema.skipped) notes.push_back("skipped: " + skipped);
   take_tables(std::move(schema), wanted, file.name());
@@ -57,7 +57,8 @@ void Sqlite_Plan::assign_names() {
   for (Table_Plan& table : tables) {
     table.table = names[static_cast<std::size_t>(&table - tables.data())];
     std::vector<std::string> fields;
-    for (const Sqlite_Column& column : table.source.columns) fields.push_back(column.name);
+    for (const Sqlite_Column& column : table.source.columns)
+      fields.push_back(column.name == sqlite_id_column ? "id" : column.name);
     fields = to_identifiers(fields);
     if (table.is_imported) note_names(table, fields);
     for (std::size_t i = 0; i < fields.size(); ++i)

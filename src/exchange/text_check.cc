@@ -72,12 +72,12 @@ std::string advice(const char* command, const std::string& file) {
   return std::string(": import what `") + command + in + "` prints, with - as IN";
 }
 
+}  // namespace
+
 bool is_joedb_file(std::string_view begin) {
   constexpr std::size_t signature = 36;
   return begin.size() > signature && begin.substr(signature).starts_with("joedb");
 }
-
-}  // namespace
 
 std::string non_text_reason(std::string_view begin, const std::string& name) {
   if (const char* const encoding = wide_encoding(begin))

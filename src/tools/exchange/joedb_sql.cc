@@ -58,7 +58,7 @@ const char* const sql_examples =
     "  joedb_sql people.joedb\n"
     "  joedb_sql people.joedb 'SELECT name FROM person WHERE born > 1980'\n"
     "  joedb_sql --mode csv --options people.joedbc people.joedb < report.sql\n"
-    "  joedb_sql old.joedb new.joedb 'SELECT * FROM new.city EXCEPT SELECT * FROM old.city'\n";
+    "  joedb_sql old.joedb new.joedb 'SELECT * FROM new.t EXCEPT SELECT * FROM old.t'\n";
 
 const char* const commands_help = R"(.tables            list the tables and views
 .schema [TABLE]    show their columns

@@ -319,13 +319,14 @@ int run_edit(std::vector<std::string> arguments) {
                   "  joedb_edit --table person people.joedb\n"
                   "  EDITOR='code --wait' joedb_edit people.joedb\n"});
   Edit_Options options;
-  parser.add("--table", options.table, "edit only this table");
+  parser.add("--table", options.table, "edit only this table", Value_Kind{"TABLE", ""});
   parser.add("--limit", options.limit, "refuse to edit more records than this (default: 100000)",
              {.min = 0});
   parser.add_flag("--dry-run", options.is_dry_run,
                   "change nothing; print what would be appended, as joedbi commands");
   parser.add("--text", options.text_file,
-             "start with the text in this file, kept from an earlier run, instead of the content");
+             "start with the text in this file, kept from an earlier run, instead of the content",
+             kinds::file);
   parser.add_flag("--hard-checkpoint", options.is_hard,
                   "no effect: a hard checkpoint is always written");
   add_busy_option(parser);

@@ -204,7 +204,8 @@ int run_pack(std::vector<std::string> arguments) {
   std::string kept;
   options.add_flag("--in-place", is_in_place, "replace FILE itself");
   options.add("--keep", kept,
-              "with --in-place: keep the old file under this name, in the same file system");
+              "with --in-place: keep the old file under this name, in the same file system",
+              kinds::file);
   options.add(
       "--keep-since", packing.since,
       "keep the history since this position, tag, or time, like \"2026-01-31\" or \"2 weeks ago\"",
