@@ -153,7 +153,7 @@ class Table_Writer {
     if (std::ranges::count(settings_.times, field.name) == 0) return value_printer(field);
     if (field.column->type().code != Type_Code::int64)
       throw Data_Error("field " + field.name + " of table " + table_.name() +
-                       " is no int64, so it is no time");
+                       " is not int64, so it cannot be a time");
     return std::make_unique<Time_Printer<Format>>(
         format_, static_cast<const Column<std::int64_t>&>(*field.column));
   }
@@ -163,7 +163,8 @@ class Table_Writer {
                                                  const std::string& place) const {
     const Table* const referenced = database_.find_table(field.column->type().referenced);
     if (field.column->type().code != Type_Code::reference || referenced == nullptr)
-      throw Data_Error("field " + field.name + " of table " + table_.name() + " is no reference");
+      throw Data_Error("field " + field.name + " of table " + table_.name() +
+                       " is not a reference");
     const std::string prefix = referenced->name() + ".";
     const Field* const target =
         place.starts_with(prefix)
@@ -171,7 +172,7 @@ class Table_Writer {
             : nullptr;
     if (target == nullptr)
       throw Data_Error("--reference " + field.name + "=" + place + ": " + place +
-                       " is no field of table " + referenced->name() + ", which is referenced");
+                       " is not a field of table " + referenced->name() + ", which is referenced");
     return std::make_unique<Lookup_Printer<Format>>(
         format_, static_cast<const Column<Record_Id>&>(*field.column), *referenced,
         value_printer(*target));

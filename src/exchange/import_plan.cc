@@ -217,7 +217,7 @@ class Planner {
     const Table* const referenced = database_.find_table(field.column->type().referenced);
     if (column.type != Type_Code::reference || referenced == nullptr)
       throw Data_Error("field " + column.field + " of table " + plan_.table +
-                       " is no reference: nothing can be looked up");
+                       " is not a reference, so nothing can be looked up");
     const std::string wanted = name_table == nullptr ? *reference : referenced->name() + ".name";
     set_lookup(column, wanted, name_table != nullptr);
     if (column.referenced != referenced->name())

@@ -344,8 +344,8 @@ TEST_F(Import_Test, TakesNoTrueForANumber) {
 
 TEST_F(Import_Test, CountsWhatIsMissing) {
   using Missing = std::map<std::string, std::int64_t>;
-  const Import_Settings settings{.table = "t"};
   {
+    const Import_Settings settings{.table = "t", .types = {{"a", "int32"}, {"b", "boolean"}}};
     Memory_File file;
     Writable_Database db(file);
     const auto counts = import(Format::csv, "a,b,c,d\n1,true,x,0.5\n,,,\n,,\"\",\n", db, settings);
@@ -354,6 +354,7 @@ TEST_F(Import_Test, CountsWhatIsMissing) {
   Memory_File file;
   Writable_Database db(file);
   const std::string text = "{\"t\": 5, \"u\": true}\n{\"t\": null}\n{\"u\": true}\n{}\n";
+  const Import_Settings settings{.table = "t", .types = {{"t", "int8"}}};
   EXPECT_EQ(import(Format::jsonl, text, db, settings).missing, (Missing{{"t", 3}, {"u", 2}}));
 }
 
@@ -373,9 +374,9 @@ TEST_F(Import_Test, ShowsInAPreviewWhatIsMissing) {
   Jsonl_Reader reader(input);
   const std::string text =
       plan_import(reader, Database(), {.table = "t", .has_preview = true}).text();
-  EXPECT_THAT(text, HasSubstr("t  int32   5; 3 empty"));
-  EXPECT_THAT(text, HasSubstr("u  string  1.10, x; 2 empty"));
-  EXPECT_THAT(text, HasSubstr("v  int32   1; 3 empty"));
+  EXPECT_THAT(text, HasSubstr("t  float64  5; 3 empty"));
+  EXPECT_THAT(text, HasSubstr("u  string   1.10, x; 2 empty"));
+  EXPECT_THAT(text, HasSubstr("v  float64  1; 3 empty"));
 }
 
 TEST_F(Import_Test, RefusesWhatIsNoText) {
@@ -392,9 +393,6 @@ TEST_F(Import_Test, RefusesWhatIsNoText) {
     return csv;
   };
   for (const bool is_big : {false, true}) {
-    const std::string mark = is_big ? "\xfe\xff" : "\xff\xfe";
-    EXPECT_THAT(error(mark + utf_16("uid,name\n1,Zoe\n", is_big)),
-                HasSubstr("is a text in UTF-16: import what `iconv -f UTF-16 -t UTF-8 "));
     EXPECT_THAT(error(utf_16("uid,name\n1,Zoe\n", is_big)),
                 HasSubstr(is_big ? "UTF-16BE" : "UTF-16LE"));
     EXPECT_THAT(error(utf_16("{\"a\": 1}\n", is_big)), HasSubstr(is_big ? "UTF-16BE" : "UTF-16LE"));
@@ -691,7 +689,7 @@ TEST_F(Import_Test, RefusesSettingsThatDoNotFit) {
   EXPECT_THAT(error({.table = "t", .deletes_missing = true}), HasSubstr("--delete-missing needs"));
   EXPECT_THAT(error({.table = "u", .types = {{"a", "int"}}}), HasSubstr("--type a=int: expected"));
   EXPECT_THAT(error({.table = "u", .references = {{"a", "v.w"}}}), HasSubstr("no table v"));
-  EXPECT_THAT(error({.table = "t", .references = {{"a", "t.a"}}}), HasSubstr("is no reference"));
+  EXPECT_THAT(error({.table = "t", .references = {{"a", "t.a"}}}), HasSubstr("is not a reference"));
   EXPECT_THAT(error({.table = "u", .renames = {{"x", "y"}}}, "x,y\n1,2\n"),
               HasSubstr("two columns are for the field"));
   EXPECT_THAT(error({.table = "t"}, "__id,a\n1000000000000,2\n"), StartsWith("in.csv:2:1: "));

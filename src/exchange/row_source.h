@@ -40,7 +40,7 @@ class Row_Source {
   // of columns().
   virtual const std::string& header(std::size_t column) const { return columns()[column]; }
   virtual bool has_more_columns() const { return false; }
-  // Returns the types that the file gives its columns; those that it does not know are none.
+  // Returns the types that the file gives its columns. A type may be none: it is not known.
   virtual std::span<const std::pair<std::string, Type_Code>> declared_types() const { return {}; }
   // Adds a column that later rows may have, if it is unknown. Requires has_more_columns().
   virtual void add_column(const std::string&) {}

@@ -277,7 +277,7 @@ std::string sqlite_indexes(const Sqlite_Plan& plan, const Database& database,
     const std::string rest =
         line.name + ' ' + line.table->name() + ' ' + absl::StrJoin(line.fields, ",") + '\n';
     if (has_blob(line)) {
-      text += "# no index, for it has a blob: " + rest;
+      text += "# no index, because it has a blob: " + rest;
       continue;
     }
     const auto not_unique = line.is_unique ? violation(line) : std::nullopt;

@@ -246,7 +246,7 @@ TEST_F(Sqlite_Import_Test, AKeyThatIsAForeignKeyStaysAValue) {
   sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INT PRIMARY KEY REFERENCES a);"
       "CREATE TABLE c(b INT REFERENCES b); INSERT INTO a VALUES(5),(6);"
       "INSERT INTO b VALUES(6); INSERT INTO c VALUES(6)");
-  EXPECT_THAT(plan().notes, ElementsAre("no reference: b.id, for it is what others refer to"));
+  EXPECT_THAT(plan().notes, ElementsAre("no reference: b.id, because others refer to it"));
   import();
   EXPECT_THAT(fields(), ElementsAre("a id int64", "b id int64", "c b references b"));
   EXPECT_THAT(json(), HasSubstr("\"b\":[0]"));
@@ -354,14 +354,14 @@ TEST_F(Sqlite_Import_Test, IndexesBecomeLinesOfAnOptionsFile) {
             "create_index by_b t b\n"
             "# not unique here, for records 0 and 1 of table t have both b = \"\"\n"
             "create_index u t b\n"
-            "# no index, for it has a blob: by_c t c\n");
+            "# no index, because it has a blob: by_c t c\n");
 }
 
 // ---- hostile files ------------------------------------------------------------------------------
 
 TEST_F(Sqlite_Import_Test, WhatIsNoDatabaseIsRefused) {
   directory.write("in.db", std::string(4096, 'x'));
-  EXPECT_EQ(import_error(), "in.db: is no database of SQLite");
+  EXPECT_EQ(import_error(), "in.db: is not an SQLite database");
   std::filesystem::remove(path());
   EXPECT_EQ(import_error(), "opening in.db: No such file or directory");
   directory.write("in.db", "");

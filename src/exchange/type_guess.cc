@@ -118,6 +118,7 @@ void Type_Guess::add(const Cell& cell) {
     const std::string text = quoted_cell(cell);
     examples_.push_back(text.substr(1, text.size() - 2));
   }
+  is_typed_ = is_typed_ || cell.kind() == Cell::Kind::boolean || cell.kind() == Cell::Kind::integer;
   switch (cell.kind()) {
     case Cell::Kind::boolean:
       return only(can_be_boolean_);
@@ -140,6 +141,9 @@ Type_Code Type_Guess::type(bool reads_times, bool has_missing) const {
     if (can_be_boolean_) return Type_Code::boolean;
     if (can_be_int32_) return Type_Code::int32;
     if (can_be_int64_) return Type_Code::int64;
+  } else if (is_typed_) {
+    if (can_be_boolean_) return Type_Code::boolean;
+    if (can_be_int64_ && has_large_numbers_) return Type_Code::int64;
   }
   // 2 and 2.0 would become the same text.
   const bool is_one_text = !has_integers_ || !has_whole_floats_;

@@ -281,18 +281,18 @@ void print_counts(const std::string& table, const Import_Counts& counts, bool is
 
 int import_csv(std::vector<std::string> arguments) {
   const std::string usage = "joedb import csv [options] FILE IN";
-  Options options({usage, "Imports the rows of a CSV file into a table.",
-                   std::string("The first row has the column names. New fields for numbers, for "
-                               "true and false, and for text get a\n"
-                               "type that preserves all values as written: 007, 1.10 and NO stay "
-                               "strings. Blobs are base64.\n"
-                               "\n") +
-                       import_common_details + file_help(transaction_grammar),
-                   "  joedb import csv --preview europe.joedb cities.csv\n"
-                   "  joedb import csv --new --enum country europe.joedb cities.csv\n"
-                   "  joedb import csv --table city --key name europe.joedb update.csv\n"
-                   "  curl https://example.org/cities.csv | joedb import csv --table city "
-                   "europe.joedb -\n"});
+  Options options(
+      {usage, "Imports the rows of a CSV file into a table.",
+       std::string("The first row has the column names. New fields for numbers, for "
+                   "true and false, and for text get a\n"
+                   "type that preserves all values as written: 007, 1.10 and NO stay "
+                   "strings. Blobs are base64.\n"
+                   "\n") +
+           import_common_details + file_help(transaction_grammar),
+       "  joedb import csv --preview europe.joedb cities.csv\n"
+       "  joedb import csv --new --enum country europe.joedb cities.csv\n"
+       "  joedb import csv --table city --key name europe.joedb update.csv\n"
+       "  curl https://a.org/cities.csv | joedb import csv --table city europe.joedb -\n"});
   Import_Options import;
   Csv_Format format;
   std::string separator;
@@ -328,8 +328,7 @@ int import_jsonl(std::vector<std::string> arguments) {
            "\n") +
            import_common_details + file_help(transaction_grammar),
        "  joedb import jsonl --new europe.joedb cities.jsonl\n"
-       "  jq -c '.[]' cities.json | joedb import jsonl --table city --key name "
-       "europe.joedb -\n"});
+       "  jq -c '.[]' cities.json | joedb import jsonl --table city europe.joedb -\n"});
   Import_Options import;
   add_import_options(options, import);
   return run(options, import, std::move(arguments), usage,

@@ -390,8 +390,9 @@ class Shell {
   // Runs all statements of `text` from offset `start` on. Throws Exception, with the position of
   // the error.
   void run(std::string_view text, std::ostream& out, std::size_t start = 0) {
-    if (text.size() > std::numeric_limits<int>::max()) throw Exception("more than 2 GiB of SQL");
-    if (text.find('\0') != text.npos) throw Exception("a zero byte in SQL");
+    if (text.size() > std::numeric_limits<int>::max())
+      throw Exception("the SQL has more than 2 GiB");
+    if (text.find('\0') != text.npos) throw Exception("the SQL contains a zero byte");
     for (Place place{text, start}; place.start < text.size();) {
       sqlite3_stmt* prepared = nullptr;
       const char* rest = nullptr;

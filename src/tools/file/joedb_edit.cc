@@ -71,7 +71,7 @@ void run_editor(const std::string& path) {
   constexpr int not_found = 127 << 8;  // exit status 127 of the shell, from std::system()
   if (status == not_found)
     throw Exception("the editor cannot be started: " + editor +
-                    ". The environment variable EDITOR says which one to use");
+                    ". Set the environment variable EDITOR to choose another one");
   throw Exception("the editor (" + editor + ") has failed, and nothing was changed");
 }
 
@@ -335,7 +335,7 @@ int run_edit(std::vector<std::string> arguments) {
   options.name = words->take_last_name();
   name_file_in_errors(options.name, [&] {
     if (open_to_edit(options, Open_Mode::read_existing)->get_size() == 0)
-      throw Exception("the file is empty, and no database");
+      throw Exception("the file is empty; it is not a database");
     if (options.is_dry_run)
       show_changes(options);
     else

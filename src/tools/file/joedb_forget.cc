@@ -302,8 +302,8 @@ int run_forget(std::vector<std::string> arguments) {
   take_request(*words, command.request);
   const bool has_output = !command.output.empty();
   if (has_output && !command.backup.empty())
-    words->fail("--backup is for a file that is replaced, and --output leaves it as it is");
-  if (command.force && !has_output) words->fail("--force is for --output");
+    words->fail("--backup and --output exclude each other: --output does not change FILE");
+  if (command.force && !has_output) words->fail("--force needs --output");
   const int code = command.is_dry_run ? dry_run(name, command)
                    : has_output       ? forget_to_output(name, command)
                                       : forget_in_place(name, command);

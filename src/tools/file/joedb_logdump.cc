@@ -166,7 +166,7 @@ int run_logdump(std::vector<std::string> arguments) {
   if (!words) return 0;
 
   const std::string name = words->take_last_name();
-  if (options.json && !options.header) words->fail("--json is for --header");
+  if (options.json && !options.header) words->fail("--json needs --header");
   const auto file = open_source(name, source);
   if (options.header)
     options.json ? print_header_as_json(*file) : print_header(*file);

@@ -538,7 +538,7 @@ Server_Options take_server_options(Words& words) {
       break;
   }
   if (options.identity.certificate_file.empty() != options.identity.key_file.empty())
-    words.fail("--certificate and --key are given together");
+    words.fail("--certificate and --key must be given together");
   return options;
 }
 

@@ -32,8 +32,8 @@ of message, and Service.h, whose public methods are the procedures:
 BASE may also be given as the name of one of these files: joedbc geo.joedbi.
 
 Writes NAME.h, the typed database, where NAME is the last part of the namespace, and the directory
-NAME, with headers that include NAME.h under the names used by joedb 10. Files whose content would not change are not written; joedbc refuses to overwrite
-files that it did not generate.
+NAME, with headers that include NAME.h under the names used by joedb 10. Files whose content would
+not change are not written; joedbc refuses to overwrite files that it did not generate.
 
 With --python, writes NAME.py instead: a Python module with a function open(), and with the types of
 tables and fields for editors and mypy. It needs the package joedb (docs/python.md).
@@ -94,7 +94,7 @@ int run_compiler(std::vector<std::string> arguments) {
     return run_language_server();
   }
   const std::string base = base_of_schema(words->take_last_name());
-  if (is_json && !is_check) words->fail("--json is for --check");
+  if (is_json && !is_check) words->fail("--json needs --check");
   if (is_python && is_check) words->fail("--check and --python exclude each other");
   if (is_check) return check(base, is_json);
   try {
