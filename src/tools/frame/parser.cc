@@ -290,8 +290,32 @@ struct Options::Implementation {
   std::map<std::string, std::string> older_names;
 };
 
+static std::string own_name, called_name;
+
+void set_called_as(std::string tool, std::string name) {
+  own_name = std::move(tool);
+  called_name = std::move(name);
+}
+
+// Returns the text with the name of the tool as the user has typed it.
+static std::string as_called(std::string text) {
+  const std::string word = own_name + ' ';
+  for (std::size_t i = 0; !own_name.empty() && (i = text.find(word, i)) != text.npos;) {
+    const bool is_word = i == 0 || text[i - 1] == ' ' || text[i - 1] == '\n';
+    if (is_word) text.replace(i, own_name.size(), called_name);
+    i += is_word ? called_name.size() : 1;
+  }
+  return text;
+}
+
+static Tool_Help as_called(Tool_Help help) {
+  help.usage = as_called(std::move(help.usage));
+  help.examples = as_called(std::move(help.examples));
+  return help;
+}
+
 Options::Options(Tool_Help help)
-    : implementation_(std::make_unique<Implementation>(std::move(help))) {}
+    : implementation_(std::make_unique<Implementation>(as_called(std::move(help)))) {}
 
 Options::~Options() = default;
 

@@ -75,6 +75,10 @@ struct Range {
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
+// The tool joedb_NAME was called as `joedb NAME`: usage and examples show that name. Call it before
+// Options are made.
+void set_called_as(std::string tool, std::string name);
+
 // The options of a tool: declared, then parsed. They start with - and may be anywhere before the
 // word --. Between the words of a name there is -; on the command line, _ means the same there.
 //
