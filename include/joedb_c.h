@@ -129,9 +129,10 @@ JOEDB_C_API joedb_code joedb_open(const char* path, const joedb_options* options
  * which may be null. Errors are only logged, to standard error. Arrow streams stay valid. */
 JOEDB_C_API void joedb_close(joedb_db* db);
 
-/* Opens a past state, for reading. `when` is a position as a decimal number, a time in GMT, such as
- * "2026-01-31", "2026-01-31 12:00" or "2 hours ago", or the name of a tag; any other text is
- * JOEDB_MISUSE. The caller closes the result with joedb_close, before or after `db`. */
+/* Opens a past state, for reading. `when` is a position as a decimal number, a time, such as
+ * "2026-01-31", "2026-01-31 12:00" or "2 hours ago", in local time unless it ends in Z or an
+ * offset like +0100, or the name of a tag; any other text is JOEDB_MISUSE. The caller closes the
+ * result with joedb_close, before or after `db`. */
 JOEDB_C_API joedb_code joedb_at(joedb_db* db, const char* when, joedb_db** out);
 /* Returns the position of the checkpoint: the offset in the file up to which data is committed. */
 JOEDB_C_API joedb_code joedb_checkpoint(joedb_db* db, int64_t* out);

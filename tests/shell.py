@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-TIME = re.compile(rb'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT')
+TIME = re.compile(rb'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: GMT|Z| [+-]\d{4})')
 TIMEOUT_SECONDS = 60
 MEMORY = '/dev/shm'
 MEMORY_BYTES = 500_000_000  # more than all tests together have at a time; a container may have only 64 MB

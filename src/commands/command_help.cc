@@ -141,7 +141,7 @@ constexpr Argument_Help arguments[] = {
     {"custom_name", "the name of the function"},
     {"index_name", "an index defined in the file of --options"},
     {"when",
-     "a position, as shown by log; a time: 2026-01-31, \"2026-01-31 12:00\" (GMT), yesterday, \"2 "
+     "a position, as shown by log; a time: 2026-01-31, \"2026-01-31 12:00\", yesterday, \"2 "
      "hours ago\"; or a tag"},
     {"A..B", "two positions, times or tags; A defaults to the beginning, B to the end"},
     {"tag_name", "a word that is neither a position nor a time"},

@@ -16,7 +16,7 @@ std::int64_t read_timestamp(Line_Reader& in, const std::function<std::int64_t()>
   const std::int64_t seconds = in.read_integer_or(0, "seconds");
   if (!is_given || in.has_failed()) return now();
   if (in.is_classic()) return seconds;
-  const std::string text = time_text(seconds);
+  const std::string text = dump_time_text(seconds);
   Line_Reader expected(text);
   while (in.has_more() && expected.has_more()) {
     const std::string_view word = expected.read_word("word");

@@ -39,9 +39,9 @@ class History_Commands_Test : public ::testing::Test {
 TEST_F(History_Commands_Test, SeeWhatHasNoCheckpoint) {
   EXPECT_EQ(checkpoint(), journal_start);
   EXPECT_EQ(run("log --table city -p --max 1\n"),
-            "83  1970-01-01 00:00:02 GMT\n  + city 0 name \"Oslo\"\n");
+            "83  1970-01-01 00:00:02Z\n  + city 0 name \"Oslo\"\n");
   EXPECT_EQ(run("diff 64 --stat\n"), "+1 city\n");
-  EXPECT_EQ(run("blame city 0\n"), "name \"Oslo\"  83  1970-01-01 00:00:02 GMT\n");
+  EXPECT_EQ(run("blame city 0\n"), "name \"Oslo\"  83  1970-01-01 00:00:02Z\n");
   EXPECT_EQ(checkpoint(), journal_start);
 }
 
@@ -49,10 +49,10 @@ TEST_F(History_Commands_Test, WriteWithoutACheckpointSoThatARollbackTakesItBack)
   run("checkpoint\n");
   const Offset before = checkpoint();
   EXPECT_EQ(run("undo --author Ann --message \"not that\"\n"),
-            "118  2026-11-18 11:06:40 GMT  Ann  not that\n  - city 0 name \"Oslo\"\n");
-  EXPECT_EQ(run("tag v1\ntag\n"), "tag: v1 = 118\nv1  118  2026-11-18 11:06:40 GMT\n");
+            "118  2026-11-18 11:06:40Z  Ann  not that\n  - city 0 name \"Oslo\"\n");
+  EXPECT_EQ(run("tag v1\ntag\n"), "tag: v1 = 118\nv1  118  2026-11-18 11:06:40Z\n");
   EXPECT_EQ(checkpoint(), before);
-  EXPECT_EQ(run("rollback\ntag\nlog --max 1\n"), "83  1970-01-01 00:00:02 GMT  +1 city\n");
+  EXPECT_EQ(run("rollback\ntag\nlog --max 1\n"), "83  1970-01-01 00:00:02Z  +1 city\n");
 }
 
 TEST_F(History_Commands_Test, ADryRunOrAnErrorWritesNothing) {
@@ -121,7 +121,7 @@ TEST(History_Commands, OfAReadDatabaseEndWhereItsContentDoes) {
   Text_Line_Source lines("log\ntag v1\nundo\n", out);
   loop.run(lines, out);
   const std::string text = out.str();
-  EXPECT_TRUE(text.starts_with("53  1970-01-01 00:00:01 GMT  schema of a\nError: ")) << text;
+  EXPECT_TRUE(text.starts_with("53  1970-01-01 00:00:01Z  schema of a\nError: ")) << text;
   EXPECT_EQ(loop.failures().count, 2u);
 }
 

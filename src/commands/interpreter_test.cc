@@ -425,7 +425,7 @@ TEST_F(Interpreter, DescribesWhatThereIs) {
       "table   records  fields\n"
       "city    2        name, size\n"
       "person  3        age, name, home, is_member\n"
-      "time stamps: from 1970-01-01 00:00:05 GMT to 1970-01-01 00:00:07 GMT\n"
+      "time stamps: from 1970-01-01 00:00:05Z to 1970-01-01 00:00:07Z\n"
       "city: 1 record, ids below 2\n"
       "field  type\n"
       "name   string\n"

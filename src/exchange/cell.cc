@@ -175,8 +175,7 @@ const char* missing_value_text(Type_Code type) {
 }
 
 std::optional<std::int64_t> parse_cell_time(std::string_view text) {
-  if (text.ends_with('Z') && text.size() > 10) text.remove_suffix(1);
-  return parse_time(text);
+  return parse_time(text, Zone::utc);
 }
 
 std::string quoted_cell(const Cell& cell) {

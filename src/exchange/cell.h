@@ -97,7 +97,8 @@ T read_cell(const Cell& cell, std::string& buffer);
 const char* missing_value_text(Type_Code type);
 
 // Returns a time in seconds since 1970; nullopt if the text is not a time. Accepts the formats of
-// parse_time (kernel/base/time.h), and a Z at the end.
+// parse_time (kernel/base/time.h). Times without a zone are in UTC, so that an import does not
+// depend on where it runs.
 std::optional<std::int64_t> parse_cell_time(std::string_view text);
 
 // Returns the text of the cell in backquotes, shortened, for messages.

@@ -20,9 +20,10 @@ struct Csv_Format {
   std::set<std::string, std::less<>> missing = {};  // values that mean null
 };
 
-// Reads CSV as in RFC 4180, with libcsv. Lines end with LF or CR LF. Empty lines and a byte order
-// mark are skipped. Values may have any bytes. All rows must have the same number of values. Of
-// equal names in the header, all but the first get _2, _3 … appended; an empty name is "column".
+// Reads CSV as in RFC 4180, with libcsv. Lines end with LF or CR LF, or all with CR. Empty lines
+// and a byte order mark are skipped. Values may have any bytes. All rows must have the same number
+// of values. Of equal names in the header, all but the first get _2, _3 … appended; an empty name
+// is "column".
 //
 // Values are words (Cell::Kind::word). An empty value without quotes is null.
 class Csv_Reader : public Row_Source {

@@ -13,19 +13,6 @@ namespace joedb {
 
 namespace {
 
-// ---- values -------------------------------------------------------------------------------------
-
-// Formats a time like "2026-01-31T12:00:00Z". If that is impossible, returns the number of seconds.
-std::string iso_time(std::int64_t seconds) {
-  constexpr std::string_view zone = " GMT";
-  std::string text = time_text(seconds);
-  const bool has_four_digits = text.size() == 19 + zone.size() && text[4] == '-';
-  if (!has_four_digits || !text.ends_with(zone)) return std::to_string(seconds);
-  text.resize(text.size() - zone.size());
-  text[10] = 'T';
-  return text + 'Z';
-}
-
 // ---- columns ------------------------------------------------------------------------------------
 
 class Column_Printer {
@@ -70,7 +57,7 @@ class Time_Printer final : public Column_Printer {
   Time_Printer(const Format& format, const Column<std::int64_t>& column)
       : format_(format), column_(column) {}
   void print(std::string& out, index_t record) const override {
-    format_.value(out, std::string_view(iso_time(column_.get(record))));
+    format_.value(out, std::string_view(iso_time_text(column_.get(record))));
   }
 
  private:
@@ -166,7 +153,7 @@ class Table_Writer {
     if (std::ranges::count(settings_.times, field.name) == 0) return value_printer(field);
     if (field.column->type().code != Type_Code::int64)
       throw Data_Error("field " + field.name + " of table " + table_.name() +
-                       " is no int64, so it is no time");
+                       " is not int64, so it cannot be a time");
     return std::make_unique<Time_Printer<Format>>(
         format_, static_cast<const Column<std::int64_t>&>(*field.column));
   }
@@ -176,7 +163,8 @@ class Table_Writer {
                                                  const std::string& place) const {
     const Table* const referenced = database_.find_table(field.column->type().referenced);
     if (field.column->type().code != Type_Code::reference || referenced == nullptr)
-      throw Data_Error("field " + field.name + " of table " + table_.name() + " is no reference");
+      throw Data_Error("field " + field.name + " of table " + table_.name() +
+                       " is not a reference");
     const std::string prefix = referenced->name() + ".";
     const Field* const target =
         place.starts_with(prefix)
@@ -184,7 +172,7 @@ class Table_Writer {
             : nullptr;
     if (target == nullptr)
       throw Data_Error("--reference " + field.name + "=" + place + ": " + place +
-                       " is no field of table " + referenced->name() + ", which is referenced");
+                       " is not a field of table " + referenced->name() + ", which is referenced");
     return std::make_unique<Lookup_Printer<Format>>(
         format_, static_cast<const Column<Record_Id>&>(*field.column), *referenced,
         value_printer(*target));
@@ -217,10 +205,27 @@ void write_csv(const Database& database, const Table& table, const Abstract_File
   writer.write(out, after_record);
 }
 
+// {"__types": {"name": "string", "boss": null}}. A reference has no type, because it is written as
+// an id or as a value of another table.
+static std::string types_line(const Table& table, const Export_Settings& settings) {
+  std::string line = "{\"" + std::string(types_key) + "\": {";
+  auto add = [&, is_first = true](std::string_view name, std::string_view type) mutable {
+    line += Json_Values::prefix(name, std::exchange(is_first, false));
+    line += type.empty() ? "null" : '"' + std::string(type) + '"';
+  };
+  if (settings.has_ids) add(id_column_name, "int64");
+  for (const Field* field : fields_of(table, settings)) {
+    const Type_Code type = field->column->type().code;
+    add(field->name, type == Type_Code::reference ? "" : type_name(type));
+  }
+  return line + "}}\n";
+}
+
 void write_jsonl(const Database& database, const Table& table, const Abstract_File& file,
                  const Export_Settings& settings, std::ostream& out,
                  const std::function<void()>& after_record) {
   const Json_Values format;
+  if (settings.has_types) out << types_line(table, settings);
   Table_Writer(database, table, file, settings, format).write(out, after_record);
 }
 

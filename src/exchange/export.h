@@ -16,6 +16,7 @@ struct Export_Settings {
   bool has_ids = false;  // the first column is __id
   char separator = ',';
   bool has_header = true;
+  bool has_types = false;                 // JSON lines: the first line has the types of the columns
   std::vector<std::string> skipped = {};  // fields to omit
   std::vector<std::string> times = {};    // int64 fields that are times
   // For a reference: the field TABLE.FIELD, whose value is written instead of the record id.
@@ -30,13 +31,13 @@ struct Export_Settings {
 // Corruption_Error or Io_Error if a blob cannot be read.
 //
 // CSV (RFC 4180): lines end with LF. A null reference or blob is empty. A blob is base64; an empty
-// blob is "". A nan is nan. If there is only one column, all empty values are "".
+// blob is "". A nan is empty. If there is only one column, all empty values are "".
 void write_csv(const Database& database, const Table& table, const Abstract_File& file,
                const Export_Settings& settings, std::ostream& out,
                const std::function<void()>& after_record);
 
 // JSON lines: one object per record. A blob, or a text that is not UTF-8, is {"base64": "…"}. A nan
-// or infinity is "nan", "inf" or "-inf".
+// is null, an infinity "inf" or "-inf".
 void write_jsonl(const Database& database, const Table& table, const Abstract_File& file,
                  const Export_Settings& settings, std::ostream& out,
                  const std::function<void()>& after_record);

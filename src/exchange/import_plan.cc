@@ -217,7 +217,7 @@ class Planner {
     const Table* const referenced = database_.find_table(field.column->type().referenced);
     if (column.type != Type_Code::reference || referenced == nullptr)
       throw Data_Error("field " + column.field + " of table " + plan_.table +
-                       " is no reference: nothing can be looked up");
+                       " is not a reference, so nothing can be looked up");
     const std::string wanted = name_table == nullptr ? *reference : referenced->name() + ".name";
     set_lookup(column, wanted, name_table != nullptr);
     if (column.referenced != referenced->name())
@@ -232,7 +232,7 @@ class Planner {
                        ", for the column " + source_.columns()[column.source] +
                        ": --add-fields adds it, --skip leaves the column out, --rename " +
                        source_.columns()[column.source] + "=FIELD names another field");
-    column.type = settings_.only_strings ? Type_Code::string : guess.type(settings_.reads_times);
+    column.type = settings_.only_strings ? Type_Code::string : declared_or_guessed(column, guess);
     column.has_times = column.type == Type_Code::string && guess.has_times();
     if (column.type == Type_Code::string) column.similar_type = guess.similar_type();
     if (const std::string* const type = find_setting(settings_.types, column.field)) {
@@ -249,6 +249,12 @@ class Planner {
                    find_setting(settings_.references, column.field)) {
       set_lookup(column, *reference, false);
     }
+  }
+
+  Type_Code declared_or_guessed(const Import_Plan::Column& column, const Type_Guess& guess) const {
+    for (const auto& [name, type] : source_.declared_types())
+      if (name == source_.columns()[column.source] && type != Type_Code::none) return type;
+    return guess.type(settings_.reads_times, column.empty_count > 0);
   }
 
   // `place` has the form TABLE.FIELD.

@@ -6,6 +6,7 @@
 
 #include "exchange/row_source.h"
 #include "exchange/text_check.h"
+#include "exchange/wide_text.h"
 #include "joedb/base/error.h"
 #include "kernel/base/byte_order_mark.h"
 
@@ -38,38 +39,56 @@ Input Input::of_text(const std::string& name, std::string text, std::size_t max_
   return input;
 }
 
-// Reads up to `size` bytes of the content. Returns 0 at its end.
+// Reads up to `size` bytes of the content, in UTF-8. Returns 0 at its end.
 std::size_t Input::read(char* data, std::size_t size) {
-  if (unpacker_) return unpack(data, size);
-  const std::size_t n = read_file(data, size);
-  if (read_ > 0 || !find_unpacker_ || !(unpacker_ = find_unpacker_({data, n}))) return n;
-  packed_.assign(data, n);
-  packed_start_ = 0;
-  return unpack(data, size);
+  if (!wide_.unpacker) {
+    const std::size_t n = read_unpacked(data, size);
+    if (read_ > 0 || !(wide_.unpacker = new_wide_decoder_of({data, n}))) return n;
+    wide_.bytes.assign(data, n);
+  }
+  return unpack(
+      wide_, data, size, [this](char* more, std::size_t room) { return read_unpacked(more, room); },
+      "this text, which begins like UTF-16, cannot be read: ");
 }
 
-std::size_t Input::unpack(char* data, std::size_t size) {
+std::size_t Input::read_unpacked(char* data, std::size_t size) {
+  if (!archive_.unpacker) {
+    const std::size_t n = read_file(data, size);
+    if (read_ > 0 || !find_unpacker_ || !(archive_.unpacker = find_unpacker_({data, n}))) return n;
+    archive_.bytes.assign(data, n);
+  }
+  return unpack(
+      archive_, data, size, [this](char* more, std::size_t room) { return read_file(more, room); },
+      "this archive cannot be unpacked: ");
+}
+
+// Reads by read_more what `stage` unpacks. `problem` begins the text of an error.
+template <class F>
+std::size_t Input::unpack(Stage& stage, char* data, std::size_t size, F read_more,
+                          const char* problem) {
   std::size_t given = 0;
   try {
     while (given == 0) {
-      if (packed_start_ == packed_.size()) {
-        packed_.resize(block_size);
-        packed_.resize(read_file(packed_.data(), block_size));
-        packed_start_ = 0;
+      if (stage.start == stage.bytes.size()) {
+        stage.bytes.resize(block_size);
+        stage.bytes.resize(read_more(stage.bytes.data(), block_size));
+        stage.start = 0;
       }
-      const std::string_view rest = std::string_view(packed_).substr(packed_start_);
-      if (rest.empty() && unpacker_->is_at_end()) return 0;
-      const Unpacker::Step step = unpacker_->step(rest, {data, size});
-      packed_start_ += step.taken;
-      read_packed_ += static_cast<Offset>(step.taken);
+      const std::string_view rest = std::string_view(stage.bytes).substr(stage.start);
+      if (rest.empty() && stage.unpacker->is_at_end()) return 0;
+      const Unpacker::Step step = stage.unpacker->step(rest, {data, size});
+      stage.start += step.taken;
+      stage.taken += static_cast<Offset>(step.taken);
       given = step.given;
       if (rest.empty() && given == 0) throw Exception("it ends in the middle,");
     }
   } catch (const Io_Error&) {
     throw;
+  } catch (const Data_Error&) {  // of the stage before
+    throw;
   } catch (const Exception& error) {
-    throw Data_Error(name_ + ": this archive cannot be unpacked: " + error.what() + " at byte " +
-                     std::to_string(read_packed_));
+    throw Data_Error(name_ + ": " + problem + error.what() + " at byte " +
+                     std::to_string(stage.taken));
   }
   return given;
 }
@@ -96,9 +115,18 @@ std::size_t Input::read_file(char* data, std::size_t size) {
 }
 
 void Input::require_text(std::string_view begin) const {
-  const bool has_name = name_ != standard_input && !unpacker_;
+  const bool has_name = name_ != standard_input && !archive_.unpacker;
   const std::string reason = non_text_reason(begin, has_name ? name_ : "-");
   if (!reason.empty()) throw Data_Error(name_ + ": " + reason);
+}
+
+// Programs of the old Macintosh wrote such texts, and some still do.
+static bool ends_lines_with_carriage_returns(std::string_view begin) {
+  const std::size_t first = begin.find('\r');
+  if (first == begin.npos || begin.find('\n') != begin.npos) return false;
+  const bool is_in_quotes =
+      std::count(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(first), '"') % 2 != 0;
+  return !is_in_quotes && first + 1 < block_size;
 }
 
 // Makes room after the lines to keep, and reads more bytes. Returns false at the end.
@@ -121,7 +149,11 @@ bool Input::fill() {
   end_ -= start_;
   start_ = 0;
   const std::size_t n = read(data_.get() + end_, block_size);
-  if (read_ == 0 && checks_text_) require_text({data_.get() + end_, n});
+  if (read_ == 0) {
+    if (checks_text_) require_text({data_.get() + end_, n});
+    has_carriage_returns_ = ends_lines_with_carriage_returns({data_.get() + end_, n});
+  }
+  if (has_carriage_returns_) std::replace(data_.get() + end_, data_.get() + end_ + n, '\r', '\n');
   end_ += n;
   read_ += static_cast<Offset>(n);
   return n > 0;
@@ -160,9 +192,9 @@ void Input::rewind() {
   }
   remembers_ = false;
   replayed_ = 0;
-  unpacker_.reset();
-  packed_start_ = packed_.size();
-  read_ = read_packed_ = 0;
+  archive_ = {};
+  wide_ = {};
+  read_ = 0;
   start_ = next_ = end_ = 0;
   line_ = next_number_ = 1;
 }

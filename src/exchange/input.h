@@ -19,7 +19,9 @@ namespace joedb {
 using Find_Unpacker = std::function<std::unique_ptr<Unpacker>(std::string_view begin)>;
 
 // Reads a file or standard input line by line. Lines stay in memory until they are dropped; a limit
-// on their size bounds the memory. Skips a byte order mark at the beginning.
+// on their size bounds the memory. Skips a byte order mark at the beginning, and converts UTF-16
+// and UTF-32 that have one to UTF-8. In a text without line feeds, carriage returns become line
+// feeds.
 class Input {
  public:
   // The name "-" is standard input. A row, which may have several lines, can have at most `max_row`
@@ -46,7 +48,8 @@ class Input {
   std::int64_t line() const { return line_; }
   // In bytes of the file. The size is nullopt if it is not known.
   Offset position() const {
-    return unpacker_ ? read_packed_ : read_ - static_cast<Offset>(end_ - next_);
+    if (archive_.unpacker) return archive_.taken;
+    return wide_.unpacker ? wide_.taken : read_ - static_cast<Offset>(end_ - next_);
   }
   std::optional<Offset> size() const { return size_; }
 
@@ -63,6 +66,13 @@ class Input {
  private:
   explicit Input(std::size_t max_row) : max_row_(max_row) {}
 
+  // Bytes that are unpacked or decoded while they are read.
+  struct Stage {
+    std::unique_ptr<Unpacker> unpacker = nullptr;  // null: there is nothing to do
+    std::string bytes = {};
+    std::size_t start = 0;  // bytes from here on were read, and not unpacked
+    Offset taken = 0;
+  };
   struct Close {
     void operator()(std::FILE* file) const {
       if (file != stdin) std::fclose(file);
@@ -72,12 +82,15 @@ class Input {
   bool fill();
   std::size_t read(char* data, std::size_t size);
   std::size_t read_file(char* data, std::size_t size);
-  std::size_t unpack(char* data, std::size_t size);
+  std::size_t read_unpacked(char* data, std::size_t size);
+  template <class F>
+  std::size_t unpack(Stage& stage, char* data, std::size_t size, F read_more, const char* problem);
 
   std::string name_;
   std::function<void()> check_interrupt_ = [] {};
   const std::size_t max_row_;
   bool checks_text_ = false;                // false for of_text()
+  bool has_carriage_returns_ = false;       // at the ends of lines, without line feeds
   std::unique_ptr<std::FILE, Close> file_;  // null: read only remembered_
   bool can_seek_ = false;
   bool remembers_ = false;
@@ -86,12 +99,9 @@ class Input {
   std::optional<Offset> size_;
   Offset read_ = 0;
 
-  // If the file is an archive: packed_[packed_start_, packed_.size()) was read, and not unpacked.
   Find_Unpacker find_unpacker_;
-  std::unique_ptr<Unpacker> unpacker_;
-  std::string packed_;
-  std::size_t packed_start_ = 0;
-  Offset read_packed_ = 0;
+  Stage archive_;  // if the file is an archive
+  Stage wide_;     // if the text is UTF-16 or UTF-32
 
   // data_[start_, next_) is lines(); data_[next_, end_) was read, and not yet returned.
   std::unique_ptr<char[]> data_;

@@ -276,7 +276,7 @@ bool Jsonl_Reader::next() {
     input_.drop();
     const auto line = input_.next_line();
     if (!line) return false;
-    if (is_blank_json(*line)) continue;
+    if (is_blank_json(*line) || (input_.line() == 1 && take_types(*line))) continue;
     if (parser_->parse(*line)) return true;
     const Parser::Error error = parser_->error();
     if (is_opening_bracket(*line))
@@ -288,6 +288,30 @@ bool Jsonl_Reader::next() {
     throw Data_Error(place_in(input_, std::min(offset, line->size())) + error.text +
                      number_advice(*line, offset));
   }
+}
+
+// Returns true if the line declares the types of columns.
+bool Jsonl_Reader::take_types(std::string_view line) {
+  using nlohmann::ordered_json;
+  if (line.find(types_key) == line.npos) return false;
+  const ordered_json json = ordered_json::parse(line, nullptr, false);
+  if (!json.is_object() || json.size() != 1 || !json.contains(types_key)) return false;
+  types_.clear();
+  const auto fail_because = [&](const std::string& text) {
+    throw Data_Error(input_.name() + ":1:1: " + std::string(types_key) + ": " + text);
+  };
+  if (!json.begin()->is_object()) fail_because("an object expected: {\"COLUMN\": \"TYPE\", ...}");
+  for (const auto& [name, value] : json.begin()->items()) {
+    const std::string word = value.is_string() ? value.get<std::string>() : "";
+    const Type_Code type = type_named(word);
+    if (!value.is_null() && (type == Type_Code::none || type == Type_Code::reference))
+      fail_because(name + ": " + value.dump() +
+                   ": expected null, string, boolean, int8, int16, int32, int64, float32, float64 "
+                   "or blob");
+    types_.emplace_back(name, type);
+    add_column(name);
+  }
+  return true;
 }
 
 // Python writes such words. Returns advice if there is one at the offset.

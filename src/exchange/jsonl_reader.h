@@ -10,7 +10,7 @@ namespace joedb {
 // Reads JSON lines: one object per line, whose keys are columns; empty lines are skipped. The cell
 // of a missing key is absent. Values are null, booleans, numbers and strings, or {"base64": "…"},
 // which are the bytes of a blob, or of a string that is not UTF-8. A number beyond int64 or double
-// is a word.
+// is a word. The first line may declare the types of columns (types_key).
 class Jsonl_Reader : public Row_Source {
  public:
   explicit Jsonl_Reader(Input& input);
@@ -25,14 +25,20 @@ class Jsonl_Reader : public Row_Source {
   void rewind() override { input_.rewind(); }
   std::int64_t line() const override { return input_.line(); }
   const Input& input() const override { return input_; }
+  std::span<const std::pair<std::string, Type_Code>> declared_types() const override {
+    return types_;
+  }
 
  private:
   class Parser;
+
+  bool take_types(std::string_view line);
 
   static std::string number_advice(std::string_view line, std::size_t offset);
 
   Input& input_;
   std::unique_ptr<Parser> parser_;
+  std::vector<std::pair<std::string, Type_Code>> types_;
 };
 
 }  // namespace joedb

@@ -137,7 +137,7 @@ void Row_Importer::make_lookups() {
     const Type type = field.column->type();
     if (type.code != Type_Code::reference)
       throw Data_Error("field " + field.name + " of table " + writer_.table().name() +
-                       " is no reference: nothing can be looked up");
+                       " is not a reference, so nothing can be looked up");
     require_field(database_.get_database().table(type.referenced), column.lookup);
     // Later rows may insert, or change, the records that are looked up.
     columns_[i].is_pending = type.referenced == target_.table;

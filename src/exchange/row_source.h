@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exchange/cell.h"
@@ -14,6 +15,10 @@ namespace joedb {
 
 // The name of the column with record ids. No field can have this name.
 inline constexpr std::string_view id_column_name = "__id";
+
+// The only key of the first of JSON lines, if it has the types of the columns:
+// {"__types": {"name": "string", "age": "int32", "boss": null}}.
+inline constexpr std::string_view types_key = "__types";
 
 // Maximum number of fields of a table.
 inline constexpr std::size_t max_columns = 65535;
@@ -35,6 +40,8 @@ class Row_Source {
   // of columns().
   virtual const std::string& header(std::size_t column) const { return columns()[column]; }
   virtual bool has_more_columns() const { return false; }
+  // Returns the types that the file gives its columns. A type may be none: it is not known.
+  virtual std::span<const std::pair<std::string, Type_Code>> declared_types() const { return {}; }
   // Adds a column that later rows may have, if it is unknown. Requires has_more_columns().
   virtual void add_column(const std::string&) {}
   // Throws Data_Error about the current row, or about one of its cells.

@@ -17,7 +17,7 @@ namespace joedb {
   if (code == SQLITE_NOMEM) throw std::bad_alloc();
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
     throw Sqlite_Error(file + ": another program is reading or writing the file: end it first");
-  if (code == SQLITE_NOTADB) throw Sqlite_Error(file + ": is no database of SQLite");
+  if (code == SQLITE_NOTADB) throw Sqlite_Error(file + ": is not an SQLite database");
   const bool has_message = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK;
   throw Sqlite_Error(file + ": " +
                      (has_message ? sqlite3_errmsg(connection) : sqlite3_errstr(code)));

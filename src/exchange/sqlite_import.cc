@@ -125,7 +125,8 @@ class Table_Import {
       Sqlite_Rows rows(file_, plan_.source, budget_);
       while (rows.next()) {
         if (target_.has_ids && rows.place() < 0)
-          throw Row_Error("a record id cannot be negative", {}, rows.place());
+          throw Row_Error("a record id cannot be negative; --no-ids imports __id as a field", {},
+                          rows.place());
         if (target_.has_ids) cells[0] = Cell::of(rows.place());
         for (std::size_t i = 0; i < plan_.columns.size(); ++i)
           cells[first + i] = plan_.columns[i].is_deferred ? Cell() : rows.cell(i);
@@ -276,7 +277,7 @@ std::string sqlite_indexes(const Sqlite_Plan& plan, const Database& database,
     const std::string rest =
         line.name + ' ' + line.table->name() + ' ' + absl::StrJoin(line.fields, ",") + '\n';
     if (has_blob(line)) {
-      text += "# no index, for it has a blob: " + rest;
+      text += "# no index, because it has a blob: " + rest;
       continue;
     }
     const auto not_unique = line.is_unique ? violation(line) : std::nullopt;

@@ -246,7 +246,7 @@ TEST_F(Sqlite_Import_Test, AKeyThatIsAForeignKeyStaysAValue) {
   sql("CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INT PRIMARY KEY REFERENCES a);"
       "CREATE TABLE c(b INT REFERENCES b); INSERT INTO a VALUES(5),(6);"
       "INSERT INTO b VALUES(6); INSERT INTO c VALUES(6)");
-  EXPECT_THAT(plan().notes, ElementsAre("no reference: b.id, for it is what others refer to"));
+  EXPECT_THAT(plan().notes, ElementsAre("no reference: b.id, because others refer to it"));
   import();
   EXPECT_THAT(fields(), ElementsAre("a id int64", "b id int64", "c b references b"));
   EXPECT_THAT(json(), HasSubstr("\"b\":[0]"));
@@ -308,9 +308,24 @@ TEST_F(Sqlite_Import_Test, RecordIdsIdentifyRecords) {
 
 TEST_F(Sqlite_Import_Test, RecordIdsMustBePossible) {
   sql("CREATE TABLE t(__id INTEGER PRIMARY KEY); INSERT INTO t VALUES(-1)");
-  EXPECT_EQ(import_error(), "in.db: table t, rowid -1: a record id cannot be negative");
+  EXPECT_EQ(import_error(),
+            "in.db: table t, rowid -1: a record id cannot be negative; --no-ids imports __id as a "
+            "field");
   sql("UPDATE t SET __id = 9000000000000000000");
   EXPECT_THAT(import_error(), HasSubstr("in.db: table t, rowid 9000000000000000000: "));
+}
+
+TEST_F(Sqlite_Import_Test, RecordIdsMayBeFields) {
+  sql("CREATE TABLE t(__id INTEGER PRIMARY KEY, id TEXT, t INT REFERENCES t);"
+      "INSERT INTO t VALUES(-1, 'a', NULL),(7, 'b', -1)");
+  Sqlite file(path(), "in.db", Sqlite::Use::read);
+  const Sqlite_Plan all(
+      file, {}, [](std::int64_t) {}, false);
+  Sqlite_Import(file, all, {}).run(db, [](std::int64_t) {});
+  EXPECT_THAT(all.notes, Contains("renamed: column t.__id is now id"));
+  EXPECT_THAT(fields(), ElementsAre("t id int64", "t id_2 string", "t t references t"));
+  EXPECT_THAT(json(), HasSubstr("\"id\":[-1,7]"));
+  EXPECT_THAT(json(), HasSubstr("\"t\":[-1,0]"));
 }
 
 TEST_F(Sqlite_Import_Test, ValuesMustFitTheFieldsThatAreThere) {
@@ -339,14 +354,14 @@ TEST_F(Sqlite_Import_Test, IndexesBecomeLinesOfAnOptionsFile) {
             "create_index by_b t b\n"
             "# not unique here, for records 0 and 1 of table t have both b = \"\"\n"
             "create_index u t b\n"
-            "# no index, for it has a blob: by_c t c\n");
+            "# no index, because it has a blob: by_c t c\n");
 }
 
 // ---- hostile files ------------------------------------------------------------------------------
 
 TEST_F(Sqlite_Import_Test, WhatIsNoDatabaseIsRefused) {
   directory.write("in.db", std::string(4096, 'x'));
-  EXPECT_EQ(import_error(), "in.db: is no database of SQLite");
+  EXPECT_EQ(import_error(), "in.db: is not an SQLite database");
   std::filesystem::remove(path());
   EXPECT_EQ(import_error(), "opening in.db: No such file or directory");
   directory.write("in.db", "");

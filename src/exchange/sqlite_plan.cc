@@ -15,8 +15,8 @@ std::size_t Table_Plan::find(std::string_view name) const {
 }
 
 Sqlite_Plan::Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wanted,
-                         std::function<void(std::int64_t)> progress) {
-  Sqlite_Schema schema = read_sqlite_schema(file);
+                         std::function<void(std::int64_t)> progress, bool may_have_ids) {
+  Sqlite_Schema schema = read_sqlite_schema(file, may_have_ids);
   const bool is_exact = schema.is_exact;
   for (const std::string& skipped : schema.skipped) notes.push_back("skipped: " + skipped);
   take_tables(std::move(schema), wanted, file.name());
@@ -57,7 +57,8 @@ void Sqlite_Plan::assign_names() {
   for (Table_Plan& table : tables) {
     table.table = names[static_cast<std::size_t>(&table - tables.data())];
     std::vector<std::string> fields;
-    for (const Sqlite_Column& column : table.source.columns) fields.push_back(column.name);
+    for (const Sqlite_Column& column : table.source.columns)
+      fields.push_back(column.name == sqlite_id_column ? "id" : column.name);
     fields = to_identifiers(fields);
     if (table.is_imported) note_names(table, fields);
     for (std::size_t i = 0; i < fields.size(); ++i)
@@ -114,12 +115,12 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
     notes.push_back("no reference: " + table.source.name + '.' + absl::StrJoin(key.columns, ", ") +
                     ", " + reason);
   };
-  if (key.columns.size() != 1) return refuse("for it is a key of several columns");
+  if (key.columns.size() != 1) return refuse("because it is a key of several columns");
   if (table.source.find_column(key.columns[0]) == nullptr)
-    return refuse("for it is generated, or the record id");
+    return refuse("because it is generated, or the record id");
   const auto is_it = [&](const Table_Plan& t) { return is_same_name(t.source.name, key.table); };
   const auto found = std::find_if(tables.begin(), tables.end(), is_it);
-  if (found == tables.end()) return refuse("for there is no table " + key.table);
+  if (found == tables.end()) return refuse("because there is no table " + key.table);
 
   Column_Plan& column = table.columns[table.find(key.columns[0])];
   if (column.type == Type_Code::reference) return;  // it already refers to a table
@@ -131,7 +132,7 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
            parent.is_unique(referenced))
     column.referenced_column = found->find(referenced[0]);
   else
-    return refuse("for " + parent.name + " has no such key of one column");
+    return refuse("because " + parent.name + " has no such key of one column");
   if (!found->is_imported)
     notes.push_back("not imported: table " + parent.name + ", to which " + table.source.name + '.' +
                     column.column + " refers");
@@ -150,7 +151,7 @@ void Sqlite_Plan::keep_keys() {
       if (key.type != Type_Code::reference) continue;
       key.type = key.value_type;
       notes.push_back("no reference: " + parent.source.name + '.' + key.column +
-                      ", for it is what others refer to");
+                      ", because others refer to it");
     }
   }
 }

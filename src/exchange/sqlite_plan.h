@@ -46,9 +46,10 @@ struct Sqlite_Plan {
   std::vector<std::string> notes;  // for the user: omissions and changes
 
   // Reads all rows. `wanted` has the names of the tables to import; if empty, all are imported.
-  // Throws Sqlite_Error, and Data_Error if a wanted table does not exist.
+  // `may_have_ids`: a column "__id" may be the record id; else it is a field, "id". Throws
+  // Sqlite_Error, and Data_Error if a wanted table does not exist.
   Sqlite_Plan(const Sqlite& file, const std::vector<std::string>& wanted,
-              std::function<void(std::int64_t)> progress);
+              std::function<void(std::int64_t)> progress, bool may_have_ids = true);
 
  private:
   void take_tables(Sqlite_Schema schema, const std::vector<std::string>& wanted,

@@ -48,7 +48,7 @@ namespace {
 
 class Schema_Reader {
  public:
-  explicit Schema_Reader(const Sqlite& file) : file_(file) {}
+  Schema_Reader(const Sqlite& file, bool may_have_ids) : file_(file), may_have_ids_(may_have_ids) {}
 
   Sqlite_Schema read() {
     schema_.is_exact = file_.number("PRAGMA application_id") == sqlite_application_id;
@@ -153,12 +153,12 @@ class Schema_Reader {
 
   // Handles an INTEGER PRIMARY KEY, which has no index in SQLite. It becomes the record id, or gets
   // an index here.
-  static void take_key(Sqlite_Table& table) {
+  void take_key(Sqlite_Table& table) const {
     const auto key = table.primary_key();
     if (key.size() != 1) return;
     const Sqlite_Column& column = *table.find_column(key[0]);
     if (!is_same_name(column.declared_type, "INTEGER")) return;
-    if (column.name == sqlite_id_column && !table.rowid.empty()) {
+    if (may_have_ids_ && column.name == sqlite_id_column && !table.rowid.empty()) {
       table.has_ids = true;
       table.columns.erase(table.columns.begin() + (&column - table.columns.data()));
     } else if (!table.is_unique(key)) {
@@ -167,12 +167,15 @@ class Schema_Reader {
   }
 
   const Sqlite& file_;
+  const bool may_have_ids_;
   Sqlite_Schema schema_;
 };
 
 }  // namespace
 
-Sqlite_Schema read_sqlite_schema(const Sqlite& file) { return Schema_Reader(file).read(); }
+Sqlite_Schema read_sqlite_schema(const Sqlite& file, bool may_have_ids) {
+  return Schema_Reader(file, may_have_ids).read();
+}
 
 // ---- types --------------------------------------------------------------------------------------
 

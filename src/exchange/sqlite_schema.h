@@ -55,8 +55,8 @@ struct Sqlite_Schema {
   const Sqlite_Table* find_table(std::string_view name) const;  // ignores case
 };
 
-// Reads the schema. Throws Sqlite_Error.
-Sqlite_Schema read_sqlite_schema(const Sqlite& file);
+// Reads the schema. `may_have_ids`: a column "__id" may be the record id. Throws Sqlite_Error.
+Sqlite_Schema read_sqlite_schema(const Sqlite& file, bool may_have_ids = true);
 
 // ---- the types of columns -----------------------------------------------------------------------
 

@@ -49,13 +49,10 @@ constexpr Signature signatures[] = {
      "is a program"},
 };
 
-// Returns iconv's name for the encoding of a text whose characters have 2 or 4 bytes; null for
-// other texts.
+// Returns iconv's name for the encoding of a text whose characters have 2 bytes, and which has no
+// byte order mark; null for other texts.
 const char* wide_encoding(std::string_view begin) {
-  const auto starts = [&](std::string_view mark) { return begin.starts_with(mark); };
-  if (starts("\xff\xfe\0\0"_bytes) || starts("\0\0\xfe\xff"_bytes)) return "UTF-32";
-  if (starts("\xff\xfe"_bytes) || starts("\xfe\xff"_bytes)) return "UTF-16";
-  // There is no byte order mark, so count the ASCII characters, whose other byte is zero.
+  // Count the ASCII characters, whose other byte is zero.
   constexpr std::size_t pairs_needed = 2;
   constexpr std::size_t max_pairs = 16;
   const std::size_t pairs = std::min(begin.size() / 2, max_pairs);
@@ -72,12 +69,12 @@ std::string advice(const char* command, const std::string& file) {
   return std::string(": import what `") + command + in + "` prints, with - as IN";
 }
 
+}  // namespace
+
 bool is_joedb_file(std::string_view begin) {
   constexpr std::size_t signature = 36;
   return begin.size() > signature && begin.substr(signature).starts_with("joedb");
 }
-
-}  // namespace
 
 std::string non_text_reason(std::string_view begin, const std::string& name) {
   if (const char* const encoding = wide_encoding(begin))

@@ -72,7 +72,8 @@ void Type_Guess::add_number(std::string_view word) {
   if (std::isfinite(*real)) has_numbers_ = true;
   std::string text;
   Csv_Values(',', {}).value(text, *real);
-  can_be_float_ = can_be_float_ && text == word;
+  // A nan is written as a missing value.
+  can_be_float_ = can_be_float_ && (text == word || word == "nan");
   if (word.ends_with(".0")) has_whole_floats_ = true;
   const bool has_only_digits = word.find_first_not_of("-0123456789") == word.npos;
   if (has_only_digits && !resembles_integer_) resembles_float_ = false;
@@ -117,6 +118,7 @@ void Type_Guess::add(const Cell& cell) {
     const std::string text = quoted_cell(cell);
     examples_.push_back(text.substr(1, text.size() - 2));
   }
+  is_typed_ = is_typed_ || cell.kind() == Cell::Kind::boolean || cell.kind() == Cell::Kind::integer;
   switch (cell.kind()) {
     case Cell::Kind::boolean:
       return only(can_be_boolean_);
@@ -133,11 +135,16 @@ void Type_Guess::add(const Cell& cell) {
   }
 }
 
-Type_Code Type_Guess::type(bool reads_times) const {
+Type_Code Type_Guess::type(bool reads_times, bool has_missing) const {
   if (value_count_ == 0) return Type_Code::string;
-  if (can_be_boolean_) return Type_Code::boolean;
-  if (can_be_int32_) return Type_Code::int32;
-  if (can_be_int64_) return Type_Code::int64;
+  if (!has_missing) {
+    if (can_be_boolean_) return Type_Code::boolean;
+    if (can_be_int32_) return Type_Code::int32;
+    if (can_be_int64_) return Type_Code::int64;
+  } else if (is_typed_) {
+    if (can_be_boolean_) return Type_Code::boolean;
+    if (can_be_int64_ && has_large_numbers_) return Type_Code::int64;
+  }
   // 2 and 2.0 would become the same text.
   const bool is_one_text = !has_integers_ || !has_whole_floats_;
   if (can_be_float_ && has_numbers_ && !has_large_numbers_ && is_one_text)

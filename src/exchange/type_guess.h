@@ -17,8 +17,10 @@ class Type_Guess {
 
   // Returns boolean, int32, int64, float64 or blob if the type fits all values, else string.
   // `reads_times`: times are int64. Words like NO, 007, 1.10, 1E5 and 0.1000000000000000055 are
-  // strings, because an export would write them differently.
-  Type_Code type(bool reads_times) const;
+  // strings, because an export would write them differently. `has_missing`: some rows have no
+  // value, so numbers are float64, where nan is a missing value; of words, true and false are
+  // strings.
+  Type_Code type(bool reads_times, bool has_missing = false) const;
   // If type() is string: returns a type that can hold all values, but changes their texts; none if
   // there is no such type.
   Type_Code similar_type() const;
@@ -37,6 +39,7 @@ class Type_Guess {
 
   std::vector<std::string> examples_;
   std::int64_t value_count_ = 0;
+  bool is_typed_ = false;           // JSON tells numbers and booleans from texts
   bool has_numbers_ = false;        // besides nan and inf
   bool has_large_numbers_ = false;  // with more digits than a float can represent
   bool has_integers_ = false;       // words like 5

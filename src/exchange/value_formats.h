@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -19,13 +20,13 @@ inline void append_finite(std::string& out, auto value) {
   if (out.find_first_not_of("-0123456789", start) == out.npos) out += ".0";
 }
 
-// Appends any float. Nan, inf and -inf are in quotes; others are as by append_finite().
+// Appends any float but nan. Inf and -inf are in quotes; others are as by append_finite().
 inline void append_any_float(std::string& out, auto value, std::string_view quote) {
   if (std::isfinite(value)) return append_finite(out, value);
-  out.append(quote).append(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf").append(quote);
+  out.append(quote).append(value > 0 ? "inf" : "-inf").append(quote);
 }
 
-// Writes values as CSV (RFC 4180). A nan is nan; bytes are base64.
+// Writes values as CSV (RFC 4180). A nan is a missing value; bytes are base64.
 class Csv_Values {
  public:
   // Whether to write a value without characters as "" instead of nothing.
@@ -51,8 +52,9 @@ class Csv_Values {
   void value(std::string& out, T value) const {
     append_value(out, value);
   }
-  void value(std::string& out, float value) const { append_any_float(out, value, ""); }
-  void value(std::string& out, double value) const { append_any_float(out, value, ""); }
+  void value(std::string& out, std::floating_point auto value) const {
+    std::isnan(value) ? null(out) : append_any_float(out, value, "");
+  }
   void value(std::string& out, std::string_view text) const {
     if (text.empty()) {
       if (quotes_.quotes_empty) out += "\"\"";
@@ -78,8 +80,8 @@ class Csv_Values {
   std::array<bool, 256> needs_quotes_{};
 };
 
-// Writes values as JSON. Bytes, and texts that are not UTF-8, are {"base64": "…"}. A nan or
-// infinity is "nan", "inf" or "-inf".
+// Writes values as JSON. Bytes, and texts that are not UTF-8, are {"base64": "…"}. A nan is
+// null, as a missing value; an infinity is "inf" or "-inf".
 class Json_Values {
  public:
   static std::string prefix(std::string_view name, bool is_first) {
@@ -95,8 +97,9 @@ class Json_Values {
   static void value(std::string& out, T value) {
     append_value(out, value);
   }
-  static void value(std::string& out, float value) { append_any_float(out, value, "\""); }
-  static void value(std::string& out, double value) { append_any_float(out, value, "\""); }
+  static void value(std::string& out, std::floating_point auto value) {
+    std::isnan(value) ? null(out) : append_any_float(out, value, "\"");
+  }
   static void value(std::string& out, std::string_view text) {
     const std::size_t start = out.size();
     if (append_json_string(out, text)) return;

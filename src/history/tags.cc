@@ -6,7 +6,6 @@
 #include "kernel/base/json_text.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/base/suggestion.h"
-#include "kernel/base/time.h"
 #include "kernel/base/utf8.h"
 
 namespace joedb::inline v1 {
@@ -130,7 +129,7 @@ Tags read_tags(Abstract_File& file, Recovery recovery) {
 
 // ---- places as people write them ----------------------------------------------------------------
 
-std::optional<When> parse_when(std::string_view text, std::int64_t now) {
+std::optional<When> parse_when(std::string_view text, std::int64_t now, Zone zone) {
   When when{std::string(text), {}};
   if (const auto position = parse_position(text)) {
     when.moment = at(*position);
@@ -138,7 +137,7 @@ std::optional<When> parse_when(std::string_view text, std::int64_t now) {
   }
   // Reject a negative number: parse_time() would take it as seconds since 1970.
   if (!text.starts_with('-')) {
-    if (const auto seconds = parse_time(text, now)) {
+    if (const auto seconds = parse_time(text, now, zone)) {
       when.moment = at_time(*seconds);
       return when;
     }

@@ -13,6 +13,7 @@
 
 #include "joedb/history/changes.h"
 #include "joedb/journal/readonly_journal.h"
+#include "kernel/base/time.h"
 
 // Names of positions. A tag is a comment in the journal, such as "tag: v1 = 137". Therefore it is
 // copied with the journal, and a program that does not know tags treats it as any other comment. A
@@ -83,9 +84,9 @@ struct When {
 };
 
 // Parses a place. A number is a position. A text that parse_time (kernel/base/time.h) accepts,
-// given the current time `now`, is a time. Any other valid name is the name of a tag. Returns
-// nullopt for all other texts.
-std::optional<When> parse_when(std::string_view text, std::int64_t now);
+// given the current time `now` and a zone, is a time. Any other valid name is the name of a tag.
+// Returns nullopt for all other texts.
+std::optional<When> parse_when(std::string_view text, std::int64_t now, Zone zone = Zone::local);
 
 // Returns the moment of `when` or, for a tag, the tag's position. Throws the exceptions of
 // Summaries. Throws Exception if the tag does not exist, or if its position is not between two

@@ -2,19 +2,18 @@
 
 #include <algorithm>
 
-#include "kernel/base/time.h"
-
 namespace joedb::inline v1 {
 
 std::string Transaction_Groups::name_of(const Transaction_Info& info) const {
   if (by_ == By::author) return info.author;
   if (!info.time) return "";
-  // The format is "YYYY-MM-DD HH:MM:SS GMT", but the year may have more digits.
-  std::string text = time_text(*info.time);
-  if (!text.ends_with(" GMT")) return text;
-  constexpr std::size_t after_month = 16, after_day = 13, after_hour = 10;
-  if (by_ == By::hour) return text.substr(0, text.size() - after_hour) + ":00";
-  return text.substr(0, text.size() - (by_ == By::day ? after_day : after_month));
+  // The format is "YYYY-MM-DD HH:MM:SS" and a zone, but the year may have more digits.
+  const std::string text = time_text(*info.time, zone_);
+  const std::size_t clock = text.find(':');
+  if (clock == text.npos) return text;
+  constexpr std::size_t hour_size = 3, day_size = 3;
+  if (by_ == By::hour) return text.substr(0, clock) + ":00";
+  return text.substr(0, clock - hour_size - (by_ == By::day ? 0 : day_size));
 }
 
 static void add(Transaction_Groups::Counts& counts, const Table_Summary& table) {

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "joedb/history/changes.h"
+#include "kernel/base/time.h"
 
 namespace joedb::inline v1 {
 
-// Adds up transactions: those of each hour, day or month (UTC), or those of each author.
+// Adds up transactions: those of each hour, day or month, or those of each author.
 class Transaction_Groups {
  public:
   enum class By { hour, day, month, author };
@@ -30,7 +31,7 @@ class Transaction_Groups {
     std::map<Table_Id, std::pair<std::string, Counts>> tables;  // each with its last name
   };
 
-  explicit Transaction_Groups(By by) : by_(by) {}
+  explicit Transaction_Groups(By by, Zone zone = Zone::local) : by_(by), zone_(zone) {}
 
   // Adds a transaction, even without changes, because its bytes are in the journal.
   void add(const Transaction_Summary& summary);
@@ -46,6 +47,7 @@ class Transaction_Groups {
   std::string name_of(const Transaction_Info& info) const;
 
   const By by_;
+  const Zone zone_;
   Sum nameless_;
   std::map<std::string, Sum> groups_;
 };

@@ -247,7 +247,7 @@ class Packer {
     std::string text = "packed: " + counted(count, "transaction") + " before ";
     const std::string position = "position " + std::to_string(since_);
     text += options_.since.kind == Moment::Kind::time
-                ? time_text(options_.since.value) + " (" + position + ')'
+                ? time_text(options_.since.value, Zone::utc) + " (" + position + ')'
                 : position;
     return text + (count == 1 ? " is one state" : " are one state");
   }

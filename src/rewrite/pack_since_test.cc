@@ -59,7 +59,7 @@ TEST_F(Pack_Since_Test, SaysWhatItHasLeftOutAndWhenThatWas) {
   db.write(Timestamp{3000});
   const Offset end = checkpoint();
   EXPECT_EQ(comments(pack(at_time(2500), end)),
-            (std::vector<std::string>{"packed: 2 transactions before 1970-01-01 00:41:40 GMT "
+            (std::vector<std::string>{"packed: 2 transactions before 1970-01-01 00:41:40Z "
                                       "(position " +
                                           std::to_string(since) + ") are one state; at 2000",
                                       "third; at 3000"}));

@@ -261,7 +261,7 @@ int joedb_add_column(Shared_Files& files, const std::string& schema, const std::
   };
   const Table_Id id = id_of(table);
   if (!is_identifier(column))
-    throw Exception('"' + plain(column) + "\" is no name for a field of a joedb file");
+    throw Exception('"' + plain(column) + "\" cannot be the name of a field in a joedb file");
   constexpr std::string_view reference = "references ";
   const bool is_reference = type.starts_with(reference);
   const Table_Id referenced = is_reference ? id_of(type.substr(reference.size())) : Table_Id();

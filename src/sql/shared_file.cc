@@ -273,7 +273,8 @@ std::shared_ptr<State> Shared_File::past(sqlite3_value* moment) {
       return past(find_moment(*file_, at(sqlite3_value_int64(moment))));
     case SQLITE_TEXT: {
       const std::string text(text_of(moment));
-      const auto when = parse_when(text, std::time(nullptr));
+      // In UTC, as SQLite's functions of time return it.
+      const auto when = parse_when(text, std::time(nullptr), Zone::utc);
       if (!when)
         throw Exception("\"" + text +
                         "\": expected a time like 2026-01-31 23:59:59, or the name of a tag");

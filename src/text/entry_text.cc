@@ -112,7 +112,7 @@ void Command_Writer::print(const Comment& e) { add_quoted("comment", e.text); }
 
 void Command_Writer::print(const Timestamp& e) {
   out_.add("timestamp ", e.seconds);
-  if (!is_raw_) out_.add(' ', time_text(e.seconds));
+  if (!is_raw_) out_.add(' ', dump_time_text(e.seconds));
 }
 
 void Command_Writer::print(const Valid_Data&) { out_.add("valid_data"); }
@@ -235,7 +235,7 @@ void Sql_Writer::print(const Comment& e) {
 }
 
 void Sql_Writer::print(const Timestamp& e) {
-  out_.add("-- ", time_text(e.seconds));
+  out_.add("-- ", dump_time_text(e.seconds));
   out_.end_line();
 }
 

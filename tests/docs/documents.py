@@ -74,7 +74,7 @@ def sources_below(top):
 
 def normal(text):
     """A session without what is different each time."""
-    text = re.sub(r'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT|<time>', '<time>', text)
+    text = re.sub(r'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: GMT|Z| [+-]\d{4})|<time>', '<time>', text)
     text = re.sub(r'timestamp (\d+|<now>) <time>', 'timestamp <seconds> <time>', text)
     return [line.rstrip() for line in text.splitlines()]
 

@@ -36,7 +36,7 @@ class Logger {
 
 // Receives problems that destructors cannot report by exceptions, such as a failed write, or
 // entries without a checkpoint. There is one Destructor_Logger per process. By default, it writes
-// to standard error: "YYYY-MM-DD HH:MM:SS GMT joedb destructor warning: TEXT".
+// to standard error: "YYYY-MM-DD HH:MM:SS +HHMM joedb destructor warning: TEXT".
 class Destructor_Logger {
  public:
   // `logger` must exist until it is replaced or removed. Neither this function nor remove_logger
@@ -61,7 +61,7 @@ class Recovery_Logger {
 
 // ---- kinds of loggers ---------------------------------------------------------------------------
 
-// Stream_Logger, CLog_Logger and File_Logger write lines "YYYY-MM-DD HH:MM:SS GMT TAG: TEXT" with
+// Stream_Logger, CLog_Logger and File_Logger write lines "YYYY-MM-DD HH:MM:SS +HHMM TAG: TEXT" with
 // the time of the call; "TAG: " is absent if the tag is empty. Control characters and bytes that
 // are not UTF-8 are written as a backslash and three octal digits, so that an untrusted text can
 // neither control a terminal nor forge a line. These loggers are not thread-safe.

@@ -18,8 +18,8 @@ TEST(Loggers, WriteTimeTagAndText) {
   std::ostringstream out;
   Stream_Logger(out, "tag").log("text");
   Stream_Logger(out).log("more");
-  EXPECT_THAT(out.str(), MatchesRegex("....-..-.. ..:..:.. GMT tag: text\n"
-                                      "....-..-.. ..:..:.. GMT more\n"));
+  EXPECT_THAT(out.str(), MatchesRegex("....-..-.. ..:..:..Z tag: text\n"
+                                      "....-..-.. ..:..:..Z more\n"));
 }
 
 TEST(Loggers, WriteToAFileToAStringAndToEachOther) {
@@ -37,14 +37,14 @@ TEST(Loggers, WriteToAFileToAStringAndToEachOther) {
   File_Logger(directory.file("log")).log("three");
   std::ostringstream text;
   text << std::ifstream(directory.file("log")).rdbuf();
-  EXPECT_THAT(text.str(), MatchesRegex(".* GMT a: one\n.* GMT a: two\n.* GMT three\n"));
+  EXPECT_THAT(text.str(), MatchesRegex(".*Z a: one\n.*Z a: two\n.*Z three\n"));
   EXPECT_THROW(File_Logger(directory.file("no/log")), Io_Error);
 }
 
 TEST(Loggers, WriteNoControlCharacters) {
   std::ostringstream out;
   Stream_Logger(out).log("a\x1b[2J\nb\xc2\x9b\xff");
-  EXPECT_TRUE(out.str().ends_with(" GMT a\\033[2J\\012b\\302\\233\\377\n")) << out.str();
+  EXPECT_TRUE(out.str().ends_with("Z a\\033[2J\\012b\\302\\233\\377\n")) << out.str();
   String_Logger log;
   const Log_Field fields[]{{"client", "a\xc2\x9b"}};
   log.event("connected", fields);

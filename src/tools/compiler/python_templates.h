@@ -31,7 +31,7 @@ from joedb import typed as _typed
 SCHEMA: dict[str, dict[str, str]] = {
 {{schema}}}
 
-# What makes the schema in a new file, as commands of joedbi.
+# The commands of joedbi that create the schema in a new file.
 _CHANGES: tuple[str, ...] = (
 {{changes}})
 

@@ -28,8 +28,8 @@ a shell command, with the name of the temporary file appended.
 const char* const browser_examples =
     "  joedb_browser people.joedb\n"
     "  joedb_browser --program 'sqlite3 -readonly -box' people.joedb\n"
-    "  echo 'SELECT count(*) FROM person;' | joedb_browser --program sqlite3 people.joedb\n"
-    "  joedb_browser --at-time 2026-01-31 people.joedb\n";
+    "  joedb_browser --program sqlite3 people.joedb < report.sql\n"
+    "  joedb_browser --at 2026-01-31 people.joedb\n";
 
 // ---- the program --------------------------------------------------------------------------------
 
@@ -86,8 +86,10 @@ int run_browser(std::vector<std::string> arguments) {
                    browser_details, browser_examples});
   std::string program;
   Sqlite_Source source;
-  options.add("--program", program, "program that opens the temporary file");
-  options.add("--options", source.options_file, "a .joedbc file; its indexes make queries faster");
+  options.add("--program", program, "program that opens the temporary file",
+              Value_Kind{"COMMAND", ""});
+  options.add("--options", source.options_file, "a .joedbc file; its indexes make queries faster",
+              kinds::options_file);
   add_reading_options(options, source.reading);
   add_source_options(options, source.source);
   auto words = options.parse(std::move(arguments));

@@ -30,7 +30,8 @@ void add_export_options(Options& options, Export_Options& all) {
   Export_Settings& settings = all.settings;
   options.add("-o,--output", all.out,
               "write to this new file instead of standard output; with --all, to this directory, "
-              "which is created if needed");
+              "which is created if needed",
+              kinds::file);
   options.add_flag("--force", all.is_replacing, "replace existing files");
   options.add_flag("--all", all.has_all_tables,
                    "export each table to a file with its name; needs -o");
@@ -173,7 +174,7 @@ their ids: use --id.
 int export_csv(std::vector<std::string> arguments) {
   Options options({"joedb export csv [options] FILE TABLE", "Prints a table as CSV.",
                    std::string("The first line has the field names. Blobs are written as base64, "
-                               "null references as empty values,\n"
+                               "nan and null references as empty\nvalues, "
                                "and strings byte for byte, even if they are not UTF-8.\n"
                                "\n") +
                        export_common_details,
@@ -183,7 +184,8 @@ int export_csv(std::vector<std::string> arguments) {
   Export_Options all;
   std::string separator = ",";
   bool has_no_header = false;
-  options.add("--separator", separator, "separator: one character, or tab (default: ,)");
+  options.add("--separator", separator, "separator: one character, or tab (default: ,)",
+              Value_Kind{"C", ""});
   options.add_flag("--no-header", has_no_header, "omit the line of field names");
   add_export_options(options, all);
   return run(options, all, std::move(arguments), "csv", write_csv, [&] {
@@ -193,16 +195,20 @@ int export_csv(std::vector<std::string> arguments) {
 }
 
 int export_jsonl(std::vector<std::string> arguments) {
-  Options options({"joedb export jsonl [options] FILE TABLE", "Prints a table as JSON lines.",
-                   std::string("Each line is one record, as an object. Blobs, and strings that are "
-                               "not UTF-8, are written as\n"
-                               "{\"base64\": \"...\"}; nan and infinities as the strings \"nan\", "
-                               "\"inf\", \"-inf\"; null references as null.\n"
-                               "\n") +
-                       export_common_details,
-                   "  joedb export jsonl europe.joedb city | jq .name\n"
-                   "  joedb export jsonl --all --id -o folder europe.joedb\n"});
+  Options options(
+      {"joedb export jsonl [options] FILE TABLE", "Prints a table as JSON lines.",
+       std::string("Each line is one record, as an object. Blobs, and strings that are "
+                   "not UTF-8, are written as\n"
+                   "{\"base64\": \"...\"}; infinities as the strings \"inf\" and \"-inf\"; "
+                   "nan and null references as null.\n"
+                   "\n") +
+           export_common_details,
+       "  joedb export jsonl europe.joedb city | jq .name\n"
+       "  joedb export jsonl --all --id -o folder europe.joedb\n"});
   Export_Options all;
+  options.add_flag("--types", all.settings.has_types,
+                   "begin with a line that has the types of the fields, which an import uses: for "
+                   "tables that have few records, or none");
   add_export_options(options, all);
   return run(options, all, std::move(arguments), "jsonl", write_jsonl);
 }

@@ -70,7 +70,7 @@ int export_sqlite(std::vector<std::string> arguments) {
   Sqlite_Source source;
   bool force = false;
   options.add("--options", source.options_file,
-              "a .joedbc file; its indexes are also created in OUT");
+              "a .joedbc file; its indexes are also created in OUT", kinds::options_file);
   add_force_option(options, force);
   add_reading_options(options, source.reading);
   add_source_options(options, source.source);

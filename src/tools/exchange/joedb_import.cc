@@ -34,7 +34,8 @@ struct Import_Options {
 void add_import_options(Options& options, Import_Options& import) {
   Import_Settings& settings = import.settings;
   options.add("--table", settings.table,
-              "the table, which is created if it does not exist (default: the name of IN)");
+              "the table, which is created if it does not exist (default: the name of IN)",
+              Value_Kind{"TABLE", ""});
   options.add("--key", settings.key,
               "fields that identify a record: rows update existing records, and insert the others",
               "FIELD,...");
@@ -223,6 +224,7 @@ void import_from(Row_Source& source, const File_Argument& file, const Import_Opt
 template <class Make_Source>
 int run(Options& options, Import_Options& import, std::vector<std::string> arguments,
         const std::string& usage, Make_Source make_source) {
+  options.set_words({kinds::database, kinds::file});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const auto [in, file] = take_import_words(*words, usage);
@@ -278,25 +280,26 @@ void print_counts(const std::string& table, const Import_Counts& counts, bool is
 }
 
 int import_csv(std::vector<std::string> arguments) {
-  const std::string usage = "joedb import csv [options] IN FILE";
-  Options options({usage, "Imports the rows of a CSV file into a table.",
-                   std::string("The first row has the column names. New fields for numbers, for "
-                               "true and false, and for text get a\n"
-                               "type that preserves all values as written: 007, 1.10 and NO stay "
-                               "strings. Blobs are base64.\n"
-                               "\n") +
-                       import_common_details + file_help(transaction_grammar),
-                   "  joedb import csv --preview cities.csv europe.joedb\n"
-                   "  joedb import csv --new --enum country cities.csv europe.joedb\n"
-                   "  joedb import csv --table city --key name update.csv europe.joedb\n"
-                   "  curl https://example.org/cities.csv | joedb import csv --table city - "
-                   "europe.joedb\n"});
+  const std::string usage = "joedb import csv [options] FILE IN";
+  Options options(
+      {usage, "Imports the rows of a CSV file into a table.",
+       std::string("The first row has the column names. New fields for numbers, for "
+                   "true and false, and for text get a\n"
+                   "type that preserves all values as written: 007, 1.10 and NO stay "
+                   "strings. Blobs are base64.\n"
+                   "\n") +
+           import_common_details + file_help(transaction_grammar),
+       "  joedb import csv --preview europe.joedb cities.csv\n"
+       "  joedb import csv --new --enum country europe.joedb cities.csv\n"
+       "  joedb import csv --table city --key name europe.joedb update.csv\n"
+       "  curl https://a.org/cities.csv | joedb import csv --table city europe.joedb -\n"});
   Import_Options import;
   Csv_Format format;
   std::string separator;
   options.add(
       "--separator", separator,
-      "separator: one character, or tab (default: the one of a first line like sep=;, or ,)");
+      "separator: one character, or tab (default: the one of a first line like sep=;, or ,)",
+      Value_Kind{"C", ""});
   options.add("--columns", format.columns, "column names, for a file without a header",
               "COLUMN,...");
   options.add_flag("--trim", format.trims, "remove spaces around unquoted values");
@@ -315,7 +318,7 @@ int import_csv(std::vector<std::string> arguments) {
 }
 
 int import_jsonl(std::vector<std::string> arguments) {
-  const std::string usage = "joedb import jsonl [options] IN FILE";
+  const std::string usage = "joedb import jsonl [options] FILE IN";
   Options options(
       {usage, "Imports JSON lines, one object per line, into a table.",
        std::string(
@@ -324,9 +327,8 @@ int import_jsonl(std::vector<std::string> arguments) {
            "{\"base64\": \"...\"} is the value of a blob, or of a string that is not UTF-8.\n"
            "\n") +
            import_common_details + file_help(transaction_grammar),
-       "  joedb import jsonl --new cities.jsonl europe.joedb\n"
-       "  jq -c '.[]' cities.json | joedb import jsonl --table city --key name - "
-       "europe.joedb\n"});
+       "  joedb import jsonl --new europe.joedb cities.jsonl\n"
+       "  jq -c '.[]' cities.json | joedb import jsonl --table city europe.joedb -\n"});
   Import_Options import;
   add_import_options(options, import);
   return run(options, import, std::move(arguments), usage,

@@ -30,10 +30,10 @@ transaction: after any error, nothing is imported.
 )";
 
 const char* const import_sqlite_examples =
-    "  joedb import sqlite --preview shop.sqlite shop.joedb\n"
-    "  joedb import sqlite --new --write-options shop.joedbc shop.sqlite shop.joedb\n"
-    "  joedb import sqlite --update --delete-missing shop.sqlite shop.joedb\n"
-    "  joedb import sqlite --table customer,invoice shop.sqlite shop.joedb\n";
+    "  joedb import sqlite --preview shop.joedb shop.sqlite\n"
+    "  joedb import sqlite --new --write-options shop.joedbc shop.joedb shop.sqlite\n"
+    "  joedb import sqlite --update --delete-missing shop.joedb shop.sqlite\n"
+    "  joedb import sqlite --table customer,invoice shop.joedb shop.sqlite\n";
 
 struct Arguments {
   std::string in;
@@ -43,6 +43,7 @@ struct Arguments {
   bool has_preview = false;
   bool is_json = false;
   bool is_immutable = false;
+  bool has_no_ids = false;
   Memory_Limit memory;
   Sqlite_Import_Options import;
   Transaction_Options transaction;
@@ -57,6 +58,8 @@ void add_options(Options& options, Arguments& all) {
               "COLUMN,...");
   options.add_flag("--delete-missing", all.import.deletes_missing,
                    "delete the records that match no row");
+  options.add_flag("--no-ids", all.has_no_ids,
+                   "import a column __id as a field, not as the record id");
   options.add_flag("--null-dangling", all.import.ignores_dangling,
                    "make a reference to a missing row null instead of an error");
   options.add_flag("--immutable", all.is_immutable,
@@ -65,7 +68,7 @@ void add_options(Options& options, Arguments& all) {
   options.add_flag("--preview", all.has_preview,
                    "show how the tables would be imported, but write nothing");
   options.add("--write-options", all.new_options_file,
-              "write the indexes of the tables to this new .joedbc file");
+              "write the indexes of the tables to this new .joedbc file", kinds::options_file);
   options.add_flag("--force", all.is_replacing, "replace that file if it exists");
   all.memory.add_to(options);
   options.add_flag("--json", all.is_json, "print the counts as JSON objects");
@@ -90,7 +93,7 @@ class Sqlite_Watch {
 
 Sqlite_Plan make_plan(const Arguments& arguments, const Sqlite& in) {
   Sqlite_Watch watch("reading " + arguments.in, Sqlite_Budget(in).file_size());
-  return {in, arguments.tables, [&](std::int64_t bytes) { watch(bytes); }};
+  return {in, arguments.tables, [&](std::int64_t bytes) { watch(bytes); }, !arguments.has_no_ids};
 }
 
 void print_notes(const std::vector<std::string>& notes, bool is_json) {
@@ -139,11 +142,12 @@ void import_into(const File_Argument& file, const Arguments& arguments, const Sq
 }  // namespace
 
 int import_sqlite(std::vector<std::string> words_of_line) {
-  const std::string usage = "joedb import sqlite [options] IN FILE";
+  const std::string usage = "joedb import sqlite [options] FILE IN";
   Options options({usage, "Imports the tables of an SQLite file.",
                    import_sqlite_details + file_help(transaction_grammar), import_sqlite_examples});
   Arguments arguments;
   add_options(options, arguments);
+  options.set_words({kinds::database, kinds::file});
   auto words = options.parse(std::move(words_of_line));
   if (!words) return 0;
   const auto [in_name, file] = take_import_words(*words, usage);

@@ -58,7 +58,7 @@ const char* const sql_examples =
     "  joedb_sql people.joedb\n"
     "  joedb_sql people.joedb 'SELECT name FROM person WHERE born > 1980'\n"
     "  joedb_sql --mode csv --options people.joedbc people.joedb < report.sql\n"
-    "  joedb_sql old.joedb new.joedb 'SELECT * FROM new.city EXCEPT SELECT * FROM old.city'\n";
+    "  joedb_sql old.joedb new.joedb 'SELECT * FROM new.t EXCEPT SELECT * FROM old.t'\n";
 
 const char* const commands_help = R"(.tables            list the tables and views
 .schema [TABLE]    show their columns
@@ -390,8 +390,9 @@ class Shell {
   // Runs all statements of `text` from offset `start` on. Throws Exception, with the position of
   // the error.
   void run(std::string_view text, std::ostream& out, std::size_t start = 0) {
-    if (text.size() > std::numeric_limits<int>::max()) throw Exception("more than 2 GiB of SQL");
-    if (text.find('\0') != text.npos) throw Exception("a zero byte in SQL");
+    if (text.size() > std::numeric_limits<int>::max())
+      throw Exception("the SQL has more than 2 GiB");
+    if (text.find('\0') != text.npos) throw Exception("the SQL contains a zero byte");
     for (Place place{text, start}; place.start < text.size();) {
       sqlite3_stmt* prepared = nullptr;
       const char* rest = nullptr;

@@ -250,6 +250,8 @@ std::string sql_error_text(sqlite3* connection, std::string_view text, std::size
         .append("\n  ")
         .append(display_width(text.substr(line, at - line)), ' ')
         .append("^");
+  if (at < text.size() && text[at] == '.' && text.find_first_not_of(" \t\r\n", start) == at)
+    result += "\n  A command like .mode needs a line of its own, and no space before its dot.";
   return result;
 }
 

@@ -71,7 +71,7 @@ void run_editor(const std::string& path) {
   constexpr int not_found = 127 << 8;  // exit status 127 of the shell, from std::system()
   if (status == not_found)
     throw Exception("the editor cannot be started: " + editor +
-                    ". The environment variable EDITOR says which one to use");
+                    ". Set the environment variable EDITOR to choose another one");
   throw Exception("the editor (" + editor + ") has failed, and nothing was changed");
 }
 
@@ -319,13 +319,14 @@ int run_edit(std::vector<std::string> arguments) {
                   "  joedb_edit --table person people.joedb\n"
                   "  EDITOR='code --wait' joedb_edit people.joedb\n"});
   Edit_Options options;
-  parser.add("--table", options.table, "edit only this table");
+  parser.add("--table", options.table, "edit only this table", Value_Kind{"TABLE", ""});
   parser.add("--limit", options.limit, "refuse to edit more records than this (default: 100000)",
              {.min = 0});
   parser.add_flag("--dry-run", options.is_dry_run,
                   "change nothing; print what would be appended, as joedbi commands");
   parser.add("--text", options.text_file,
-             "start with the text in this file, kept from an earlier run, instead of the content");
+             "start with the text in this file, kept from an earlier run, instead of the content",
+             kinds::file);
   parser.add_flag("--hard-checkpoint", options.is_hard,
                   "no effect: a hard checkpoint is always written");
   add_busy_option(parser);
@@ -334,7 +335,7 @@ int run_edit(std::vector<std::string> arguments) {
   options.name = words->take_last_name();
   name_file_in_errors(options.name, [&] {
     if (open_to_edit(options, Open_Mode::read_existing)->get_size() == 0)
-      throw Exception("the file is empty, and no database");
+      throw Exception("the file is empty; it is not a database");
     if (options.is_dry_run)
       show_changes(options);
     else

@@ -284,7 +284,8 @@ int run_forget(std::vector<std::string> arguments) {
               kinds::database);
   options.add_flag("--force", command.force, "with --output: replace the file if it exists");
   options.add("--backup", command.backup,
-              "keep the old file under this name, in the same file system (default: delete it)");
+              "keep the old file under this name, in the same file system (default: delete it)",
+              kinds::file);
   options.add("--author", command.author,
               "author of the change: appends the comment \"author: NAME\"", Value_Kind{"NAME", ""});
   options.add_flag("--all", command.is_complete, "show up to 1000 places instead of 20");
@@ -292,6 +293,7 @@ int run_forget(std::vector<std::string> arguments) {
               "a .joedbc file; writes that violate its unique indexes are refused",
               kinds::options_file);
   add_source_options(options, command.source);
+  add_utc_option(options);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -300,8 +302,8 @@ int run_forget(std::vector<std::string> arguments) {
   take_request(*words, command.request);
   const bool has_output = !command.output.empty();
   if (has_output && !command.backup.empty())
-    words->fail("--backup is for a file that is replaced, and --output leaves it as it is");
-  if (command.force && !has_output) words->fail("--force is for --output");
+    words->fail("--backup and --output exclude each other: --output does not change FILE");
+  if (command.force && !has_output) words->fail("--force needs --output");
   const int code = command.is_dry_run ? dry_run(name, command)
                    : has_output       ? forget_to_output(name, command)
                                       : forget_in_place(name, command);

@@ -132,9 +132,9 @@ const char* const logdump_details =
 printed.
 
 Output formats:
-  (default)  update person 3 age 42       joedbi commands
-  --raw      update_int32 1 3 2 42        ids instead of names, as in the file
-  --sql      UPDATE "person" SET "age" = 42 WHERE "__id" = 3;
+  (default)  commands of joedbi: update person 3 age 42
+  --raw      with ids instead of names, as in the file: update_int32 1 3 2 42
+  --sql      statements of SQL: UPDATE "person" SET "age" = 42 WHERE "__id" = 3;
 )";
 
 }  // namespace
@@ -145,7 +145,7 @@ int run_logdump(std::vector<std::string> arguments) {
                   logdump_details,
                   "  joedb_logdump people.joedb\n"
                   "  joedb_logdump --sql people.joedb | sqlite3 people.sqlite\n"
-                  "  joedb_logdump --until 4711 people.joedb\n"
+                  "  joedb_logdump --at 4711 people.joedb\n"
                   "  joedb_logdump --header people.joedb\n"});
   Logdump_Options options;
   parser.add_flag("--sql", options.sql, "print SQL");
@@ -166,7 +166,7 @@ int run_logdump(std::vector<std::string> arguments) {
   if (!words) return 0;
 
   const std::string name = words->take_last_name();
-  if (options.json && !options.header) words->fail("--json is for --header");
+  if (options.json && !options.header) words->fail("--json needs --header");
   const auto file = open_source(name, source);
   if (options.header)
     options.json ? print_header_as_json(*file) : print_header(*file);

@@ -204,7 +204,8 @@ int run_pack(std::vector<std::string> arguments) {
   std::string kept;
   options.add_flag("--in-place", is_in_place, "replace FILE itself");
   options.add("--keep", kept,
-              "with --in-place: keep the old file under this name, in the same file system");
+              "with --in-place: keep the old file under this name, in the same file system",
+              kinds::file);
   options.add(
       "--keep-since", packing.since,
       "keep the history since this position, tag, or time, like \"2026-01-31\" or \"2 weeks ago\"",
@@ -222,16 +223,17 @@ int run_pack(std::vector<std::string> arguments) {
   if (packing.since) parse_when(*packing.since, "--keep-since");
   const std::string in = words->take_name();
   if (!is_in_place) {
-    if (!kept.empty()) words->fail("--keep is for --in-place");
+    if (!kept.empty()) words->fail("--keep needs --in-place");
     if (words->is_empty() && !is_classic())
-      words->fail("OUT is missing. To replace " + in + " itself, say --in-place");
+      words->fail("OUT is missing. To replace " + in + " itself, use --in-place");
     pack_to(in, words->take_last_name(), force, packing);
     finish_standard_output();
     return 0;
   }
   words->require_end();
   if (reading.moment.is_given() || reading.get_recovery() != Recovery::none)
-    words->fail("--in-place takes the file as it is: to pack a past or a damaged state, write OUT");
+    words->fail(
+        "--in-place packs only the present state: to pack a past or a damaged one, write to OUT");
   name_file_in_errors(in, [&] { pack_in_place(in, kept, packing); });
   finish_standard_output();
   return 0;

@@ -75,7 +75,7 @@ void run_on(const std::string& name, Recovery recovery, bool is_json) {
   State before{0, journal_start};
   Loading_File file(name, Open_Mode::write_existing);
   before.size = file.get_size();
-  if (before.size == 0) throw Exception(name + ": the file is empty, and no database");
+  if (before.size == 0) throw Exception(name + ": the file is empty; it is not a database");
   if (recovery == Recovery::ignore_header) {
     try {
       before.checkpoint = Readonly_Journal(file).get_checkpoint();

@@ -272,9 +272,8 @@ int run_snapshot(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = words->take_last_name();
-  if (is_list && is_removal) words->fail("--list and --remove are two different things");
-  if (wanted.every && wanted.moment.is_given())
-    words->fail("--every is for the whole journal, --at for one state");
+  if (is_list && is_removal) words->fail("--list and --remove exclude each other");
+  if (wanted.every && wanted.moment.is_given()) words->fail("--every and --at exclude each other");
 
   const std::string reason = is_list || is_removal ? "" : try_to_make_hard(name);
   File file(name, Open_Mode::read_existing);

@@ -341,7 +341,7 @@ void print_by_transaction(Abstract_File& file, const Reading_Options& reading, G
   Change_Options options;
   options.recovery = reading.get_recovery();
   const Readonly_Journal journal(file, options.recovery);
-  Transaction_Groups groups(by_of(grouping));
+  Transaction_Groups groups(by_of(grouping), is_json ? Zone::utc : Zone::local);
   for (const Transaction_Summary& summary :
        Summaries(file, journal_start, reading.end_of(journal), options))
     groups.add(summary);
@@ -365,7 +365,8 @@ deleted, and blobs to which no record refers. The line (other) is comments, time
 integrity entries, all of which joedb_pack removes. The file header is not counted.
 
 With --by, transactions are summed up, including those without changes: their bytes, and the
-numbers of records inserted, updated and deleted. Times are in UTC. A transaction without a time
+numbers of records inserted, updated and deleted. With --json, hours, days and months are those of
+UTC. A transaction without a time
 stamp is counted at the previous time stamp.
 
 )";
@@ -373,13 +374,12 @@ stamp is counted at the previous time stamp.
 }  // namespace
 
 int run_stats(std::vector<std::string> arguments) {
-  Options options(
-      {"joedb_stats [options] FILE",
-       "Prints the space used by each table of a database, or its write activity over time.",
-       stats_details,
-       "  joedb_stats people.joedb\n"
-       "  joedb_stats --by day people.joedb\n"
-       "  joedb_stats --json people.joedb | jq .total.garbage\n"});
+  Options options({"joedb_stats [options] FILE",
+                   "Prints the space used by each table, or the write activity over time.",
+                   stats_details,
+                   "  joedb_stats people.joedb\n"
+                   "  joedb_stats --by day people.joedb\n"
+                   "  joedb_stats --json people.joedb | jq .total.garbage\n"});
   Grouping grouping = Grouping::table;
   options.add_choice("--by", grouping,
                      {{"table", Grouping::table},

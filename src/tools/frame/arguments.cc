@@ -45,6 +45,7 @@ void add_log_options(Options& options, Log_Options& log) {
   options.add_flag("--verbose", log.is_verbose, "same as --log clog");
   options.add("--log-level", log.level, "log level; 0 logs nothing (default: 100)");
   options.add("--log-tag", log.tag, "prefix of each log line");
+  add_utc_option(options);
 }
 
 namespace {
@@ -54,8 +55,7 @@ class Json_Logger final : public Logger {
   explicit Json_Logger(std::string tag) : tag_(std::move(tag)) {}
   void log(std::string_view line) override { event(line, {}); }
   void event(std::string_view event, std::span<const Log_Field> fields) override {
-    std::string time = time_text(std::time(nullptr));  // "YYYY-MM-DD HH:MM:SS GMT"
-    time.replace(10, 1, "T").replace(19, 4, "Z");
+    const std::string time = iso_time_text(std::time(nullptr));
     std::vector<Log_Field> members{{"time", time}};
     if (!tag_.empty()) members.push_back({"tag", tag_});
     std::forward_list<std::string> texts;
@@ -538,7 +538,7 @@ Server_Options take_server_options(Words& words) {
       break;
   }
   if (options.identity.certificate_file.empty() != options.identity.key_file.empty())
-    words.fail("--certificate and --key are given together");
+    words.fail("--certificate and --key must be given together");
   return options;
 }
 

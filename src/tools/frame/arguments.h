@@ -24,7 +24,7 @@ namespace joedb {
 
 // ---- log ----------------------------------------------------------------------------------------
 
-// The options --log, --log-level, --log-tag and --verbose.
+// The options --log, --log-level, --log-tag, --verbose and --utc.
 struct Log_Options {
   enum class Target { unset, none, clog, system, json };
   Target target = Target::unset;  // unset: none; with --classic, clog
@@ -34,8 +34,9 @@ struct Log_Options {
 };
 void add_log_options(Options& options, Log_Options& log);
 
-// Writes events to a log, in one of two forms. A line "YYYY-MM-DD HH:MM:SS GMT [TAG: ]TEXT" goes to
-// standard error or to the system log. {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event": TEXT,
+// Writes events to a log, in one of two forms. A line "YYYY-MM-DD HH:MM:SS +HHMM [TAG: ]TEXT" goes
+// to standard error or to the system log. {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event":
+// TEXT,
 // ...} goes to standard error. Control characters are escaped, as in other logs. Thread-safe,
 // because a server and its watchers share it.
 class Tool_Log : public Logger {

@@ -25,14 +25,16 @@ void add_index_option(Options& options, std::string& options_file) {
 
 void add_moment_options(Options& options, Moment_Options& moment) {
   const Value_Kind when{"WHEN", ""};
-  options.add("--at", moment.at,
-              "use a past state: at this position (as shown by joedb_log), at this tag, or at the "
-              "last time stamp not later than this time: \"2026-01-31\", \"2026-01-31 23:59:59\" "
-              "(GMT), \"2 hours ago\", yesterday",
-              when);
+  options.add(
+      "--at", moment.at,
+      "use a past state: at this position (as shown by joedb_log), at this tag, or at the "
+      "last time stamp not later than this time: \"2026-01-31\", \"2026-01-31 23:59\", \"2 hours "
+      "ago\", yesterday",
+      when);
   options.accept("--until", "--at");
   options.add("--at-time", moment.time, "a time, or seconds since 1970", when);
   options.hide("--at-time");
+  add_utc_option(options);
 }
 
 std::string past_prompt(const std::string& tool, const std::string& when) {

@@ -1,10 +1,14 @@
 #include "tools/frame/file_transaction.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
+#include "exchange/text_check.h"
 #include "joedb/commands/interpreted_file.h"
 #include "kernel/io/new_file.h"
 #include "tools/frame/database_options.h"
@@ -14,19 +18,67 @@ namespace joedb {
 
 void add_transaction_options(Options& options, Transaction_Options& transaction) {
   options.add("--options", transaction.options_file,
-              "a .joedbc file; writes that violate its unique indexes are refused");
+              "a .joedbc file; writes that violate its unique indexes are refused",
+              kinds::options_file);
   add_recovery_option(options, transaction.recovery);
   add_seals_option(options, transaction.has_no_seals);
   options.add_flag("--hard-checkpoint", transaction.has_hard_checkpoint,
                    "no effect: a hard checkpoint is always written");
 }
 
+static bool is_name(const std::string& word) { return word.size() < 2 || word[0] != '-'; }
+
+static bool is_joedb(const std::string& name) {
+  constexpr std::size_t size = 64;
+  char begin[size];
+  std::ifstream in(name, std::ios::binary);
+  in.read(begin, size);
+  return is_joedb_file({begin, static_cast<std::size_t>(in.gcount())});
+}
+
+// Returns true for the words FILE IN, false for IN FILE, where FILE may begin with a kind and a
+// mode.
+static bool is_database_first(const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  std::copy_if(words.begin(), words.end(), std::back_inserter(names), is_name);
+  const auto is_kind = [](const std::string& word) {
+    return word == "interpreted" || word == "device" || word == "file" || word == "memory";
+  };
+  if (is_kind(names.front())) return true;
+  if (names.size() > 2 || is_kind(names.back())) return false;
+  if (words.size() == 3 && !is_name(words[1])) return false;  // the mode is directly before FILE
+  const std::string& first = names.front();
+  const std::string& second = names.back();
+  if (first == "-" || is_url(first)) return false;
+  if (second == "-" || is_url(second) || is_joedb(first)) return true;
+  if (is_joedb(second)) return false;
+  std::error_code ignored;  // then the database is made, so IN exists
+  return !std::filesystem::exists(first, ignored) || std::filesystem::exists(second, ignored);
+}
+
 Import_Words take_import_words(Words& words, const std::string& usage) {
   Import_Words result;
   std::vector<std::string> others;
-  if (words.is_option()) others.push_back(words.take());
-  result.in = words.take_name();
-  while (!words.is_empty()) others.push_back(words.take());
+  while (!words.is_empty()) {
+    const bool is_mode = words.is_option();
+    if (is_mode && words.count() == 1) words.take_name();  // fails
+    std::string word = words.take();
+    others.push_back(is_mode || is_name(word) ? word : "./" + word);  // after --
+  }
+  const auto in = std::find_if(others.begin(), others.end(), is_name);
+  const std::ptrdiff_t names = std::count_if(others.begin(), others.end(), is_name);
+  if (names < 2) {
+    Words given(others, usage);
+    while (!given.is_empty()) given.take();
+    given.fail_missing();
+  }
+  if (is_database_first(others)) {
+    result.in = others.back();
+    others.pop_back();
+  } else {
+    result.in = *in;
+    others.erase(in);
+  }
   Words file_words(others, usage);
   result.file = take_file(file_words, transaction_grammar);
   file_words.require_end();

@@ -21,8 +21,9 @@ void add_transaction_options(Options& options, Transaction_Options& transaction)
 
 // The syntax of the file for these tools: only modes that write.
 inline constexpr File_Grammar transaction_grammar{Open_Mode::write_existing_or_create_new};
-// The last words of a command line: IN FILE. The mode of FILE may also precede IN, like an option.
-// take_import_words() also throws Usage_Error for --read.
+// The last words of a command line: FILE IN. IN FILE, the older order, is accepted if it is clear
+// which of them is the database; the mode of FILE may then also precede IN. take_import_words()
+// also throws Usage_Error for --read.
 struct Import_Words {
   std::string in;
   File_Argument file;

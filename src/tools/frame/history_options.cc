@@ -24,6 +24,7 @@ void add_history_options(Options& options, History_Options& history) {
   add_recovery_option(options, history.recovery);
   options.add_flag("--ignore-header", history.ignore_header, "same as --recovery ignore_header");
   add_source_options(options, history.source);
+  add_utc_option(options);
 }
 
 void History_Options::check(const Words& words) const {

@@ -33,8 +33,8 @@ struct History_Options {
   // Throws Usage_Error if a required option is missing, or if options exclude each other.
   void check(const Words& words) const;
 };
-// Adds --table, --record, --all, --json, --color, --recovery, --ignore-header, --max-size and
-// --timeout.
+// Adds --table, --record, --all, --json, --color, --recovery, --ignore-header, --max-size,
+// --timeout and --utc.
 void add_history_options(Options& options, History_Options& history);
 
 }  // namespace joedb

@@ -35,7 +35,7 @@ std::chrono::milliseconds take_seconds(Words& words, const char* option) {
   char* end;
   const double seconds = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(seconds >= 0 && seconds <= 1e9))
-    words.fail(std::string(option) + ": not a number of seconds: " + text);
+    words.fail(std::string(option) + ": expected a number of seconds, got " + text);
   return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
 }
 
@@ -52,7 +52,7 @@ Nats_Settings::Asked take_asked(Words& words) {
   const std::string word = words.take_name();
   if (word == "all") return Nats_Settings::Asked::all;
   if (word == "running") return Nats_Settings::Asked::running;
-  words.fail("--require-of: all or running is needed: " + word);
+  words.fail("--require-of: expected all or running, got " + word);
 }
 
 Durability take_durability(Words& words) {
@@ -60,7 +60,7 @@ Durability take_durability(Words& words) {
   if (word == "process") return Durability::process;
   if (word == "machine") return Durability::machine;
   if (word == "power") return Durability::power;
-  words.fail("--require: process, machine or power is needed: " + word);
+  words.fail("--require: expected process, machine or power, got " + word);
 }
 
 std::chrono::milliseconds take_lease(Words& words) {
@@ -68,7 +68,7 @@ std::chrono::milliseconds take_lease(Words& words) {
   char* end;
   const double seconds = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(seconds >= 1 && seconds <= 86'400))
-    words.fail("--lease: 1 to 86400 seconds are needed: " + text);
+    words.fail("--lease: expected 1 to 86400 seconds, got " + text);
   return std::chrono::milliseconds(std::llround(1000 * seconds));
 }
 
@@ -100,7 +100,7 @@ Nats_Argument take_nats(Words& words) {
       break;
   }
   if (settings.certificate_file.empty() != settings.key_file.empty())
-    words.fail("--certificate and --key are given together");
+    words.fail("--certificate and --key must be given together");
   if (words.is_empty()) words.fail("nats: the URL is missing: nats://HOST[,HOST...]/DATABASE");
   result.address = Nats_Address::parse(words.take_name());
   result.name = result.address.url();

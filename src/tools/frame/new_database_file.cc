@@ -56,7 +56,7 @@ New_Database_File::New_Database_File(const std::string& name, Existing existing,
     throw;
   }
   if (is_rewritten && replaced_->get_size() == 0)
-    throw Exception("the file is empty, and no database");
+    throw Exception("the file is empty; it is not a database");
   require_alone(*replaced_);
   if (is_rewritten) require_one_name(path_, kept_);
 }

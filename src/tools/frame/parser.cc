@@ -10,6 +10,7 @@
 #include "joedb/base/log.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"
+#include "kernel/base/time.h"
 #include "kernel/io/process.h"
 #include "kernel/schema/value_text.h"
 
@@ -170,6 +171,7 @@ class Help_Formatter : public CLI::Formatter {
 std::string footer(const Tool_Help& help) {
   Help_Wrapper wrapper(help_width());
   std::string text = wrapper.wrap(help.details);
+  while (text.ends_with("\n\n")) text.pop_back();
   if (!text.empty()) text += '\n';
   text += (help.examples.find('\n') == help.examples.rfind('\n') ? "Example:\n" : "Examples:\n") +
           help.examples;
@@ -288,8 +290,32 @@ struct Options::Implementation {
   std::map<std::string, std::string> older_names;
 };
 
+static std::string own_name, called_name;
+
+void set_called_as(std::string tool, std::string name) {
+  own_name = std::move(tool);
+  called_name = std::move(name);
+}
+
+// Returns the text with the name of the tool as the user has typed it.
+static std::string as_called(std::string text) {
+  const std::string word = own_name + ' ';
+  for (std::size_t i = 0; !own_name.empty() && (i = text.find(word, i)) != text.npos;) {
+    const bool is_word = i == 0 || text[i - 1] == ' ' || text[i - 1] == '\n';
+    if (is_word) text.replace(i, own_name.size(), called_name);
+    i += is_word ? called_name.size() : 1;
+  }
+  return text;
+}
+
+static Tool_Help as_called(Tool_Help help) {
+  help.usage = as_called(std::move(help.usage));
+  help.examples = as_called(std::move(help.examples));
+  return help;
+}
+
 Options::Options(Tool_Help help)
-    : implementation_(std::make_unique<Implementation>(std::move(help))) {}
+    : implementation_(std::make_unique<Implementation>(as_called(std::move(help)))) {}
 
 Options::~Options() = default;
 
@@ -302,6 +328,12 @@ void Options::describe(const char* names, const Value_Kind& value, const std::st
 void Options::add_flag(const char* name, bool& value, const char* help) {
   describe(name, {}, help);
   implementation_->app.add_flag(name, value, help);
+}
+
+void Options::add_shared_flag(const char* name, void (*set)(), const char* help) {
+  if (implementation_->app.get_option_no_throw(name) != nullptr) return;
+  describe(name, {}, help);
+  implementation_->app.add_flag_callback(name, set, help);
 }
 
 void Options::add_number(const char* name, const char* help, Range range,
@@ -457,6 +489,7 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   }
   if (is_classic()) {
     write_floats_as_joedb_10();
+    write_times_as_joedb_10();
     Recovery_Logger::remove_logger();
   }
   std::vector<std::string> words = app.remaining();
@@ -479,5 +512,12 @@ void add_classic_option(Options& options) {
 }
 
 bool is_classic() { return has_classic; }
+
+// ---- times --------------------------------------------------------------------------------------
+
+void add_utc_option(Options& options) {
+  options.add_shared_flag("--utc", use_utc,
+                          "show and read times in UTC, not in the local time zone");
+}
 
 }  // namespace joedb

@@ -75,6 +75,10 @@ struct Range {
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
+// The tool joedb_NAME was called as `joedb NAME`: usage and examples show that name. Call it before
+// Options are made.
+void set_called_as(std::string tool, std::string name);
+
 // The options of a tool: declared, then parsed. They start with - and may be anywhere before the
 // word --. Between the words of a name there is -; on the command line, _ means the same there.
 //
@@ -117,6 +121,8 @@ class Options {
     add_words(name, words, default_word, help,
               [&value, names](std::size_t i) { value = names[i].second; });
   }
+  // Adds a flag for the whole process. A no-op if the tool has it already.
+  void add_shared_flag(const char* name, void (*set)(), const char* help);
   // Does not show an option that was added.
   void hide(const char* name);
   // Accepts an older name of an option.
@@ -158,6 +164,10 @@ std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arg
 // (docs/compatibility.md). It is process-wide, because main() needs it when a tool fails.
 void add_classic_option(Options& options);
 bool is_classic();
+
+// The option --utc: the tool shows and reads times in UTC. Process-wide, like the zone of the
+// environment. A no-op if the tool has the option already.
+void add_utc_option(Options& options);
 
 }  // namespace joedb
 

@@ -28,10 +28,12 @@ void add_history_change_options(Options& options, History_Change& command) {
   add_json_option(options, command.is_json);
   add_colour_option(options, command.colour);
   options.add("--options", command.transaction.options_file,
-              "a .joedbc file; writes that violate its unique indexes are refused");
+              "a .joedbc file; writes that violate its unique indexes are refused",
+              kinds::options_file);
   add_recovery_option(options, command.transaction.recovery);
   add_seals_option(options, command.transaction.has_no_seals);
   add_busy_option(options);
+  add_utc_option(options);
   add_file_modes(options, history_change_grammar);
 }
 

@@ -42,7 +42,7 @@ Offset find_end(const std::string& name, const When& when) {
 
 const char* const at_details =
     R"(WHEN is a position of the journal, as shown by joedb_log; a time: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago"; or a tag. COMMAND is a joedb command that only
+"2026-01-31 12:00", yesterday, "2 hours ago"; or a tag. COMMAND is a joedb command that only
 reads: log, show, diff, blame, logdump, to_json, sql, stats, export, verify, sha256sum, interpreter.
 FILE is passed to COMMAND as its first argument; give only the remaining arguments and options.
 COMMAND sees FILE as it was at WHEN: the file ends there and is read-only. Nothing is copied.
@@ -56,6 +56,7 @@ int run_at(std::vector<std::string> arguments) {
                    "  joedb_at people.joedb 2026-01-31 to_json\n"
                    "  joedb_at people.joedb yesterday sql 'SELECT count(*) FROM person'\n"
                    "  joedb_at people.joedb 129 diff backup.joedb\n"});
+  add_utc_option(options);
   options.set_words({kinds::database, kinds::text, kinds::text});
   std::vector<Offered_Word> offered;
   for (const std::string_view reader : readers)

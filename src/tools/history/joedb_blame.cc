@@ -71,6 +71,7 @@ int run_blame(std::vector<std::string> arguments) {
   add_recovery_option(options, command.recovery);
   options.add_flag("--ignore-header", ignore_header, "same as --recovery ignore_header");
   add_source_options(options, source);
+  add_utc_option(options);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
@@ -81,7 +82,7 @@ int run_blame(std::vector<std::string> arguments) {
   if (!words->is_empty()) command.blamed.field = words->take_last_name();
   words->require_end();
   if (command.blamed.has_fields && command.blamed.record)
-    words->fail("--fields is for a table: of a record, all are shown");
+    words->fail("--fields is not needed for a record: all its fields are shown");
   if (when) command.when = parse_when(*when, "--at");
   if (ignore_header) command.recovery = Recovery::ignore_header;
   const auto file = open_source(name, source);

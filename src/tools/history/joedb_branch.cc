@@ -61,7 +61,7 @@ NEW is then an independent database. If the file system supports it, both files 
 data on disk, so that copying takes almost no time and no space.
 
 WHEN is a position of the journal, as shown by joedb_log; a time: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago"; or a tag (joedb_tag).
+"2026-01-31 12:00", yesterday, "2 hours ago"; or a tag (joedb_tag).
 )";
 
 }  // namespace
@@ -79,6 +79,7 @@ int run_branch(std::vector<std::string> arguments) {
   options.add_flag("--ignore-header", ignore_header, "same as --recovery ignore_header");
   options.add_flag("--force", force, "replace NEW if it exists");
   add_source_options(options, source);
+  add_utc_option(options);
   options.set_words({kinds::database, kinds::text, kinds::database});
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;

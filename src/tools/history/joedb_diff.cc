@@ -143,7 +143,7 @@ void print(const Difference& difference, const Diff_Command& command) {
 
 const char* const diff_details =
     R"(FROM and TO are positions of the journal, as shown by joedb_log; times: "2026-01-31",
-"2026-01-31 12:00" (GMT), yesterday, "2 hours ago"; or tags. TO defaults to the latest state, and
+"2026-01-31 12:00", yesterday, "2 hours ago"; or tags. TO defaults to the latest state, and
 may be before FROM.
 
 Two files are compared by content, regardless of their histories: tables and fields by name, records

@@ -53,7 +53,7 @@ const char* const log_details =
 numbers of records inserted (+), updated (~) and deleted (-). Tools end their transactions with time
 stamps. A journal without time stamps is divided at comments.
 
-WHEN is a position; a time: "2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago"; or a
+WHEN is a position; a time: "2026-01-31", "2026-01-31 12:00", yesterday, "2 hours ago"; or a
 tag. The tags (joedb_tag) at the end of a transaction are shown in parentheses.
 )";
 

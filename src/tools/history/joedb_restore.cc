@@ -13,7 +13,7 @@ int run_restore(std::vector<std::string> arguments) {
            "inserted\n"
            "again; an existing one gets its former values. WHEN is a position, as shown by "
            "joedb_log; a time:\n"
-           "\"2026-01-31\", \"2026-01-31 12:00\" (GMT), yesterday, \"2 hours ago\"; or a tag.\n"
+           "\"2026-01-31\", \"2026-01-31 12:00\", yesterday, \"2 hours ago\"; or a tag.\n"
            "\n") +
            file_help(history_change_grammar),
        "  joedb_restore --at yesterday people.joedb person 3\n"

@@ -18,7 +18,7 @@ void show(Abstract_File& file, const std::optional<When>& when, const History_Op
 
 const char* const show_details =
     R"(WHEN is a position of the journal, as shown by joedb_log, or a tag: it selects the transaction that
-ends there or contains it. A time ("2026-01-31", "2026-01-31 12:00" (GMT), yesterday, "2 hours ago")
+ends there or contains it. A time ("2026-01-31", "2026-01-31 12:00", yesterday, "2 hours ago")
 selects the last transaction up to then. The default is the last transaction.
 
 Changes of records are marked + for inserted, ~ for updated, and - for deleted; schema changes are

@@ -96,6 +96,7 @@ int run_tag(std::vector<std::string> arguments) {
   Source_Options source;
   add_source_options(options, source);
   add_busy_option(options);
+  add_utc_option(options);
   add_file_modes(options, tag_grammar);
   options.set_words({kinds::database, kinds::text});
   auto words = options.parse(std::move(arguments));
@@ -103,7 +104,7 @@ int run_tag(std::vector<std::string> arguments) {
 
   const File_Argument file = take_file(*words, tag_grammar, source);
   if (words->is_empty()) {
-    if (command.is_removal) words->fail("--delete: which tag?");
+    if (command.is_removal) words->fail("--delete: the name of a tag is missing");
     name_file_in_errors(shown_name(file.name), [&] { list(file, command); });
     finish_standard_output();
     return 0;

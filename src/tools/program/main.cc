@@ -116,6 +116,7 @@ static Call make_call(int argc, char** argv) {
   if (call.command == nullptr) return call;
   call.name += ' ' + call.arguments.front();
   call.arguments.erase(call.arguments.begin());
+  if (call.command->alias != nullptr) set_called_as(call.command->alias, call.name);
   return call;
 }
 
@@ -133,6 +134,7 @@ static int run_help(std::vector<std::string> words) {
     throw Usage_Error(
         "help: unknown command: " + words.front() + suggested_command(words.front(), commands),
         usage);
+  if (command->alias != nullptr) set_called_as(command->alias, "joedb " + words.front());
   words.erase(words.begin());
   words.push_back("--help");
   return command->run(std::move(words));

@@ -25,7 +25,8 @@ add_executable(@NAME@ main.cc)
 target_link_libraries(@NAME@ PRIVATE @NAME@_schema)
 )"},
 
-    {"@NAME@.joedbi", R"(# The schema. Append to it; never change a line that a file was made with.
+    {"@NAME@.joedbi",
+     R"(# The schema. Append lines at its end; do not change lines with which a file was created.
 create_table note
 add_field note text string
 add_field note created int64
@@ -83,13 +84,13 @@ If joedb is not where CMake looks for packages, say where: `-DCMAKE_PREFIX_PATH=
 
 | file | |
 |---|---|
-| `@NAME@.joedbi` | the schema. Files that exist get what is appended to it when they are opened |
+| `@NAME@.joedbi` | the schema. Lines that you append to it are applied to existing files when they are opened |
 | `@NAME@.joedbc` | the namespace, indexes and other options of the generated code |
 | `main.cc` | the program. Generated code is in `build/joedb_generated/@NAME@_db.h` |
 | `@NAME@.joedb` | the database, in the directory where the program runs |
 
-What is in the database, and what was: `joedbi --read @NAME@.joedb`, `joedb_logdump @NAME@.joedb`. Whether a
-change of the schema is right: `joedbc --check @NAME@`.
+To look at the database: `joedbi --read @NAME@.joedb`. Its history: `joedb log @NAME@.joedb`. To check a change of
+the schema: `joedbc --check @NAME@`.
 )"},
 };
 

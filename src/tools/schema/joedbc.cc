@@ -18,24 +18,24 @@ one per line):
                                             the header (default: the name of BASE)
   timestamp_transactions                    end every transaction with a time stamp
   unmarked_transactions                     write joedb 10 bytes: no marks, no integrity entries
-  create_unique_index NAME TABLE FIELD[,…]  unique index: no two records have the same values in
+  create_unique_index NAME TABLE FIELD,...  unique index: no two records have the same values in
                                             these fields
-  create_index NAME TABLE FIELD[,…]         index that allows duplicate values
+  create_index NAME TABLE FIELD,...         index that allows duplicate values
   set_single_row TABLE true                 the table always has exactly one row
-  set_table_storage …                       ignored with a warning; for files of joedb 10
+  set_table_storage ...                     ignored with a warning; for files of joedb 10
   # text                                    comment
 
-If the directory BASE.rpc exists, also reads it for remote procedure calls: NAME.joedbi and
-NAME.joedbc for each message schema, and Service.h, whose public methods
-void name(schema::Writable_Database&) are the procedures.
+If the directory BASE.rpc exists, also reads it for remote procedure calls: a schema for each kind
+of message, and Service.h, whose public methods are the procedures:
+  void name(schema::Writable_Database&)
 
 BASE may also be given as the name of one of these files: joedbc geo.joedbi.
 
-Writes c.h, the typed database, and the directory c, with headers that include c.h under the names
-used by joedb 10. Files whose content would not change are not written; joedbc refuses to overwrite
-files that it did not generate.
+Writes NAME.h, the typed database, where NAME is the last part of the namespace, and the directory
+NAME, with headers that include NAME.h under the names used by joedb 10. Files whose content would
+not change are not written; joedbc refuses to overwrite files that it did not generate.
 
-With --python, writes c.py instead: a Python module with a function open(), and with the types of
+With --python, writes NAME.py instead: a Python module with a function open(), and with the types of
 tables and fields for editors and mypy. It needs the package joedb (docs/python.md).
 )";
 
@@ -94,7 +94,7 @@ int run_compiler(std::vector<std::string> arguments) {
     return run_language_server();
   }
   const std::string base = base_of_schema(words->take_last_name());
-  if (is_json && !is_check) words->fail("--json is for --check");
+  if (is_json && !is_check) words->fail("--json needs --check");
   if (is_python && is_check) words->fail("--check and --python exclude each other");
   if (is_check) return check(base, is_json);
   try {

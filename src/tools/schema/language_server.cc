@@ -224,7 +224,7 @@ class Language_Server {
   void handle(const Message& message) {
     constexpr int parse_error = -32700, invalid_request = -32600, internal_error = -32603;
     if (message.is_discarded()) return refuse(nullptr, parse_error, "this is not JSON");
-    if (!message.is_object()) return refuse(nullptr, invalid_request, "this is no request");
+    if (!message.is_object()) return refuse(nullptr, invalid_request, "this is not a request");
     const Message id = message.value("id", Message());
     if (!id.is_null() && !id.is_number_integer() && !id.is_string())
       return refuse(nullptr, invalid_request, "an id is a number or a string");

@@ -228,7 +228,7 @@ class Client_Commands {
 Interpreter_Command setting(std::string_view name, std::string_view help, bool& value) {
   return {name, help, [&value](Line_Reader& in, std::ostream&) {
             const bool wanted = in.read_value<bool>();
-            if (in.has_failed()) throw Exception("true or false is needed");
+            if (in.has_failed()) throw Exception("expected true or false");
             in.require_end();
             value = wanted;
           }};

@@ -36,7 +36,7 @@ const char* const client_examples =
     "  joedb_client people.joedb local server.sock     a copy of a server's database\n"
     "  joedb_client memory local server.sock           the same, in memory\n"
     "  joedb_client server local server.sock           without a copy\n"
-    "  joedb_client people.joedb nats://a,b,c/people   a copy of a journal of three machines\n";
+    "  joedb_client people.joedb nats://a,b,c/people   a journal on three machines\n";
 
 class Client_Tool {
  public:

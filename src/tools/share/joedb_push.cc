@@ -201,7 +201,7 @@ int run_push(std::vector<std::string> arguments) {
 
   if (ignores_signature) {
     if (client.recovery != Recovery::ignore_header)
-      words->fail("--signature is for --recovery ignore_header");
+      words->fail("--signature needs --recovery ignore_header");
     client.recovery = Recovery::ignore_signature;
     std::fprintf(stderr,
                  "warning: %s is read as a joedb file of version 5, although its signature may be "

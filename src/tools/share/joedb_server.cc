@@ -46,7 +46,7 @@ const char* const server_examples =
     "  joedb_server people.joedb\n"
     "  joedb_server --hard-checkpoint --socket /run/people.sock people.joedb\n"
     "  joedb_server people.joedb file /mnt/backup/people.joedb\n"
-    "  joedb_server people.joedb nats://a,b,c/people     the journal is on three machines\n"
+    "  joedb_server people.joedb nats://a,b,c/people     a journal on three machines\n"
     "  joedb_server --init keys\n"
     "  joedb_server --listen 0.0.0.0:5619 --certificate keys/server.crt --key keys/server.key \\\n"
     "      --access keys/access people.joedb\n";
@@ -171,9 +171,9 @@ struct Server_Options {
     check_address("--listen", address);
     check_address("--metrics", metrics);
     if (tls.certificate.empty() != tls.key.empty())
-      throw Usage_Error("--certificate and --key are given together");
+      throw Usage_Error("--certificate and --key must be given together");
     if (!tls.certificate.empty() && address.empty())
-      throw Usage_Error("--certificate is for --listen");
+      throw Usage_Error("--certificate needs --listen");
     if (!tls.access_list.empty() && tls.certificate.empty())
       throw Usage_Error("--access needs TLS: --certificate and --key");
     if (!tls.client_authority.empty() && tls.access_list.empty())
@@ -288,7 +288,7 @@ int print_new_token(const std::string& text) {
   const std::string name = text.substr(0, colon);
   const auto role = server::role_of(colon == std::string::npos ? "push" : text.substr(colon + 1));
   if (!role || !server::is_name(name))
-    throw Usage_Error("--new-token: NAME:ROLE is needed; the roles are pull, push, admin");
+    throw Usage_Error("--new-token: expected NAME:ROLE; the roles are pull, push, admin");
   const server::New_Token token = server::make_token(name, *role);
   std::cout << "For the file of --access of the server:\n  " << token.line
             << "\nFor the file of --token of the client:\n  " << name << ':' << token.token << '\n';

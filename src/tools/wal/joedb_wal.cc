@@ -176,7 +176,7 @@ segment. --from also finds an entry if entries before it are missing.
   const std::uint64_t last = sequence_of(until, std::numeric_limits<std::uint64_t>::max(), *words);
 
   if (std::filesystem::is_directory(name)) {
-    if (only_later) words->fail("--later is for one file: give the segment");
+    if (only_later) words->fail("--later needs one file: give the name of a segment");
     Watched_Directory directory(name, Progress::Output::printing);
     wal::Segmented_Reader reader(directory);
     return dump(reader, name, printer, last);
@@ -426,11 +426,11 @@ constexpr Command subcommands[] = {
 std::span<const Command> wal_commands() { return subcommands; }
 
 int run_wal(std::vector<std::string> arguments) {
-  return run_subcommand({"joedb wal", "Prints, checks, repairs and follows write-ahead logs.",
-                         "Logs are in the format of the library joedb::wal or of CWal, which each "
-                         "command detects. FILE may be\n"
-                         "a directory with segments.\n"},
-                        subcommands, std::move(arguments));
+  return run_subcommand(
+      {"joedb wal", "Prints, checks, repairs and follows write-ahead logs.",
+       "Logs are in the format of the library joedb::wal or of CWal; each command\n"
+       "detects which. FILE may be a directory with segments.\n"},
+      subcommands, std::move(arguments));
 }
 
 }  // namespace joedb

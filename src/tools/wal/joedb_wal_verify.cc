@@ -168,7 +168,7 @@ saved in a directory FILE.tail-SEQUENCE.
   if (!words) return 0;
   const std::string name = take_log(*words);
   if (std::filesystem::is_directory(name)) return repair_segments(name, repair);
-  if (repair.keeps_later) words->fail("--keep-later is for a directory with segments");
+  if (repair.keeps_later) words->fail("--keep-later needs a directory with segments");
   return repair_file(name, repair);
 }
 

@@ -594,12 +594,12 @@ using range_of_M_PI = index_of_M_PI::Range;
 
 class Readonly_Database;
 
-/// What can be read. The functions throw joedb::Exception for a record that is not in use.
+/// The functions that read. They throw joedb::Exception for a record that is not in use.
 /// joedb/history/typed_history.h has the rules of observers, live queries and histories.
 class Database : public joedb::Typed_History {
  public:
   Database() = default;
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
@@ -1725,7 +1725,7 @@ class Database : public joedb::Typed_History {
 class Readonly_Database : public joedb::Typed_Reader<Database> {
  public:
   using Typed_Reader::Typed_Reader;
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   Readonly_Database(const Readonly_Database&) = delete;
   Readonly_Database& operator=(const Readonly_Database&) = delete;
 };
@@ -1734,7 +1734,7 @@ inline Readonly_Database Database::at(joedb::Moment moment) const {
   return Readonly_Database(Typed_Database::file(), moment);
 }
 
-/// What can be changed. joedb/table/typed_writer.h has the functions for checkpoints, blobs, comments.
+/// The functions that write. Those for checkpoints, blobs and comments: joedb/table/typed_writer.h.
 class Writable_Database : public joedb::Typed_Writer<Database> {
  public:
   /// Opens the file, and upgrades its schema. The file must outlive this object.
@@ -1743,7 +1743,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
       : Typed_Writer(file, options) {
     Typed_Writer::lock_and_upgrade([this](std::string_view name) { run_custom(name); });
   }
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   Writable_Database(const Writable_Database&) = delete;
   Writable_Database& operator=(const Writable_Database&) = delete;
   using Database::get_journal;
@@ -1767,7 +1767,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   /// Written by you; called once for each file, when its schema gets `custom assert`.
   static void assert(Writable_Database& db);
 
-  /// Takes a transaction back, the last one or that with a position (joedb/history/undo.h).
+  /// Undoes a transaction: the last one, or the one at a position (joedb/history/undo.h).
   [[nodiscard]] joedb::Plan undo_transaction(
       joedb::Offset position = 0, joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
@@ -1782,7 +1782,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
       return joedb::undo(store, {author, conflicts, false});
     });
   }
-  /// Takes the last undo() back.
+  /// Undoes the last undo().
   [[nodiscard]] joedb::Plan redo(const std::string& author = {},
                                  joedb::Conflicts conflicts = joedb::Conflicts::refuse) {
     return Typed_Writer::change_untyped([&](joedb::Writable_Database& store) {
@@ -2658,7 +2658,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
 class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
  public:
   using Typed_File_Writer::Typed_File_Writer;
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   File_Database(const File_Database&) = delete;
   File_Database& operator=(const File_Database&) = delete;
 };
@@ -2667,7 +2667,7 @@ class File_Database : public joedb::Typed_File_Writer<Writable_Database> {
 class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
  public:
   Memory_Database() = default;
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   Memory_Database(const Memory_Database&) = delete;
   Memory_Database& operator=(const Memory_Database&) = delete;
   using Writable_Database::get_data;
@@ -2678,7 +2678,7 @@ class Memory_Database : public joedb::Typed_Memory_Writer<Writable_Database> {
 class Client : public joedb::Typed_Client<Writable_Database> {
  public:
   using Typed_Client::Typed_Client;
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 };
@@ -2687,7 +2687,7 @@ class Client : public joedb::Typed_Client<Writable_Database> {
 class Client_Lock : public joedb::Typed_Client_Lock<Client> {
  public:
   using Typed_Client_Lock::Typed_Client_Lock;
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   Client_Lock(const Client_Lock&) = delete;
   Client_Lock& operator=(const Client_Lock&) = delete;
 };
@@ -2696,7 +2696,7 @@ class Client_Lock : public joedb::Typed_Client_Lock<Client> {
 class File_Client : public joedb::Typed_File_Client<Client> {
  public:
   using Typed_File_Client::Typed_File_Client;
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   File_Client(const File_Client&) = delete;
   File_Client& operator=(const File_Client&) = delete;
 };
@@ -2705,7 +2705,7 @@ class File_Client : public joedb::Typed_File_Client<Client> {
 class Readonly_Client : public joedb::Typed_Readonly_Client<Database> {
  public:
   using Typed_Readonly_Client::Typed_Readonly_Client;
-  /// Not copied: pass a reference.
+  /// Cannot be copied: pass a reference.
   Readonly_Client(const Readonly_Client&) = delete;
   Readonly_Client& operator=(const Readonly_Client&) = delete;
 };
