@@ -140,11 +140,17 @@ class Consumers(unittest.TestCase):
         project.configure(generator='Unix Makefiles')
         self.check_cmake_project(project)
 
-    def test_add_subdirectory(self):
+    def test_add_subdirectory_for_another_system(self):
+        """The compiler of schemas is the given one, and only what the program links is built."""
         project = Project('add_subdirectory')
         os.symlink(SOURCE, project.path('joedb'))
-        project.configure('-DCMAKE_SYSTEM_NAME=Linux', f'-DJOEDB_JOEDBC={JOEDBC}')  # cross-compiling
-        self.check_cmake_project(project)
+        project.configure('-DCMAKE_SYSTEM_NAME=Linux', f'-DJOEDB_JOEDBC={JOEDBC}')
+        commands = run(project.build_folder, 'ninja', '-t', 'commands', 'hello')
+        self.assertIn(f'{JOEDBC} ', commands)
+        # The sources of these libraries are compiled in test_fetch_content, too.
+        self.assertEqual({'libjoedb.a', 'libjoedb_io.a'}, set(re.findall(r'libjoedb\w*\.a', commands)))
+        run(project.folder, 'cmake', '--build', 'build', '--target', 'joedb_generated/hello_schema.stamp')
+        self.assertIn('class File_Database', read(os.path.join(project.build_folder, 'joedb_generated/hello.h')))
 
     def test_unity_builds_of_a_parent(self):
         """They combine no other source files of joedb than those that are combined anyway."""
