@@ -176,11 +176,12 @@ void add_history(nb::module_& module) {
           change_options.tables = {object.id};
         }
         const Offset begin = from.is_none() ? journal_start : nb::cast<Offset>(from);
-        return in_long_call([&] {
-          const Offset end =
-              to.is_none() ? Readonly_Journal(*file).get_checkpoint() : nb::cast<Offset>(to);
-          return new Changes_Iterator(std::move(file), begin, end, change_options);
+        const auto given_end = to.is_none() ? std::nullopt : std::optional(nb::cast<Offset>(to));
+        auto iterator = in_long_call([&] {
+          const Offset end = given_end ? *given_end : Readonly_Journal(*file).get_checkpoint();
+          return std::make_unique<Changes_Iterator>(std::move(file), begin, end, change_options);
         });
+        return iterator.release();
       },
       nb::arg("database"), nb::arg("since").none(), nb::arg("until").none(),
       nb::arg("table").none(), nb::rv_policy::take_ownership);

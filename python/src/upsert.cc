@@ -66,6 +66,7 @@ class Row_Keys {
     places_.assign(size, none);
     Interrupt_Counter look;
     for (std::size_t i = 0; i < rows.size(); ++i, look()) {
+      if (!are_equal_keys(columns, rows[i], columns, rows[i])) continue;  // NaN: equal to no key
       std::size_t& place = places_[place_of(columns, rows[i])];
       if (place != none) throw Data_Error(table.name() + ": two rows have the same key");
       place = i;

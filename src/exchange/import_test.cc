@@ -641,12 +641,13 @@ TEST_F(Import_Test, WideTextsAreConverted) {
     EXPECT_EQ(imported(bytes_of(wider, is_big)), text);
   }
   const std::string good = bytes_of(wide, false);
-  EXPECT_EQ(
-      error_in([&] { imported(good.substr(0, good.size() - 1)); }),
-      "in.csv: this text, which begins like UTF-16, cannot be read: it ends in the middle, at "
-      "byte 15");
+  EXPECT_EQ(error_in([&] { imported(good.substr(0, good.size() - 1)); }),
+            "in.csv: this text, which begins like UTF-16 or UTF-32, cannot be read: it ends in the "
+            "middle, at "
+            "byte 15");
   EXPECT_EQ(error_in([&] { imported(good.substr(0, 4) + std::string("\0\xdc", 2)); }),
-            "in.csv: this text, which begins like UTF-16, cannot be read: half of a character is "
+            "in.csv: this text, which begins like UTF-16 or UTF-32, cannot be read: half of a "
+            "character is "
             "missing, at byte 0");
 }
 

@@ -48,7 +48,7 @@ std::size_t Input::read(char* data, std::size_t size) {
   }
   return unpack(
       wide_, data, size, [this](char* more, std::size_t room) { return read_unpacked(more, room); },
-      "this text, which begins like UTF-16, cannot be read: ");
+      "this text, which begins like UTF-16 or UTF-32, cannot be read: ");
 }
 
 std::size_t Input::read_unpacked(char* data, std::size_t size) {

@@ -150,7 +150,8 @@ Type_Code Type_Guess::type(bool reads_times, bool has_missing) const {
   if (can_be_float_ && has_numbers_ && !has_large_numbers_ && is_one_text)
     return Type_Code::float64;
   if (can_be_blob_) return Type_Code::blob;
-  return reads_times && can_be_time_ ? Type_Code::int64 : Type_Code::string;
+  // A missing time would be 1970.
+  return reads_times && can_be_time_ && !has_missing ? Type_Code::int64 : Type_Code::string;
 }
 
 Type_Code Type_Guess::similar_type() const {

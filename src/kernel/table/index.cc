@@ -788,7 +788,8 @@ template <class Id>
 void Index::finish_sorting(std::span<const std::uint64_t> keys, std::span<Id> ids) const {
   const bool is_exact = tree_->set.key_comp().is_exact;
   if (is_exact && !definition_.is_unique) return;
-  for (std::size_t i = 0, end; i < ids.size(); i = end) {
+  Interrupt_Counter look;
+  for (std::size_t i = 0, end; i < ids.size(); i = end, look()) {
     for (end = i + 1; end < ids.size() && keys[end] == keys[i];) ++end;
     if (end - i == 1) continue;
     if (!is_exact) sort_equal(ids.subspan(i, end - i), 0);

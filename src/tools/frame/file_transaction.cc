@@ -28,7 +28,10 @@ void add_transaction_options(Options& options, Transaction_Options& transaction)
 
 static bool is_name(const std::string& word) { return word.size() < 2 || word[0] != '-'; }
 
+// Does not open pipes, because the bytes would be missing later.
 static bool is_joedb(const std::string& name) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(name, ignored)) return false;
   constexpr std::size_t size = 64;
   char begin[size];
   std::ifstream in(name, std::ios::binary);
