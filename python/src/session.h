@@ -81,16 +81,7 @@ auto in_long_call(F f) {
 }
 
 // Runs signal handlers now and then in a long loop that keeps the GIL.
-class Signal_Check {
- public:
-  void operator()() {
-    constexpr unsigned many = 1 << 12;
-    if (++count_ % many == 0) check_signals();
-  }
-
- private:
-  unsigned count_ = 0;
-};
+using Signal_Check = Look_Counter<check_signals>;
 
 // A context variable: the tuple of the transactions (their numbers, see
 // Shared_Session::bind_to_task) in whose `with` block the code runs. Asyncio tasks, and threads of

@@ -36,17 +36,19 @@ class Interruptible {
 // loops that may take long, and not where an exception would end all later writing.
 void look_for_interrupt();
 
-// For loops whose steps are shorter than look_for_interrupt(): calls it now and then.
-class Interrupt_Counter {
+// For loops whose steps are shorter than look(): each 4096th call calls it.
+template <void (*look)()>
+class Look_Counter {
  public:
   void operator()() {
     constexpr unsigned many = 1 << 12;
-    if (++count_ % many == 0) look_for_interrupt();
+    if (++count_ % many == 0) look();
   }
 
  private:
   unsigned count_ = 0;
 };
+using Interrupt_Counter = Look_Counter<look_for_interrupt>;
 
 // Calls f(), which can be interrupted by what `look` throws. This exception is thrown even if f()
 // has caught it, or has thrown another one instead. For functions that leave nothing half-made:
