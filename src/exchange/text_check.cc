@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "joedb/format/header.h"
 #include "kernel/base/shell_word.h"
 
 namespace joedb {
@@ -72,8 +73,7 @@ std::string advice(const char* command, const std::string& file) {
 }  // namespace
 
 bool is_joedb_file(std::string_view begin) {
-  constexpr std::size_t signature = 36;
-  return begin.size() > signature && begin.substr(signature).starts_with("joedb");
+  return begin.size() >= header_size && begin.substr(signature_offset).starts_with(signature);
 }
 
 std::string non_text_reason(std::string_view begin, const std::string& name) {

@@ -12,7 +12,7 @@ namespace joedb {
 // for a shell command.
 std::string non_text_reason(std::string_view begin, const std::string& name);
 
-// Returns true for the beginning of a joedb file, 41 bytes or more.
+// Returns true for the beginning of a joedb file, header_size bytes or more.
 bool is_joedb_file(std::string_view begin);
 
 // Returns true if a text has control characters other than tabs and line ends. Such control

@@ -36,8 +36,7 @@ void add_log_options(Options& options, Log_Options& log);
 
 // Writes events to a log, in one of two forms. A line "YYYY-MM-DD HH:MM:SS +HHMM [TAG: ]TEXT" goes
 // to standard error or to the system log. {"time": "YYYY-MM-DDTHH:MM:SSZ", "tag": TAG, "event":
-// TEXT,
-// ...} goes to standard error. Control characters are escaped, as in other logs. Thread-safe,
+// TEXT, ...} goes to standard error. Control characters are escaped, as in other logs. Thread-safe,
 // because a server and its watchers share it.
 class Tool_Log : public Logger {
  public:

@@ -10,6 +10,7 @@
 
 #include "exchange/text_check.h"
 #include "joedb/commands/interpreted_file.h"
+#include "joedb/format/header.h"
 #include "kernel/io/new_file.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/output.h"
@@ -26,16 +27,15 @@ void add_transaction_options(Options& options, Transaction_Options& transaction)
                    "no effect: a hard checkpoint is always written");
 }
 
-static bool is_name(const std::string& word) { return word.size() < 2 || word[0] != '-'; }
+static bool is_name(const std::string& word) { return !looks_like_option(word); }
 
 // Does not open pipes, because the bytes would be missing later.
 static bool is_joedb(const std::string& name) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(name, ignored)) return false;
-  constexpr std::size_t size = 64;
-  char begin[size];
+  char begin[header_size];
   std::ifstream in(name, std::ios::binary);
-  in.read(begin, size);
+  in.read(begin, header_size);
   return is_joedb_file({begin, static_cast<std::size_t>(in.gcount())});
 }
 

@@ -18,8 +18,7 @@ namespace joedb {
 
 // ---- words --------------------------------------------------------------------------------------
 
-// A single - is not an option, because it may mean standard input.
-static bool looks_like_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
+bool looks_like_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
 bool Words::is_option() const { return next_ < options_end_ && looks_like_option(peek()); }
 

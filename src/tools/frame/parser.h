@@ -29,6 +29,10 @@ class Usage_Error : public Exception {
   const bool has_cause;
 };
 
+// True for a word that begins with -. A single - is not an option, because it may mean standard
+// input.
+bool looks_like_option(std::string_view word);
+
 // The arguments that are not options, from left to right. A word that begins with - is a file mode
 // (Options::allow_word), or comes after the word --.
 class Words {
