@@ -311,13 +311,18 @@ bool add_range(const Plan& plan, std::vector<Key_Part> key, const Condition* low
   return true;
 }
 
+// A search for more records than this in an index takes longer than a scan.
+std::size_t max_found(const Table& table) {
+  return static_cast<std::size_t>(table.records().used_count() / 16 + 16);
+}
+
 // Returns the records that an index finds, which need not satisfy all conditions; nullopt if a scan
 // is faster.
 std::optional<std::vector<index_t>> find_by_index(const Database& database, const Table& table,
                                                   const std::vector<Condition>& conditions) {
   const Plan plan = find_plan(database, table, conditions);
   if (plan.index == nullptr) return {};
-  const auto most = static_cast<std::size_t>(table.records().used_count() / 16 + 16);
+  const std::size_t most = max_found(table);
   std::vector<Key_Part> key;
   for (const Condition* const condition : plan.equal) key.push_back(condition->key());
   std::vector<index_t> ids;
@@ -350,10 +355,14 @@ std::vector<index_t> all_ids(const Table& table) {
 }
 
 std::optional<std::vector<index_t>> find_by_index(const Database& database, const Table& table,
-                                                  Field_Id field, Inputs values) {
+                                                  Field_Id field, std::size_t count,
+                                                  const std::function<Inputs()>& make_values) {
   std::vector<Condition> conditions;
   const Type_Code type = table.find_field(field)->column->type().code;
-  conditions.push_back({field, type, Test::one_of, std::move(values)});
+  conditions.push_back({field, type, Test::one_of, {}});
+  if (count > max_found(table) || find_plan(database, table, conditions).index == nullptr)
+    return {};
+  conditions.front().inputs = make_values();
   return find_by_index(database, table, conditions);
 }
 

@@ -1,6 +1,7 @@
 #ifndef PYTHON_SEARCH_H
 #define PYTHON_SEARCH_H
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -20,10 +21,12 @@ std::vector<index_t> all_ids(const Table& table);
 // OverflowError. Requires a Use.
 std::vector<index_t> search(Shared_Session& session, Table_Id table, nb::handle conditions);
 
-// Returns the ids of records among which are all with one of these values of a field, found by an
-// index, in ascending order; nullopt if a scan is faster. Precondition: the field is no blob.
+// Returns the ids of records among which are all with one of `count` values of a field, found by an
+// index, in ascending order; nullopt if a scan is faster. make_values() is called only if an index
+// helps. Precondition: the field is no blob.
 std::optional<std::vector<index_t>> find_by_index(const Database& database, const Table& table,
-                                                  Field_Id field, Inputs values);
+                                                  Field_Id field, std::size_t count,
+                                                  const std::function<Inputs()>& make_values);
 
 // Converts the key of `records[key]` to positions in a list of `size` records:
 // a slice, or a mask, which has a bool for each record. Returns false if `key` is neither. Throws

@@ -127,17 +127,20 @@ std::string key_text(const Key_Columns& columns, index_t record) {
 // The records to compare: what an index finds, if there is one and it helps; otherwise all.
 std::vector<index_t> candidates(const Database& database, const Table& table, Field_Id field,
                                 const Key_Column& keys, const std::vector<index_t>& rows) {
-  Inputs values;
-  values.reserve(rows.size());
-  visit_type(keys.type, [&]<class T>(std::type_identity<T>) {
-    for (const index_t row : rows) {
-      Input input;
-      input.field = field;
-      input.value = value_of<T>(keys, row);
-      values.add(std::move(input));
-    }
-  });
-  if (auto found = find_by_index(database, table, field, std::move(values)))
+  const auto values = [&] {
+    Inputs inputs;
+    inputs.reserve(rows.size());
+    visit_type(keys.type, [&]<class T>(std::type_identity<T>) {
+      for (const index_t row : rows) {
+        Input input;
+        input.field = field;
+        input.value = value_of<T>(keys, row);
+        inputs.add(std::move(input));
+      }
+    });
+    return inputs;
+  };
+  if (auto found = find_by_index(database, table, field, rows.size(), values))
     return *std::move(found);
   return all_ids(table);
 }
