@@ -123,7 +123,7 @@ run "debian_packages show packages.joedb $name --at-time $before | grep -E '^(Ve
 [ "$(size_of_package "$name" --at-time "$before")" = "$old_size" ] || fail 'the past has changed'
 
 say "What is different from the day before"
-day_before=$(date --utc --date "@$before" '+%Y-%m-%d %H:%M:%S')
+day_before=$(date --date "@$before" '+%Y-%m-%d %H:%M:%S')
 run "joedb diff --table version packages.joedb '$day_before' >difference"
 run 'cut -c 1-98 difference'
 grep -q "installed_size $old_size → 999999" difference || fail "the difference has not that $name has grown"
