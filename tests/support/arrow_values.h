@@ -11,6 +11,7 @@
 #include "joedb/arrow/arrow.h"
 #include "joedb/base/error.h"
 #include "joedb/table/database.h"
+#include "kernel/schema/logical_type.h"
 
 namespace joedb::testing {
 
@@ -46,11 +47,29 @@ inline std::string arrow_cell(const ArrowSchema& type, const ArrowArray& array, 
     return out.str();
   };
   const std::string_view format = type.format;
+  if (type.dictionary != nullptr) {
+    const std::int64_t place = format == "c" ? buffer(std::int8_t(), 1) : buffer(std::int16_t(), 1);
+    return arrow_cell(*type.dictionary, *array.dictionary, place);
+  }
   if (format == "b") return bit(1) ? "1" : "0";
   if (format == "c") return number(std::int8_t());
   if (format == "s") return number(std::int16_t());
   if (format == "i") return number(std::int32_t());
   if (format == "l") return number(std::int64_t());
+  if (format == "tdD") return number(std::int32_t());
+  if (format.starts_with("ts") || format.starts_with("tD")) return number(std::int64_t());
+  if (format.starts_with("d:")) {
+    std::int64_t parts[2];
+    std::memcpy(parts, static_cast<const char*>(array.buffers[1]) + 16 * i, sizeof parts);
+    if (parts[1] != (parts[0] < 0 ? -1 : 0)) throw Exception("a decimal beyond int64");
+    return std::to_string(parts[0]);
+  }
+  if (format == "w:16") return {static_cast<const char*>(array.buffers[1]) + 16 * i, 16};
+  if (format == "u") {
+    const auto* const offsets = static_cast<const std::int32_t*>(array.buffers[1]);
+    return {static_cast<const char*>(array.buffers[2]) + offsets[i],
+            static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
   if (format == "f") return number(float());
   if (format == "g") return number(double());
   if (format == "U" || format == "Z") {
@@ -128,9 +147,20 @@ class Arrow_Items {
 
 // Returns the same text as arrow_cell().
 inline std::string table_cell(const Table& table, Field_Id field, index_t id) {
-  const Type_Code type = table.fields()[field.value() - std::size_t{1}].column->type().code;
-  return visit_type(type, [&]<class T>(std::type_identity<T>) -> std::string {
+  const Column_Base& column = *table.fields()[field.value() - std::size_t{1}].column;
+  const Logical_Type& logical = column.logical();
+  using Kind = Logical_Type::Kind;
+  return visit_type(column.type().code, [&]<class T>(std::type_identity<T>) -> std::string {
     const T value = table.column<T>(field).get(id);
+    if (is_missing(logical, value)) return "null";
+    if constexpr (std::is_same_v<T, std::string_view>)
+      if (logical.kind == Kind::uuid && value.size() != 16) return "null";
+    if constexpr (std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::int16_t>) {
+      const auto place = static_cast<std::size_t>(value);
+      if (logical.kind == Kind::boolean) return value > 0 ? "1" : "0";
+      if (logical.kind == Kind::enumeration)
+        return place < logical.names.size() ? logical.names[place] : "null";
+    }
     if constexpr (std::is_same_v<T, std::string_view>) {
       return std::string(value);
     } else if constexpr (std::is_same_v<T, Record_Id>) {

@@ -41,6 +41,7 @@ std::string exact_text(const Abstract_File& file, const T& value) {
 template <class Skip>
 std::string exact_state(const Database& database, const Abstract_File& file, Skip skip) {
   std::string text = database.schema_entries();
+  for (const std::string& declaration : database.declarations()) text += '\n' + declaration;
   for (const Table* table : live_tables(database)) {
     const Record_Ids& records = table->records();
     text += "\ntable " + std::to_string(table->id().value()) + ' ' + table->name() + " of " +

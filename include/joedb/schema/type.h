@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iosfwd>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "joedb/base/types.h"
 
@@ -100,6 +103,41 @@ struct Type {
   Table_Id referenced;
   friend bool operator==(const Type&, const Type&) = default;
 };
+
+// What the values of a field mean beyond their stored type: the logical type, as Arrow and Parquet
+// call it. docs/file_format.md describes the comments that declare it.
+struct Logical_Type {
+  enum class Kind : std::uint8_t {
+    plain,        // the values mean what their stored type says
+    boolean,      // int8: 0 or 1
+    date,         // int32: days since 1970-01-01
+    timestamp,    // int64: time since 1970, UTC, in units of 10^-scale seconds
+    duration,     // int64, in the same units
+    decimal,      // int64: the value times 10^scale
+    enumeration,  // int8 or int16: the place of a name in `names`
+    bytes,        // string: bytes that are no text
+    uuid,         // string of 16 bytes
+    json,         // string: JSON in UTF-8
+  };
+
+  Kind kind = Kind::plain;
+  // timestamp and duration: 0 (seconds), 3, 6 or 9 (nanoseconds); decimal: 0 … 18.
+  std::uint8_t scale = 0;
+  // One value of the stored type means that there is no value (missing_value in
+  // kernel/schema/logical_type.h).
+  bool is_optional = false;
+  std::vector<std::string> names{};  // enumeration: identifiers, all different
+
+  bool is_plain() const { return kind == Kind::plain && !is_optional; }
+  friend bool operator==(const Logical_Type&, const Logical_Type&) = default;
+};
+
+// A Logical_Type that is not plain; null means plain.
+using Shared_Logical_Type = std::shared_ptr<const Logical_Type>;
+inline const Logical_Type& get(const Shared_Logical_Type& type) {
+  static const Logical_Type plain;
+  return type ? *type : plain;
+}
 
 // The code of the field type whose values have type T in journal entries: for example,
 // code_of<std::int32_t> == Type_Code::int32. Strings are std::string_views, and references are

@@ -362,6 +362,11 @@ class Column_Base {
   // The type of the field, and for a reference, the table it refers to.
   const Type& type() const { return type_; }
 
+  // What the values mean. Plain unless the journal declares it (Database::declarations).
+  const Logical_Type& logical() const { return get(logical_); }
+  const Shared_Logical_Type& shared_logical() const { return logical_; }
+  void set_logical(Shared_Logical_Type type) { logical_ = std::move(type); }
+
   // True if the field is part of the key of an index.
   bool is_indexed() const { return is_indexed_; }
   void set_indexed() { is_indexed_ = is_followed_ = true; }
@@ -410,6 +415,7 @@ class Column_Base {
   virtual Column_Memory replace(Column_Memory memory) noexcept = 0;
 
   const Type type_;
+  Shared_Logical_Type logical_;
   bool is_indexed_ = false;
   bool is_followed_ = false;
 };

@@ -82,7 +82,7 @@ inline constexpr bool is_schema_entry =
 // Data_Error if the entry does not match the content, and Exception or std::bad_alloc if memory is
 // exhausted; the content has not changed then. apply(entry) requires that prepare(entry) has
 // returned, and that nothing has changed since. It cannot fail, except that memory may be exhausted
-// for a schema entry. operator() does both steps.
+// for a schema entry or a declaration. operator() does both steps.
 //
 // A Database has no journal. A program that writes uses Writable_Database or generated code, which
 // log each entry between the two steps.
@@ -113,6 +113,15 @@ class Database {
   // The schema entries (is_schema_entry) so far, in order, encoded as in a file. Two databases with
   // equal schema entries have the same tables and fields, with the same ids.
   const std::string& schema_entries() const { return schema_entries_; }
+
+  // The comments that declare the logical types of the fields (Column_Base::logical), in the order
+  // of tables and fields, with current names. A comment of this form (docs/file_format.md) has an
+  // effect when it is applied, if the field exists and its stored type suits. schema_entries() does
+  // not contain declarations, because two programs can use the same file with other ones.
+  std::vector<std::string> declarations() const;
+  // A number that changes whenever tables, fields or logical types change. Comparable only for the
+  // same object.
+  std::uint64_t schema_version() const { return schema_entries_.size() + declaration_count_; }
 
   Deleted_Values deleted_values() const { return deleted_values_; }
 
@@ -324,7 +333,10 @@ class Database {
     }
     update.finish();
   }
-  void apply(const Comment&) {}
+  void apply(const Comment& e) {
+    if (e.text.starts_with("joedb: ")) [[unlikely]]
+      declare(e.text);
+  }
   void apply(const Timestamp& e) {
     if (!timestamps_) timestamps_ = {e.seconds, e.seconds};
     timestamps_->last = e.seconds;
@@ -392,6 +404,7 @@ class Database {
   [[gnu::noinline]] static void prepare_key(Table& t, const Update<T>& e) {
     t.prepare_keys(e.record, std::array{New_Value{e.field, key_part(e.value)}});
   }
+  void declare(std::string_view comment);
   void make_indexes();
   void look_for_damage() const;
   template <class Entry>
@@ -403,6 +416,7 @@ class Database {
   std::vector<std::unique_ptr<Table>> tables_;
   std::map<std::string, Table_Id, std::less<>> table_ids_;
   std::string schema_entries_;
+  std::uint64_t declaration_count_ = 0;
   std::vector<Index_Definition> indexes_to_make_;
   std::vector<Index*> indexes_;
   Change_Observer* observer_ = nullptr;

@@ -50,15 +50,15 @@ class Writable_Database : public Journal_Owner {
   // ---- changes
 
   // Writes any entry of format/entry.h except Blob_Data and Update_Vector. If memory is exhausted
-  // when a change of tables or fields has been logged but not yet applied, the only possible next
-  // steps are rollback() and closing the database.
+  // when a change of tables, fields or logical types has been logged but not yet applied, the only
+  // possible next steps are rollback() and closing the database.
   template <class Entry>
   void write(const Entry& entry) {
     database_.prepare(entry);
     journal_.append(entry);
     if (database_.observer() != nullptr) [[unlikely]]
       note(entry);
-    if constexpr (is_schema_entry<Entry>) {
+    if constexpr (is_schema_entry<Entry> || std::is_same_v<Entry, Comment>) {
       try {
         database_.apply(entry);
       } catch (...) {

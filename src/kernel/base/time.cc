@@ -59,9 +59,12 @@ static std::string clock_text(std::int64_t seconds, char separator = ' ') {
   const year_month_day date(day);
   const hh_mm_ss clock(time - day);
   char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02u%c%02d:%02d:%02d", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), separator,
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+  const int year = static_cast<int>(date.year());
+  std::snprintf(text, sizeof text,
+                year < 0 ? "%05d-%02u-%02u%c%02d:%02d:%02d" : "%04d-%02u-%02u%c%02d:%02d:%02d",
+                year, static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                separator, static_cast<int>(clock.hours().count()),
+                static_cast<int>(clock.minutes().count()),
                 static_cast<int>(clock.seconds().count()));
   return text;
 }
@@ -78,10 +81,15 @@ std::string time_text(std::int64_t seconds, Zone zone) {
   return clock_text(seconds + offset) + text;
 }
 
+std::string calendar_text(std::int64_t seconds) {
+  constexpr std::int64_t begin = -377'705'116'800;  // -9999-01-01
+  constexpr std::int64_t end = 253'402'300'800;     // 10000-01-01
+  return seconds >= begin && seconds < end ? clock_text(seconds, 'T') : "";
+}
+
 std::string iso_time_text(std::int64_t seconds) {
-  constexpr std::size_t size = 19;  // with a year of four digits
-  const std::string text = is_in_calendar(seconds) ? clock_text(seconds, 'T') : "";
-  return text.size() == size && text[0] != '-' ? text + 'Z' : std::to_string(seconds);
+  const std::string text = calendar_text(seconds);
+  return text.empty() || text[0] == '-' ? std::to_string(seconds) : text + 'Z';
 }
 
 std::string dump_time_text(std::int64_t seconds) {
@@ -123,7 +131,8 @@ static std::optional<std::int64_t> parse_clock(std::string_view text) {
   const std::string copy(text);
   int year = 0, length = 0;
   unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  if (std::sscanf(copy.c_str(), "%4d-%2u-%2u%n", &year, &month, &day, &length) != 3) return {};
+  const char* const form = text.starts_with('-') ? "%5d-%2u-%2u%n" : "%4d-%2u-%2u%n";
+  if (std::sscanf(copy.c_str(), form, &year, &month, &day, &length) != 3) return {};
   const char* clock = copy.c_str() + length;
   if (*clock != 0) {
     if (*clock != ' ' && *clock != 'T') return {};

@@ -27,13 +27,18 @@ std::string time_text(std::int64_t seconds, Zone zone = Zone::local);
 // seconds.
 std::string iso_time_text(std::int64_t seconds);
 
+// "YYYY-MM-DDTHH:MM:SS", in UTC; a year before 0 has a sign and four digits. Empty for years
+// outside of -9999 to 9999.
+std::string calendar_text(std::int64_t seconds);
+
 // "YYYY-MM-DD HH:MM:SS GMT", as joedb 10 writes it in its dumps; the limit is that of time_text.
 std::string dump_time_text(std::int64_t seconds);
 
-// Parses a time: "YYYY-MM-DD", optionally followed by " HH:MM", "THH:MM" and ":SS"; and optionally
-// by its zone: "Z", "UTC", "GMT", or an offset such as +0100, +01:00 or +01. Without a zone, it is
-// a time of `zone`. Also parses a number of seconds since 1970, which may be negative. Returns
-// nullopt if the text has no such form, or if the day does not exist.
+// Parses a time: "YYYY-MM-DD" (before year 0, "-YYYY-MM-DD"), optionally followed by " HH:MM",
+// "THH:MM" and ":SS"; and optionally by its zone: "Z", "UTC", "GMT", or an offset such as +0100,
+// +01:00 or +01. Without a zone, it is a time of `zone`. Also parses a number of seconds since
+// 1970, which may be negative. Returns nullopt if the text has no such form, or if the day does not
+// exist.
 //
 // Where clocks are put back, a local time occurs twice: the first one is meant. Where they are put
 // forward, a local time is missing: it is read with the offset that was valid before, so 02:30

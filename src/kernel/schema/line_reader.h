@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "joedb/base/error.h"
 #include "joedb/schema/type.h"
@@ -88,6 +89,9 @@ class Line_Reader {
   std::int64_t read_integer_or(std::int64_t fallback, std::string_view what) {
     return read_integer_or(fallback, what, Range());
   }
+
+  // Returns a text that is valid as long as those of read_value().
+  std::string_view keep(std::string text) { return texts_.emplace_front(std::move(text)); }
 
   // Throws Line_Error if another word follows. Classic: does nothing.
   void require_end();

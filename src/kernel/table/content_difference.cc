@@ -61,6 +61,7 @@ bool are_equal(const Index& a, const Index& b) {
 
 std::string content_difference(const Database& a, const Database& b) {
   if (a.schema_entries() != b.schema_entries()) return "the schema";
+  if (a.declarations() != b.declarations()) return "the declarations";
   const auto &times = a.timestamps(), &other_times = b.timestamps();
   if (times.has_value() != other_times.has_value() ||
       (times && (times->first != other_times->first || times->last != other_times->last)))

@@ -10,6 +10,7 @@
 #include "kernel/format/run_decoder.h"
 #include "kernel/io/unnamed_file.h"
 #include "kernel/schema/value_text.h"
+#include "kernel/table/declaration.h"
 #include "kernel/table/snapshot_file.h"
 #include "kernel/table/snapshot_source.h"
 
@@ -211,6 +212,43 @@ void Database::apply(const Insert_Vector& e) {
 
 void Database::apply(const Delete_Vector& e) { table(e.table).erase_vector(e.record, e.size); }
 
+// ---- declarations -------------------------------------------------------------------------------
+
+void Database::declare(std::string_view comment) {
+  const auto declaration = parse_declaration(comment);
+  if (!declaration) return;
+  const auto table = table_ids_.find(declaration->table);
+  if (table == table_ids_.end()) return;
+  const Field_Id field = find_table(table->second)->find_field(declaration->field);
+  if (field.is_null()) return;
+  Column_Base& column = *tables_[table->second.value() - std::size_t{1}]->find_field(field)->column;
+  const Logical_Type& logical = declaration->type.logical;
+  if (declaration->type.stored != column.type().code || logical == column.logical()) return;
+  column.set_logical(logical.is_plain() ? nullptr : std::make_shared<Logical_Type>(logical));
+  ++declaration_count_;
+}
+
+std::vector<std::string> Database::declarations() const {
+  std::vector<std::string> texts;
+  for (const auto& table : tables_) {
+    if (!table) continue;
+    for (const Field& field : table->fields())
+      if (field.column && !field.column->logical().is_plain())
+        texts.push_back(type_declaration(table->name(), field.name, field.column->type().code,
+                                         field.column->logical()));
+  }
+  return texts;
+}
+
+// Schema entries, and then the declarations as comments.
+static std::string saved_schema(const Database& database) {
+  std::string entries = database.schema_entries();
+  Context context;
+  for (const std::string& text : database.declarations())
+    append_encoded(entries, context, Comment{text});
+  return entries;
+}
+
 // ---- snapshots ----------------------------------------------------------------------------------
 
 Database Database::make_new() const {
@@ -238,7 +276,7 @@ void Database::save(Snapshot_Writer& out) const {
   out.number(timestamps_.has_value());
   out.number(timestamps_ ? timestamps_->first : 0);
   out.number(timestamps_ ? timestamps_->last : 0);
-  out.text(schema_entries_);
+  out.text(saved_schema(*this));
   for (const auto& table : tables_) {
     if (!table) continue;
     out.begin_group(group_name(*table));
@@ -278,12 +316,12 @@ static std::unique_ptr<Section_Reader> open_group(const Snapshot_File& snapshot,
 
 namespace {
 
-// Applies the schema entries of a snapshot. Other entries are rejected, because the rows of a
-// snapshot come only from its sections.
+// Applies the schema entries and declarations of a snapshot. Other entries are rejected, because
+// the rows of a snapshot come only from its sections.
 struct Schema_Only {
   template <class Entry>
   void operator()(const Entry& entry) const {
-    if constexpr (is_schema_entry<Entry>)
+    if constexpr (is_schema_entry<Entry> || std::is_same_v<Entry, Comment>)
       database(entry);
     else
       throw Data_Error("its schema has other entries");
@@ -336,7 +374,7 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
       throw Corruption_Error(error.what(), 0);
     }
   }
-  if (schema != schema_entries_)
+  if (schema != saved_schema(*this))
     throw Corruption_Error("its tables are not those of the schema", 0);
   // Room is made even after a failure, because a value of the next insertion into a table may be a
   // text of the same table: the insertion must not move the column.

@@ -46,6 +46,7 @@ inline std::string content_text(const Database& database) {
     }
   }
   out << "schema " << hex(database.schema_entries()) << '\n';
+  for (const std::string& declaration : database.declarations()) out << declaration << '\n';
   return out.str();
 }
 

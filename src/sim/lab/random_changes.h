@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,7 +68,7 @@ class Random_Changes {
       case 1:
         return change_fields(db, table);
       case 2:
-        return db.write(Comment{text()});
+        return random_.flip() ? db.write(Comment{text()}) : declare(db, table);
       case 3:
         return other_entry(db);
       case 4:
@@ -122,6 +123,24 @@ class Random_Changes {
       db.write(Rename_Field{table.id(), field, new_name()});
     else if (!is_kept)
       db.write(Drop_Field{table.id(), field});
+  }
+
+  // Declares a logical type, which may not suit the field.
+  void declare(Writable_Database& db, const Table& table) {
+    static constexpr std::string_view types[] = {
+        "date optional", "timestamp(s)",   "duration",       "decimal(3)",
+        "enum(a,b)",     "int32 optional", "int64 optional", "string optional",
+        "uuid",          "int32",          "int64"};
+    if (table.fields().empty()) return;
+    const std::string& field = table.fields()[random_.below(table.fields().size())].name;
+    const std::string_view type = types[random_.below(std::size(types))];
+    const std::string comment = std::string("joedb: type ")
+                                    .append(table.name())
+                                    .append(".")
+                                    .append(field)
+                                    .append(" ")
+                                    .append(type);
+    db.write(Comment{comment});
   }
 
   void other_entry(Writable_Database& db) {
