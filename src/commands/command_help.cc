@@ -49,7 +49,11 @@ static constexpr Command_Help commands[] = {
     {"add_field", "table new type = value",
      "add a field to a table; with a value, also write it to all existing records",
      "add_field person town string\nadd_field person friend references person\n"
-     "add_field person is_member boolean = true\n"},
+     "add_field person is_member boolean = true\nadd_field person born date optional\n"
+     "add_field person wage decimal(2)\nadd_field person state enum(active, retired)\n"},
+    {"set_type", "table field type",
+     "say what the values of a field mean; the type in the file must be able to store it",
+     "set_type person age int32 optional\n"},
     {"drop_field", "table field", "drop a field with all its values", "drop_field person age\n"},
     {"rename_field", "table field new", "rename a field", "rename_field person boss manager\n"},
     {"custom", "new",
@@ -58,7 +62,7 @@ static constexpr Command_Help commands[] = {
     // data
     {"insert_into", "table new_record row...",
      "insert a record. Without an id, or with a negative one, after the last record. With values: "
-     "one per field, in the order of the fields",
+     "one per field, in the order of the fields. Without id and values, optional fields are null",
      "insert_into person\ninsert_into person -1 \"Edsger\" 72 0\n"},
     {"delete_from", "table record", "delete a record; references to it are not changed",
      "delete_from person 1\n"},
@@ -121,11 +125,13 @@ constexpr Argument_Help arguments[] = {
     {"new_field_name", "letters, digits and _, without a leading digit or __"},
     {"record_id", "the number in front of a record, from 0 on"},
     {"type",
-     "string, blob, int8, int16, int32, int64, float32, float64, boolean, or references TABLE"},
+     "string, blob, int8, int16, int32, int64, float32, float64, boolean, references TABLE, date, "
+     "timestamp, duration, decimal(2), enum(NAME, …), bytes, uuid or json; optional may follow"},
     {"operator", "=, !=, <, <=, >, >=, begins or contains"},
     {"value",
      "a value of the type of the field: \"text\", 12, -1.5, true or false, a record id (-1 for "
-     "null), POSITION,SIZE of a blob. In a text, write \\ before \" and \\"},
+     "null), POSITION,SIZE of a blob, 2026-01-31, paid, null. In a text, write \\ before \" and "
+     "\\"},
     {"size", "a number of records"},
     {"N", "the number of values"},
     {"v_1", "the values, one per record"},

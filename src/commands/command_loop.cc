@@ -7,6 +7,7 @@
 #include "joedb/base/error.h"
 #include "joedb/base/version.h"
 #include "joedb/format/header.h"
+#include "kernel/base/interrupts.h"
 #include "kernel/base/split.h"
 #include "kernel/base/suggestion.h"
 
@@ -154,6 +155,7 @@ Command_Loop::End Command_Loop::run(Line_Source& in, std::ostream& out) {
   const bool was_good = out.good();
   const Completer completer = [this](std::string_view line) { return complete(line); };
   while (end_ == End::end_of_input) {
+    look_for_interrupt();
     try {
       const std::string prompt = shown_prompt();
       const auto line = in.next(prompt, completer);

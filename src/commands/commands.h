@@ -9,6 +9,9 @@
 
 #include "commands/command_loop.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/base/parse_number.h"
+#include "kernel/schema/line_reader.h"
+#include "kernel/schema/logical_type.h"
 
 // The commands of joedbi, by group. The objects on which they operate must outlive the loop.
 
@@ -106,6 +109,43 @@ template <>
 Record_Id read_field_value<Record_Id>(Line_Reader& in);
 template <>
 Blob read_field_value<Blob>(Line_Reader& in);
+
+// Reads a value in the format of append_value (kernel/schema/logical_type.h), or another one of
+// parse_logical_number. Any number that can be stored is accepted, too, and 0x with the bytes of a
+// UUID, because listings show values that the type does not have in this way. With
+// Reading::classic, reads the stored value.
+template <Field_Value T>
+T read_field_value(Line_Reader& in, const Logical_Type& logical) {
+  constexpr bool is_number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+  if (logical.is_plain() || in.is_classic()) return read_field_value<T>(in);
+  if (logical.is_optional && in.peek_word() == "null") {
+    in.read_word("value");
+    return missing_value<T>(logical);
+  }
+  using Kind = Logical_Type::Kind;
+  if (logical.kind != Kind::plain && logical.kind != Kind::json) {
+    if constexpr (is_number) {
+      const auto text = in.read_value<std::string_view>();
+      auto value = parse_logical_number(text, logical);
+      if (!value && logical.kind != Kind::decimal) value = parse_number<T>(text);
+      if (value && is_missing(logical, static_cast<T>(*value))) value.reset();
+      if (value) return static_cast<T>(*value);
+      throw in.unexpected(expected_text(logical));
+    }
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      const auto text = in.read_value<std::string_view>();
+      const bool is_raw = logical.kind == Kind::uuid && text.starts_with("0x");
+      auto value = is_raw ? parse_logical_bytes(text.substr(2), {.kind = Kind::bytes})
+                          : parse_logical_bytes(text, logical);
+      if (value) return in.keep(std::move(*value));
+      throw in.unexpected(expected_text(logical));
+    }
+  }
+  const T value = read_field_value<T>(in);
+  if constexpr (!std::is_floating_point_v<T>)
+    if (is_missing(logical, value)) throw in.error("this value means null");
+  return value;
+}
 
 // ---- implementation -----------------------------------------------------------------------------
 

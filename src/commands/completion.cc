@@ -36,9 +36,10 @@ class Name_Completer {
   }
 
  private:
-  static constexpr std::string_view type_words[] = {"string",  "blob",      "int8",    "int16",
-                                                    "int32",   "int64",     "float32", "float64",
-                                                    "boolean", "references"};
+  static constexpr std::string_view type_words[] = {
+      "string",   "blob",     "int8",    "int16",      "int32", "int64",
+      "float32",  "float64",  "boolean", "references", "date",  "timestamp",
+      "duration", "decimal(", "enum(",   "bytes",      "uuid",  "json"};
   static constexpr std::string_view truth_words[] = {"true", "false"};
 
   template <std::size_t n>
@@ -88,7 +89,11 @@ class Name_Completer {
 
   void add_value(const Field& field) {
     const Type& type = field.column->type();
-    if (type.code == Type_Code::boolean) add_words(truth_words);
+    const Logical_Type& logical = field.column->logical();
+    const bool is_boolean = logical.kind == Logical_Type::Kind::boolean;
+    if (type.code == Type_Code::boolean || is_boolean) add_words(truth_words);
+    for (const std::string& name : logical.names) result_.add(prefix_, name);
+    if (logical.is_optional) result_.add(prefix_, "null");
     if (type.code != Type_Code::reference) return;
     result_.add(prefix_, "-1", "none");
     if (const Table* const referenced = database_.find_table(type.referenced))

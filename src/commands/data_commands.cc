@@ -6,6 +6,7 @@
 #include "commands/commands.h"
 #include "joedb/format/entry.h"
 #include "kernel/base/time.h"
+#include "kernel/table/declaration.h"
 
 namespace joedb::inline v1 {
 
@@ -67,6 +68,7 @@ class Data_Commands {
 
   void insert_into(Line_Reader& in) {
     const Table& table = read_table(in);
+    const bool has_id = in.has_more();
     index_t id = in.read_integer_or(-1, "record id");
     if (id < 0) id = table.records().size();
     if (max_record_id_ > 0 && id > max_record_id_) throw in.error("insert_into: too big");
@@ -74,6 +76,8 @@ class Data_Commands {
     read_row(in, table);
     if (id > table.records().size()) note_journal_size();
     insert({table.id(), Record_Id(id)}, table);
+    // With an id and without values, the line is an entry of a dump.
+    if (!has_id) write_missing(database_, table, Record_Id(id), 1, [](Field_Id) { return false; });
     if (has_values) require_read(in);
   }
 
@@ -111,8 +115,9 @@ class Data_Commands {
     const Table& table = read_table(in);
     const Record_Id record = read_record(in);
     const Field_Id field = read_field(in, table);
-    visit_type(type_of(table, field), [&]<class T>(std::type_identity<T>) {
-      const T value = read_field_value<T>(in);
+    const Column_Base& column = *table.find_field(field)->column;
+    visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
+      const T value = read_field_value<T>(in, column.logical());
       in.require_end();
       database_.write(Update<T>{table.id(), record, field, value});
     });
@@ -128,8 +133,10 @@ class Data_Commands {
     const index_t id = record.value();
     if (size <= 0 || id < 0 || id > table_size || size > table_size - id)
       throw Data_Error("update: invalid record_id");
-    visit_type(type_of(table, field), [&]<class T>(std::type_identity<T>) {
-      write_values<T>(in, table.id(), record, field, static_cast<std::size_t>(size));
+    const Column_Base& column = *table.find_field(field)->column;
+    visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
+      write_values<T>(in, {table.id(), field}, column.logical(), record,
+                      static_cast<std::size_t>(size));
     });
   }
 
@@ -156,10 +163,6 @@ class Data_Commands {
     if (in.has_failed()) throw Data_Error("failed parsing value");
   }
 
-  static Type_Code type_of(const Table& table, Field_Id field) {
-    return table.find_field(field)->column->type().code;
-  }
-
   // Reads one value per field, or none. With Reading::classic, stops at the first failure.
   void read_row(Line_Reader& in, const Table& table) {
     row_.clear();
@@ -169,7 +172,7 @@ class Data_Commands {
         ++field_id;
         if (!field.column) continue;
         visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-          row_.push_back({Field_Id(field_id), read_field_value<T>(in)});
+          row_.push_back({Field_Id(field_id), read_field_value<T>(in, field.column->logical())});
         });
         if (in.has_failed()) break;
       }
@@ -226,14 +229,16 @@ class Data_Commands {
   }
 
   template <Field_Value T>
-  void write_values(Line_Reader& in, Table_Id table, Record_Id record, Field_Id field,
-                    std::size_t size) {
+  void write_values(Line_Reader& in, std::pair<Table_Id, Field_Id> place,
+                    const Logical_Type& logical, Record_Id record, std::size_t size) {
+    const auto read = [&] { return read_field_value<T>(in, logical); };
     const auto values = std::make_unique<T[]>(size);
     std::size_t i = 0;
-    for (; i < size && !in.has_failed(); ++i) values[i] = read_field_value<T>(in);
-    if (i < size) std::fill(values.get() + i, values.get() + size, read_field_value<T>(in));
+    for (; i < size && !in.has_failed(); ++i) values[i] = read();
+    if (i < size) std::fill(values.get() + i, values.get() + size, read());
     in.require_end();
-    database_.write_vector(table, record, field, std::span<const T>(values.get(), size));
+    database_.write_vector(place.first, record, place.second,
+                           std::span<const T>(values.get(), size));
   }
 
   Writable_Database& database_;

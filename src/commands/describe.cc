@@ -3,6 +3,7 @@
 #include "commands/commands.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/time.h"
+#include "kernel/table/declaration.h"
 #include "text/columns.h"
 #include "text/display_width.h"
 #include "text/dump.h"
@@ -10,13 +11,6 @@
 namespace joedb::inline v1 {
 
 namespace {
-
-std::string type_text(const Type& type, const Database& database) {
-  std::string text(type_name(type.code));
-  if (type.code != Type_Code::reference) return text;
-  const Table* const table = database.find_table(type.referenced);
-  return "references " + (table != nullptr ? table->name() : "a table that was dropped");
-}
 
 // Returns a text like "unique city_by_name (name)".
 std::string index_text(const Index& index, const Table& table) {
@@ -75,7 +69,7 @@ void describe(std::ostream& out, const Database& database, const Table& table,
   out << '\n';
   std::vector<std::vector<std::string>> rows{{"field", "type"}};
   for_each_field(table, [&](Field_Id, const Field& field) {
-    rows.push_back({field.name, type_text(field.column->type(), database)});
+    rows.push_back({field.name, type_text(database, *field.column, "a table that was dropped")});
   });
   print_grid(out, rows, display);
   for (const auto& index : table.indexes()) out << "index: " << index_text(*index, table) << '\n';

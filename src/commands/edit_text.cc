@@ -6,6 +6,7 @@
 #include "kernel/base/counted.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/schema/line_reader.h"
+#include "kernel/table/declaration.h"
 #include "kernel/table/same_bits.h"
 #include "text/columns.h"
 #include "text/dump.h"
@@ -45,9 +46,9 @@ std::string with_escapes(std::string_view text, std::string_view Escape::*from,
 }
 
 template <Field_Value T>
-std::string value_text(T value) {
+std::string value_text(const Logical_Type& logical, T value) {
   std::string text;
-  append_value(text, value);
+  append_value(text, logical, value);
   if constexpr (std::is_same_v<T, Record_Id>)
     if (value.is_null()) text = null_word;
   if constexpr (std::is_same_v<T, std::string_view>)
@@ -57,21 +58,21 @@ std::string value_text(T value) {
 
 std::string value_text(const Column_Base& column, index_t id) {
   return visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
-    return value_text<T>(static_cast<const Column<T>&>(column).get(id));
+    return value_text<T>(column.logical(), static_cast<const Column<T>&>(column).get(id));
   });
 }
 
 // Parses a word, and calls f with the value. Throws Data_Error if the word is not a value of this
 // type.
 template <Field_Value T, class F>
-void with_value(std::string_view word, F f) {
+void with_value(std::string_view word, const Logical_Type& logical, F f) {
   if constexpr (std::is_same_v<T, Record_Id>)
     if (word == null_word) return f(Record_Id());
   std::string text(word);
   if constexpr (std::is_same_v<T, std::string_view>)
     if (text.find('\\') != text.npos) text = with_escapes(text, &Escape::name, &Escape::octal);
   Line_Reader in(text);
-  const T value = read_field_value<T>(in);
+  const T value = read_field_value<T>(in, logical);
   in.require_end();
   f(value);
 }
@@ -96,11 +97,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
   }
 }
 
-std::string type_text(const Database& database, const Type& type) {
-  std::string text(type_name(type.code));
-  if (type.code != Type_Code::reference) return text;
-  const Table* const referenced = database.find_table(type.referenced);
-  return text + ' ' + (referenced ? referenced->name() : "__unknown_table__");
+std::string type_text(const Database& database, const Column_Base& column) {
+  return type_text(database, column, "__unknown_table__");
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -115,7 +113,7 @@ class Table_Commands {
     for_each_field(table_, [&](Field_Id, const Field& field) {
       columns_.push_back(field.column.get());
       names_.push_back(field.name);
-      out_ += "field " + field.name + ' ' + type_text(database_, field.column->type()) + '\n';
+      out_ += "field " + field.name + ' ' + type_text(database_, *field.column) + '\n';
     });
     if (table_.records().used_count() == 0) return;
     const std::vector<std::string> title = make_title();
@@ -230,6 +228,10 @@ void Edited_Text::read_field(const std::vector<std::string_view>& words) {
   const auto take = [&] { return next < words.size() ? words[next++] : std::string_view(); };
   field.name = field.old_name = take();
   field.type = take();
+  if (next < words.size() && words[next] == "optional") {
+    take();
+    field.type += " optional";
+  }
   if (field.type == type_name(Type_Code::reference)) field.referenced = take();
   for (std::string_view word = take(); !word.empty(); word = take()) {
     const bool is_old = word == "was";
@@ -303,16 +305,21 @@ void Edited_Text::match_field(Edited_Table& table, Edited_Field& field) {
   line_ = field.line;
   if (table.old != nullptr) field.id = table.old->find_field(field.old_name);
   if (!field.id.is_null()) {
-    const Type& old = table.old->find_field(field.id)->column->type();
-    field.code = old.code;
+    const Column_Base& old = *table.old->find_field(field.id)->column;
+    field.declared = {old.type().code, old.logical()};
     if (field.has_initial) problem("= VALUE is for a new field");
     return match_type(field, old);
   }
   if (field.old_name != field.name) problem("there was no field " + std::string(field.old_name));
-  field.code = type_named(field.type);
-  if (field.code == Type_Code::none) problem(std::string(field.type) + " is no type");
+  std::string why;
+  if (!field.referenced.empty())
+    field.declared = {Type_Code::reference, {}};
+  else if (auto type = parse_declared_type(field.type, why))
+    field.declared = *std::move(type);
+  else
+    problem(why);
   if (!is_identifier(field.name)) problem(std::string(field.name) + " is no name for a field");
-  if (field.code != Type_Code::reference) return;
+  if (field.referenced.empty()) return;
   if (!find_table(field.referenced) &&
       (only_ == nullptr || database_.find_table(field.referenced) == nullptr))
     problem("there is no table " + std::string(field.referenced));
@@ -330,8 +337,9 @@ void Edited_Text::require_referenced(const Edited_Field& field, const Type& old)
             ", which is not in this text. A new name is written: table NEW was " + table->name());
 }
 
-void Edited_Text::match_type(const Edited_Field& field, const Type& old) {
-  const std::string old_text = type_text(database_, old);
+void Edited_Text::match_type(const Edited_Field& field, const Column_Base& column) {
+  const std::string old_text = type_text(database_, column);
+  const Type& old = column.type();
   std::string text(field.type);
   if (!field.referenced.empty()) text.append(" ").append(field.referenced);
   if (text == old_text) return require_referenced(field, old);
@@ -340,7 +348,7 @@ void Edited_Text::match_type(const Edited_Field& field, const Type& old) {
                           referenced->old == database_.find_table(old.referenced);
   if (!is_renamed)
     problem("the field " + std::string(field.name) + " is of type " + old_text +
-            ", which cannot be changed: add another field");
+            ", which cannot be changed here: add another field, or use set_type in joedbi");
 }
 
 void Edited_Text::check_rows(const Edited_Table& table) {
@@ -368,9 +376,9 @@ static void require_blob(Blob blob) {
 }
 
 // Throws Data_Error if the word is not a valid value of this type.
-static void require_value(Type_Code type, std::string_view word) {
-  visit_type(type, [&]<class T>(std::type_identity<T>) {
-    with_value<T>(word, [](T value) {
+static void require_value(const Declared_Type& type, std::string_view word) {
+  visit_type(type.stored, [&]<class T>(std::type_identity<T>) {
+    with_value<T>(word, type.logical, [](T value) {
       if constexpr (std::is_same_v<T, Blob>) require_blob(value);
     });
   });
@@ -395,7 +403,7 @@ void Edited_Text::check_row(const Edited_Table& table, const Edited_Row& row) {
     // Unchanged text is always valid, even for a blob.
     if (word == old_text(table.old, row.id, field.id)) continue;
     try {
-      require_value(field.code, word);
+      require_value(field.declared, word);
     } catch (const Line_Error& error) {
       problem(std::string(field.name) + ": " + error.reason);
     } catch (const Data_Error& error) {
@@ -411,6 +419,9 @@ Change_Sink::Change_Sink(Database& database, Command_Writer& printer)
   decode_entries(database.schema_entries(), [&]<class Entry>(const Entry& entry) {
     if constexpr (Schema_Entry<Entry>) printer.skip(entry);
   });
+  for (const std::string& declaration : database.declarations()) printer.skip(Comment{declaration});
+  for (const Table* const table : live_tables(database))
+    if (table->records().size() > 0) printer.note_records(table->id());
 }
 
 class Edited_Text::Applier {
@@ -474,14 +485,18 @@ class Edited_Text::Applier {
     for (const Edited_Field& field : table.fields) {
       line_ = field.line;
       if (!field.id.is_null()) continue;
-      Type type{field.code, {}};
-      if (field.code == Type_Code::reference) {
+      Type type{field.declared.stored, {}};
+      if (type.code == Type_Code::reference) {
         const Table* const referenced = sink_.database().find_table(field.referenced);
         if (referenced == nullptr)
           throw Data_Error("there is no table " + std::string(field.referenced));
         type.referenced = referenced->id();
       }
       sink_.write(Add_Field{find(table).id(), field.name, type});
+      if (field.declared.logical.is_plain()) continue;
+      const std::string declaration =
+          type_declaration(table.name, field.name, type.code, field.declared.logical);
+      sink_.write(Comment{declaration});
     }
   }
 
@@ -524,8 +539,8 @@ class Edited_Text::Applier {
       const Field_Id field_id = field.id.is_null() ? table.find_field(field.name) : field.id;
       const Column_Base& column = *table.find_field(field_id)->column;
       if (!is_new && word == value_text(column, id)) continue;
-      visit_type(field.code, [&]<class T>(std::type_identity<T>) {
-        with_value<T>(word, [&](T value) {
+      visit_type(field.declared.stored, [&]<class T>(std::type_identity<T>) {
+        with_value<T>(word, field.declared.logical, [&](T value) {
           if (!is_new && has_same_bits(T(static_cast<const Column<T>&>(column).get(id)), value))
             return;
           sink_.write(Update<T>{table.id(), Record_Id(id), field_id, value});

@@ -94,11 +94,13 @@ class Edited_Text {
  private:
   struct Edited_Field {
     std::size_t line;
-    std::string_view name, old_name, type, referenced;
+    std::string_view name, old_name;
+    std::string type;
+    std::string_view referenced;
     bool has_initial = false;
     std::string_view initial;
     Field_Id id;  // null for a new field
-    Type_Code code = Type_Code::none;
+    Declared_Type declared = {};
   };
   struct Edited_Row {
     std::size_t line;
@@ -122,7 +124,7 @@ class Edited_Text {
   void match_table(Edited_Table& table);
   void match_field(Edited_Table& table, Edited_Field& field);
   void require_referenced(const Edited_Field& field, const Type& old);
-  void match_type(const Edited_Field& field, const Type& old);
+  void match_type(const Edited_Field& field, const Column_Base& column);
   void require_one_each();
   void check_rows(const Edited_Table& table);
   void check_row(const Edited_Table& table, const Edited_Row& row);

@@ -136,7 +136,8 @@ TEST_F(Edit_People_Test, SaysWhatIsWrongInWhichLine) {
   EXPECT_EQ(changes("\n1 ", "\nx "),
             "7: table, field, end, + or the id of a record expected, got `x`\n");
   EXPECT_EQ(changes("age int32", "age int64"),
-            "3: the field age is of type int32, which cannot be changed: add another field\n");
+            "3: the field age is of type int32, which cannot be changed here: add another field, "
+            "or use set_type in joedbi\n");
   EXPECT_EQ(changes("field age int32", "field age"),
             "3: expected: field NAME TYPE, field NAME TYPE = VALUE, or field NAME TYPE was OLD\n");
   EXPECT_EQ(changes("field age", "field years"),

@@ -26,9 +26,9 @@ std::vector<Key_Part> read_key(Line_Reader& in, const Table& table,
   std::vector<Key_Part> key;
   for (const Field_Id field : fields) {
     if (!in.has_more() || (!in.is_classic() && in.peek_word() == range_word)) break;
-    const Type_Code type = table.find_field(field)->column->type().code;
-    visit_type(type, [&]<class T>(std::type_identity<T>) {
-      const T value = read_field_value<T>(in);
+    const Column_Base& column = *table.find_field(field)->column;
+    visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
+      const T value = read_field_value<T>(in, column.logical());
       // Reading::classic accepts an unquoted text at the end of the line, but also sets
       // has_failed().
       bool is_there = !in.has_failed();
@@ -81,10 +81,15 @@ struct Find_Condition {
   Field_Id field;
   const Column_Base* column;
   Key_Part (*read)(const Column_Base& column, index_t id);
+  bool (*is_missing)(const Column_Base& column, index_t id);
   std::string_view op;
   Key_Part value;
+  bool is_for_null = false;
 
   bool holds(index_t id) const {
+    // A record without a value only meets `= null`, and != with a value.
+    if (const bool is_null = is_missing(*column, id); is_null || is_for_null)
+      return (op == "=" && is_null && is_for_null) || (op == "!=" && is_null != is_for_null);
     const Key_Part part = read(*column, id);
     if (op == "begins") return part.text.starts_with(value.text);
     if (op == "contains") return part.text.find(value.text) != part.text.npos;
@@ -110,7 +115,12 @@ Find_Condition read_condition(Line_Reader& in, const Table& table) {
     throw in.error(std::string(c.op) + " is for strings, and this field is " +
                    std::string(type_name(type)));
   visit_type(type, [&]<class T>(std::type_identity<T>) {
-    c.value = key_part(read_field_value<T>(in));
+    const T value = read_field_value<T>(in, c.column->logical());
+    c.value = key_part(value);
+    c.is_for_null = is_missing<T>(c.column->logical(), value);
+    c.is_missing = [](const Column_Base& column, index_t id) {
+      return is_missing<T>(column.logical(), T(static_cast<const Column<T>&>(column).get(id)));
+    };
     c.read = [](const Column_Base& column, index_t id) {
       return key_part<T>(static_cast<const Column<T>&>(column).get(id));
     };

@@ -120,7 +120,8 @@ TEST_F(Interpreter, ChangesNothingIfALineCannotBeReadCompletely) {
       {"add_field t n int8 default 5", "column 20: = or end of line expected, got `default`"},
       {"add_field t n number",
        "column 15: unknown type: number; string, boolean, int8, int16, int32, int64, float32, "
-       "float64, blob or references TABLE expected"},
+       "float64, blob, date, timestamp, duration, decimal, enum, bytes, uuid, json, or references "
+       "TABLE expected"},
       {"add_field t n TEXT", "column 15: unknown type: TEXT. Did you mean string?"},
       {"add_field t n strung", "column 15: unknown type: strung. Did you mean string?"},
       {"add_field t n references u", "column 26: No such table: u"},

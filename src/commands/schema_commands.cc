@@ -2,7 +2,8 @@
 
 #include "commands/commands.h"
 #include "kernel/base/lower_case.h"
-#include "kernel/base/suggestion.h"
+#include "kernel/table/declaration.h"
+#include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
 
@@ -12,53 +13,71 @@ namespace {
 // type.
 std::string_view meant_type(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> types[] = {
-      {"text", "string"},    {"str", "string"},      {"varchar", "string"},
-      {"char", "string"},    {"int", "int32"},       {"integer", "int64"},
-      {"long", "int64"},     {"bigint", "int64"},    {"smallint", "int16"},
-      {"tinyint", "int8"},   {"byte", "int8"},       {"double", "float64"},
-      {"real", "float64"},   {"float", "float32"},   {"bool", "boolean"},
-      {"bytes", "blob"},     {"date", "int64"},      {"time", "int64"},
-      {"datetime", "int64"}, {"timestamp", "int64"}, {"reference", "references"}};
+      {"text", "string"},      {"str", "string"},         {"varchar", "string"},
+      {"char", "string"},      {"int", "int32"},          {"integer", "int64"},
+      {"long", "int64"},       {"bigint", "int64"},       {"smallint", "int16"},
+      {"tinyint", "int8"},     {"byte", "int8"},          {"double", "float64"},
+      {"real", "float64"},     {"float", "float32"},      {"bool", "boolean"},
+      {"time", "timestamp"},   {"datetime", "timestamp"}, {"numeric", "decimal(2)"},
+      {"money", "decimal(2)"}, {"interval", "duration"},  {"reference", "references"}};
   for (const auto& [foreign, own] : types)
     if (foreign == name) return own;
   return "";
 }
 
-Line_Error unknown_type(const Line_Reader& in, const std::string& word) {
+Line_Error invalid_type(const Line_Reader& in, std::string_view word, const std::string& problem) {
   if (in.is_classic()) return in.error("unknown type");
-  std::vector<std::string> names;
-  for (int code = 1; code <= type_count; ++code)
-    names.emplace_back(type_name(static_cast<Type_Code>(code)));
-  const std::string lower = lower_case(word);
-  const std::string_view meant = meant_type(lower);
-  std::string hint =
-      meant.empty() ? did_you_mean(lower, names) : ". Did you mean " + std::string(meant) + "?";
-  if (hint.empty())
-    hint =
-        "; string, boolean, int8, int16, int32, int64, float32, float64, blob or references "
-        "TABLE expected";
-  return in.error("unknown type: " + word + hint);
+  if (!problem.starts_with("unknown type")) return in.error(problem);
+  const std::string_view meant = meant_type(lower_case(std::string(word)));
+  if (!meant.empty())
+    return in.error("unknown type: " + std::string(word) + ". Did you mean " + std::string(meant) +
+                    "?");
+  if (problem.ends_with('?')) return in.error(problem);
+  std::string known = "; string, boolean, int8, int16, int32, int64, float32, float64, blob, ";
+  for (const std::string_view name : logical_type_names()) known.append(name).append(", ");
+  return in.error(problem + known + "or references TABLE expected");
 }
 
-Type read_type(Line_Reader& in, const Database& database) {
+// Reads the words of a type up to `)`, and `optional` if it follows. Blanks in brackets are left
+// out.
+std::string read_type_text(Line_Reader& in, std::string_view first) {
+  std::string text(first);
+  while (text.find('(') != text.npos && !text.ends_with(')') && in.has_more())
+    text += in.read_word(")");
+  if (in.peek_word() == "optional") text.append(" ").append(in.read_word("optional"));
+  return text;
+}
+
+struct Field_Type {
+  Type type;
+  Logical_Type logical;
+};
+
+Field_Type read_type(Line_Reader& in, const Database& database) {
   const std::string word(in.read_word("type"));
-  Type type{type_named(word), {}};
-  if (type.code == Type_Code::none) throw unknown_type(in, word);
-  if (type.code != Type_Code::reference) return type;
+  if (word != type_name(Type_Code::reference)) {
+    const bool is_classic = in.is_classic();
+    const Type_Code stored = type_named(word);
+    if (is_classic && stored != Type_Code::none) return {{stored, {}}, {}};
+    std::string problem;
+    const auto type = parse_declared_type(is_classic ? "" : read_type_text(in, word), problem);
+    if (!type) throw invalid_type(in, word, problem);
+    return {{type->stored, {}}, type->logical};
+  }
   const std::string_view name = in.read_word("table name");
   const Table* const referenced = database.find_table(name);
   if (referenced == nullptr && in.is_classic()) throw in.error("unknown type");
   if (referenced == nullptr) throw no_such_table(in, database, name);
-  type.referenced = referenced->id();
-  return type;
+  return {{Type_Code::reference, referenced->id()}, {}};
 }
 
 // Reads the value before it writes anything, so that no field is added if the value is invalid.
 template <Field_Value T>
-void add_field_with_value(Line_Reader& in, Writable_Database& database, const Add_Field& entry) {
-  const T value = read_field_value<T>(in);
+void add_field_with_value(Line_Reader& in, Writable_Database& database, const Add_Field& entry,
+                          const Logical_Type& logical) {
+  const T value = read_field_value<T>(in, logical);
   in.require_end();
-  database.write(entry);
+  joedb::add_field(database, entry, logical);
   const Table& table = *database.get_database().find_table(entry.table);
   const Field_Id field = table.find_field(entry.name);
   for (index_t id = 0; id < table.records().size(); ++id)
@@ -69,14 +88,30 @@ void add_field_with_value(Line_Reader& in, Writable_Database& database, const Ad
 void add_field(Line_Reader& in, Writable_Database& database) {
   const Table_Id table = read_table(in, database.get_database()).id();
   const std::string_view name = in.read_word("field name");
-  const Add_Field entry{table, name, read_type(in, database.get_database())};
-  if (!in.has_more()) return database.write(entry);
+  const auto [type, logical] = read_type(in, database.get_database());
+  const Add_Field entry{table, name, type};
+  if (!in.has_more()) return joedb::add_field(database, entry, logical);
   if (in.read_word("=") != "=") {
     if (!in.is_classic()) throw in.unexpected("= or end of line");
     return database.write(entry);
   }
-  visit_type(entry.type.code,
-             [&]<class T>(std::type_identity<T>) { add_field_with_value<T>(in, database, entry); });
+  visit_type(type.code, [&, &meaning = logical]<class T>(std::type_identity<T>) {
+    add_field_with_value<T>(in, database, entry, meaning);
+  });
+}
+
+// Says what the values of a field mean. Their stored type stays.
+void set_type(Line_Reader& in, Writable_Database& database) {
+  const Table& table = read_table(in, database.get_database());
+  const Field_Id field = read_field(in, table);
+  const auto [type, logical] = read_type(in, database.get_database());
+  in.require_end();
+  const Column_Base& column = *table.find_field(field)->column;
+  if (logical.kind == Logical_Type::Kind::plain && column.type() != type)
+    throw in.error(table.name() + "." + table.find_field(field)->name + " is stored as " +
+                   std::string(type_name(column.type().code)) + ", not as " +
+                   std::string(type_name(type.code)));
+  declare_type(database, table.id(), field, logical);
 }
 
 // Reads the name of a field. With Reading::classic, returns null for an unknown name: writing the
@@ -93,6 +128,10 @@ constexpr std::string_view type_notes =
     "  int8, int16, int32, int64,\n"
     "  float32, float64,\n"
     "  boolean,\n"
+    "  date, timestamp[(s|ms|us|ns)], duration[(s|ms|us|ns)],\n"
+    "  decimal(<digits behind the point>),\n"
+    "  enum(<name>, ...),\n"
+    "  bytes, uuid, json,\n"
     "  references <table_name>\n";
 
 }  // namespace
@@ -136,6 +175,8 @@ void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
                    {"rename_table", "rename_table <old_table_name> <new_table_name>", rename_table},
                    {"add_field", "add_field <table_name> <field_name> <type> [= <value>]",
                     [&database](Line_Reader& in, std::ostream&) { add_field(in, database); }},
+                   {"set_type", "set_type <table_name> <field_name> <type>",
+                    [&database](Line_Reader& in, std::ostream&) { set_type(in, database); }},
                    {"drop_field", "drop_field <table_name> <field_name>", drop_field},
                    {"rename_field", "rename_field <table_name> <old_field_name> <new_field_name>",
                     rename_field},

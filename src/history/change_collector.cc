@@ -415,6 +415,34 @@ void Transaction_Collector::note_applied(const Rename_Field& e) {
       {.field = describe(database_, e.field, *table.find_field(e.field)), .old_name = old_name_});
 }
 
+void Transaction_Collector::note_declaration(const Type_Declaration& declaration) {
+  const Table* const table = database_.find_table(declaration.table);
+  if (table == nullptr) return;
+  const Field_Id field = table->find_field(declaration.field);
+  if (field.is_null()) return;
+  declared_table_ = table->id();
+  declared_ = describe(database_, field, *table->find_field(field));
+}
+
+// The declaration of a field usually follows its addition, which then has the logical type, too.
+void Transaction_Collector::note_applied(const Comment&) {
+  const Field_Description before = std::exchange(declared_, {});
+  if (before.id.is_null()) return;
+  const Table& table = *database_.find_table(declared_table_);
+  Field_Description after = describe(database_, before.id, *table.find_field(before.id));
+  if (before.logical == after.logical) return;
+  Change* const last = changes_.empty() ? nullptr : &changes_.back();
+  if (last != nullptr && last->kind == Change::Kind::field_added && last->table->id == table.id() &&
+      last->schema->field.id == before.id) {
+    forget_descriptions(table.id());
+    last->schema = std::make_shared<const Schema_Change>(Schema_Change{.field = std::move(after)});
+    return;
+  }
+  flush();
+  add_schema_change(Change::Kind::field_typed, name_of(table),
+                    {.field = std::move(after), .old_type = before.logical});
+}
+
 void Transaction_Collector::note_applied(const Custom& e) {
   add_schema_change(Change::Kind::custom, nullptr, {.mark = std::string(e.name)});
 }
@@ -483,9 +511,12 @@ void Net_Collector::add_schema(Net_Changes& net) const {
           before == before_.end() ? nullptr : before->second->find_field(field.id);
       if (old == nullptr)
         net.schema.push_back(change_of_schema(Change::Kind::field_added, name, {.field = field}));
-      else if (old->name != field.name)
+      if (old != nullptr && old->name != field.name)
         net.schema.push_back(change_of_schema(Change::Kind::field_renamed, name,
                                               {.field = field, .old_name = old->name}));
+      if (old != nullptr && get(old->logical) != get(field.logical))
+        net.schema.push_back(change_of_schema(Change::Kind::field_typed, name,
+                                              {.field = field, .old_type = old->logical}));
     }
   }
 }

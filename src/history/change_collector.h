@@ -11,6 +11,7 @@
 #include "history/range_map.h"
 #include "joedb/history/changes.h"
 #include "joedb/table/database.h"
+#include "kernel/table/declaration.h"
 
 namespace joedb::inline v1 {
 
@@ -31,7 +32,7 @@ class Change_Collector {
     database_.prepare(entry);  // throws if the entry is invalid
     note(entry);
     database_.apply(entry);
-    if constexpr (is_schema_entry<Entry>) note_applied(entry);
+    if constexpr (is_schema_entry<Entry> || std::is_same_v<Entry, Comment>) note_applied(entry);
   }
 
   // Note a change of records [first, first + size). The caller must apply the change itself,
@@ -147,6 +148,8 @@ class Change_Collector {
   virtual void note_applied(const Add_Field&) {}
   virtual void note_applied(const Rename_Field&) {}
   virtual void note_applied(const Custom&) {}
+  virtual void note_declaration(const Type_Declaration&) {}
+  virtual void note_applied(const Comment&) {}
   void note_applied(const Drop_Table&) {}
   void note_applied(const Drop_Field&) {}
 
@@ -172,7 +175,9 @@ class Change_Collector {
   void note(const Add_Field&) { note_schema(); }
   void note(const Rename_Field& e) { note_rename(e); }
   void note(const Custom&) { note_schema(); }
-  void note(const Comment&) {}
+  void note(const Comment& e) {
+    if (const auto declaration = parse_declaration(e.text)) note_declaration(*declaration);
+  }
   void note(const Timestamp&) {}
   void note(const Valid_Data&) {}
   void note(const Blob_Data&) {}
@@ -220,6 +225,8 @@ class Transaction_Collector final : public Change_Collector {
   void note_applied(const Add_Field& e) override;
   void note_applied(const Rename_Field& e) override;
   void note_applied(const Custom& e) override;
+  void note_declaration(const Type_Declaration& declaration) override;
+  void note_applied(const Comment& e) override;
 
   // Adds all noted changes to changes_. Must be called before the schema changes, because it reads
   // the new values from the tables.
@@ -236,6 +243,10 @@ class Transaction_Collector final : public Change_Collector {
 
   const bool has_all_fields_;
   std::vector<Change> changes_;
+  // The field of the declaration that is being applied, as it was before; its id is null if there
+  // is none.
+  Table_Id declared_table_;
+  Field_Description declared_;
   // Current descriptions. A description becomes invalid if the table or its name changes, or the
   // name of a table to which it refers.
   std::map<Table_Id, Description> descriptions_;

@@ -9,7 +9,8 @@ namespace joedb::inline v1 {
 Field_Description describe(const Database& database, Field_Id id, const Field& field) {
   const Type type = field.column->type();
   const Table* const referenced = database.find_table(type.referenced);
-  return {id, field.name, type, referenced != nullptr ? referenced->name() : ""};
+  return {id, field.name, type, referenced != nullptr ? referenced->name() : "",
+          field.column->shared_logical()};
 }
 
 Description describe(const Database& database, const Table& table) {

@@ -255,6 +255,12 @@ static void add_reversed(std::vector<Change>& out, const Change& change) {
       add(Kind::field_renamed, change.table, std::move(opposite));
       break;
     }
+    case Kind::field_typed: {
+      Schema_Change opposite{.field = schema.field, .old_type = schema.field.logical};
+      opposite.field.logical = schema.old_type;
+      add(Kind::field_typed, change.table, std::move(opposite));
+      break;
+    }
     case Kind::table_dropped: {
       const auto table = describe(change.table->id, change.table_name());
       add(Kind::table_created, table, {});

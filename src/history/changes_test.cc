@@ -51,6 +51,7 @@ struct State {
   struct Field {
     std::string name;
     Type type;
+    Logical_Type logical;
     friend bool operator==(const Field&, const Field&) = default;
   };
   using Record = std::map<Field_Id, std::string>;
@@ -86,7 +87,7 @@ State state_of(const Database& database) {
       const Field& field = table->fields()[i];
       if (!field.column) continue;
       const Field_Id field_id(static_cast<std::uint16_t>(i + 1));
-      result.fields[field_id] = {field.name, field.column->type()};
+      result.fields[field_id] = {field.name, field.column->type(), field.column->logical()};
       for (auto& [id, record] : result.records) {
         Values value(field.column->type().code);
         value.append(*field.column, id, 1);
@@ -153,7 +154,7 @@ void State::apply(const Change& change) {
       break;
     case Kind::field_added:
       EXPECT_FALSE(table.fields.contains(field));
-      table.fields[field] = {schema.field.name, schema.field.type};
+      table.fields[field] = {schema.field.name, schema.field.type, get(schema.field.logical)};
       for (auto& [record_id, record] : table.records)
         record[field] = default_text(schema.field.type.code);
       break;
@@ -161,8 +162,15 @@ void State::apply(const Change& change) {
       EXPECT_EQ(table.fields.at(field).name, schema.old_name);
       table.fields[field].name = schema.field.name;
       break;
+    case Kind::field_typed:
+      EXPECT_EQ(table.fields.at(field).name, schema.field.name);
+      EXPECT_EQ(table.fields.at(field).logical, get(schema.old_type));
+      EXPECT_NE(table.fields.at(field).logical, get(schema.field.logical));
+      table.fields[field].logical = get(schema.field.logical);
+      break;
     case Kind::field_dropped:
-      EXPECT_EQ(table.fields.at(field), (State::Field{schema.field.name, schema.field.type}));
+      EXPECT_EQ(table.fields.at(field),
+                (State::Field{schema.field.name, schema.field.type, get(schema.field.logical)}));
       for (const Change& lost : schema.lost)
         for (index_t i = 0; i < lost.size; ++i)
           EXPECT_EQ(table.records.at(lost.record.value() + i).at(field),
@@ -207,8 +215,8 @@ class Changes_Test : public testing::City_Test {
 };
 
 std::string Changes_Test::line(const Change& change) {
-  static const char* const signs[] = {"+",      "~",      "-",      "+table", "~table",
-                                      "-table", "+field", "~field", "-field", "mark"};
+  static const char* const signs[] = {"+",      "~",      "-",      "+table", "~table", "-table",
+                                      "+field", "~field", "-field", "%field", "mark"};
   std::string text = signs[static_cast<int>(change.kind)];
   if (change.kind == Kind::custom) return text + ' ' + change.schema->mark;
   text += ' ' + change.table_name();

@@ -132,6 +132,10 @@ class Comparison {
       if (old != nullptr && has_same_type(*old, field)) {
         after->fields.push_back(describe(b_, id, field));
         pair.fields.push_back({id, old->column.get(), field.column.get()});
+        if (old->column->logical() != field.column->logical())
+          fields_added_.push_back(change_of_schema(
+              Kind::field_typed, name_of(*pair.before),
+              {.field = after->fields.back(), .old_type = old->column->shared_logical()}));
       } else {
         const Field_Id new_id(++next_id);
         added.push_back(describe(b_, new_id, field));

@@ -6,14 +6,18 @@
 
 #include "joedb/format/entry.h"
 #include "joedb/history/changes.h"
+#include "kernel/table/declaration.h"
 
 namespace joedb::inline v1 {
 
 // Writes comments from which Transaction_Info gets the first comment and the author. Call this at
 // the start of a transaction. If `author` is empty, writes no author. `Store` is Writable_Database,
-// or a class with the same write().
+// or a class with the same write(). Throws Exception if the reason is a declaration
+// (kernel/table/declaration.h), and writes nothing then.
 template <class Store>
 void write_explanation(Store& store, std::string_view why, std::string_view author) {
+  if (parse_declaration(why))
+    throw Exception("a reason cannot be the declaration of a type: " + std::string(why));
   store.write(Comment{why});
   if (author.empty()) return;
   const std::string text = std::string(author_mark).append(author);

@@ -5,6 +5,7 @@
 #include "history/change_parts.h"
 #include "joedb/history/undo.h"
 #include "kernel/base/interrupts.h"
+#include "kernel/table/declaration.h"
 #include "kernel/table/record_runs.h"
 
 namespace joedb::inline v1 {
@@ -83,6 +84,7 @@ class Planner {
       if (change.kind == Kind::field_dropped) drop_field(change);
     plan_table_names();
     plan_field_names();
+    plan_field_types();
   }
 
   static std::string error_of(const Database& database, const auto& entry) {
@@ -325,6 +327,37 @@ class Planner {
     for (const auto& [id, list] : renamings) plan_field_names(*database_.find_table(id), list);
   }
 
+  void plan_field_types() {
+    for (const Change& change : wanted_) {
+      if (change.kind != Kind::field_typed || ignored_tables_.contains(change.table->id)) continue;
+      const Field_Description& wanted = change.schema->field;
+      const Table* const table = database_.find_table(change.table->id);
+      if (table == nullptr) {
+        report_missing(*change.table);
+        continue;
+      }
+      const Field* const found = table->find_field(wanted.id);
+      if (found == nullptr) {
+        report_conflict({.kind = Change_Conflict::Kind::field_missing,
+                         .table = table->name(),
+                         .field = wanted.name});
+        continue;
+      }
+      const Logical_Type& present = found->column->logical();
+      if (present == get(wanted.logical) ||
+          (present != get(change.schema->old_type) &&
+           !report_conflict({.kind = Change_Conflict::Kind::type_changed,
+                             .table = table->name(),
+                             .field = found->name,
+                             .name = declared_type_text(found->column->type().code, present),
+                             .can_be_forced = true})))
+        continue;
+      schema_.push_back(
+          change_of_schema(Kind::field_typed, joedb::describe(table->id(), table->name()),
+                           {.field = wanted, .old_type = found->column->shared_logical()}));
+    }
+  }
+
   void plan_field_names(const Table& table, const std::vector<Renaming>& renamings) {
     std::set<Field_Id> renamed;
     for (const Renaming& renaming : renamings) renamed.insert(renaming.change->schema->field.id);
@@ -499,12 +532,23 @@ class Planner {
     add_updates(table, change, fields);
   }
 
+  // The values of records that were given no value of this field.
+  static Values initial_values(const Field_Description& field, index_t size) {
+    if (!get(field.logical).is_optional) return Values(field.type.code, size);
+    Values values(field.type.code);
+    visit_type(field.type.code, [&]<class T>(std::type_identity<T>) {
+      const Value missing = missing_value<T>(get(field.logical));
+      for (index_t i = 0; i < size; ++i) values.append(missing);
+    });
+    return values;
+  }
+
   // Adds default values for the fields that were added to the table since then.
   void add_defaults(Change& insertion, const Table& table) const {
     for (const Field_Description& field : describe(table)->fields)
       if (insertion.find_field(field.id) == nullptr &&
           !dropped_fields_.contains({table.id(), field.id}))
-        insertion.fields.push_back({field.id, Values(), Values(field.type.code, insertion.size)});
+        insertion.fields.push_back({field.id, Values(), initial_values(field, insertion.size)});
   }
 
   void plan_deletions(const Table& table, const Change& change,
@@ -517,7 +561,7 @@ class Planner {
     std::vector<std::pair<Field_Id, Flags>> added;
     for (const Field_Description& field : describe(table)->fields)
       if (change.find_field(field.id) == nullptr && table.find_field(field.id) != nullptr) {
-        Flags is_default = compare(table, change, field.id, Values(field.type.code, change.size));
+        Flags is_default = compare(table, change, field.id, initial_values(field, change.size));
         if (!is_default.are_all(true)) added.emplace_back(field.id, std::move(is_default));
       }
     std::vector<bool> erase(static_cast<std::size_t>(change.size));
@@ -606,6 +650,7 @@ class Planner {
             .expected = std::move(expected),
             .found = std::move(found),
             .wanted = std::move(wanted),
+            .logical = table.find_field(field)->column->shared_logical(),
             .can_be_forced = true};
   }
 

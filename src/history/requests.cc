@@ -219,25 +219,83 @@ Transaction_Content revert_changes(Abstract_File& file, const Moment_Range& rang
 
 // ---- restore ------------------------------------------------------------------------------------
 
+namespace {
+
+// Follows a record to the end of the journal: was it deleted? A transaction that inserts it with
+// the values that it had brings it back.
+class Deletion {
+ public:
+  // `content` is the database in which the record is.
+  Deletion(Database& content, Table_Id table, Record_Id record)
+      : content_(content), table_(table), record_(record) {}
+
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if constexpr (std::is_same_v<Entry, Delete>) note(entry.table, entry.record, 1);
+    if constexpr (std::is_same_v<Entry, Delete_Vector>) note(entry.table, entry.record, entry.size);
+    content_(entry);
+    if constexpr (is_transaction_end<Entry>) look();
+  }
+  bool has_come() const { return has_come_; }
+
+ private:
+  std::vector<Values> values() const {
+    std::vector<Values> result;
+    const Table* const table = content_.find_table(table_);
+    if (table == nullptr || !table->is_used(record_)) return result;
+    for_each_field(*table, [&](Field_Id field, const Field&) {
+      result.push_back(read_values(*table, field, record_.value(), 1));
+    });
+    return result;
+  }
+  void note(Table_Id table, Record_Id first, index_t size) {
+    if (table != table_ || record_.value() < first.value() ||
+        record_.value() - first.value() >= size)
+      return;
+    if (!has_come_) last_values_ = values();
+    has_come_ = true;
+  }
+  void look() {
+    if (has_come_ && !last_values_.empty() && values() == last_values_) has_come_ = false;
+  }
+
+  Database& content_;
+  const Table_Id table_;
+  const Record_Id record_;
+  bool has_come_ = false;
+  std::vector<Values> last_values_;
+};
+
+}  // namespace
+
 Transaction_Content restore_changes(Abstract_File& file, const Database& present,
                                     const Restored_Record& restored, Recovery recovery) {
   const Table* const table = present.find_table(restored.table);
   if (table == nullptr) throw no_table(present, restored.table);
   const Offset position = find_position(file, restored.when, recovery);
-  Database past;
+  const Record_Id record = restored.record;
+  Database past, later;
+  Deletion deletion(later, table->id(), record);
   {
     Readonly_Journal journal(file, recovery);
     load(past, journal, position);
     require_entry_end(journal, position);
   }
-  const Record_Id record = restored.record;
+  {
+    Readonly_Journal journal(file, recovery);
+    load(later, journal, position);
+    later.limit_to_journal_of(journal.get_checkpoint());
+    journal.replay(deletion);
+  }
   const Table* const before = past.find_table(table->id());
   if (before == nullptr || !before->is_used(record))
     throw Exception("there was no record " + std::to_string(record.value()) + " of " +
                     restored.table + " at " + restored.when.text);
-  Change change =
-      change_of_records(table->is_used(record) ? Change::Kind::updated : Change::Kind::inserted,
-                        describe(present, *table), record.value(), 1);
+  // Ids are reused: after a deletion, a record with this id is another one, and an insertion
+  // conflicts with it.
+  const bool is_same_record = table->is_used(record) && !deletion.has_come();
+  Change change = change_of_records(is_same_record ? Change::Kind::updated : Change::Kind::inserted,
+                                    describe(present, *table), record.value(), 1);
   for (const Field_Description& field : change.table->fields) {
     if (before->find_field(field.id) == nullptr) continue;
     Field_Change values{field.id, Values(), read_values(*before, field.id, record.value(), 1)};

@@ -105,8 +105,10 @@ struct Restored_Record {
   Record_Id record;
   When when;
 };
-// Returns the change that restores the record. Fields dropped since then are not restored; fields
-// added since then keep their values. `present` must be the content at the end of the journal.
+// Returns the change that restores the record: an insertion if the record was deleted since then,
+// which conflicts with another record that has got its id. Fields dropped since then are not
+// restored; fields added since then keep their values. `present` must be the content at the end of
+// the journal.
 Transaction_Content restore_changes(Abstract_File& file, const Database& present,
                                     const Restored_Record& restored, Recovery recovery);
 

@@ -134,6 +134,23 @@ TEST_F(Requests_Test, RestoreTakesTheValuesOfATag) {
             std::string::npos);
 }
 
+TEST_F(Requests_Test, RestoreConflictsWithAnotherRecordThatHasGotTheId) {
+  database_.write(Delete{city, Record_Id(0)});
+  database_.write(Insert{city, Record_Id(0)});
+  set("Rome");
+  end(now + 30);
+  const Transaction_Content wanted =
+      restore_changes(file_, content(), {"city", Record_Id(0), when(std::to_string(second_))}, {});
+  const Plan plan = plan_changes(content(), wanted.changes);
+  EXPECT_FALSE(plan.is_possible);
+  ASSERT_EQ(plan.conflicts.size(), 1u);
+  EXPECT_EQ(plan.conflicts[0].kind, Change_Conflict::Kind::record_present);
+  EXPECT_EQ(value(), "Rome");
+  write_transaction(database_, wanted, plan_changes(content(), wanted.changes, Conflicts::theirs),
+                    "Ann", now + 40);
+  EXPECT_EQ(value(), "Oslo");
+}
+
 TEST_F(Requests_Test, ATagIsReplacedOnlyIfThatIsAllowed) {
   Transaction_Content tag;
   tag.comment = tag_comment(file_, "v1", {}, false);

@@ -1,12 +1,14 @@
 #include <deque>
 #include <exception>
 #include <limits>
+#include <utility>
 
 #include "history/record_counter.h"
 #include "history/require_range.h"
 #include "joedb/history/changes.h"
 #include "joedb/table/load.h"
 #include "kernel/format/run_decoder.h"
+#include "kernel/table/declaration.h"
 
 namespace joedb::inline v1 {
 
@@ -63,6 +65,7 @@ class Summaries::Reader {
   }
 
   void operator()(const Comment& e) {
+    if (declare(e)) return end_entry();
     if (!e.text.empty()) {
       begin_entry();
       if (!has_seen_end_ && has_entries_) finish();
@@ -139,6 +142,10 @@ class Summaries::Reader {
     } else {
       note_schema_change(e.table);
     }
+    last_added_ = {};
+    if constexpr (std::is_same_v<Entry, Add_Field>)
+      last_added_ = {e.table,
+                     Field_Id(static_cast<std::uint16_t>(schema_.table(e.table).fields().size()))};
     end_entry();
   }
 
@@ -207,6 +214,27 @@ class Summaries::Reader {
     require_entry_end(journal_, to_);
     is_at_end_ = true;
     if (has_entries_ || has_comments_) finish();
+  }
+
+  // Returns false for a comment that declares nothing. The declaration of a field that was just
+  // added is no change of its own.
+  bool declare(const Comment& e) {
+    const auto declaration = parse_declaration(e.text);
+    if (!declaration) return false;
+    const Table* const table = schema_.find_table(declaration->table);
+    const Field_Id field = table == nullptr ? Field_Id() : table->find_field(declaration->field);
+    if (field.is_null()) return false;
+    begin_entry();
+    const Column_Base& column = *table->find_field(field)->column;
+    const Shared_Logical_Type before = column.shared_logical();
+    schema_(e);
+    has_entries_ = true;
+    const bool is_new = last_added_ == std::pair(table->id(), field);
+    if (column.shared_logical() != before && !is_new) {
+      note_schema_change(table->id());
+      last_added_ = {};
+    }
+    return true;
   }
 
   // Called before an entry that is neither a time stamp nor an integrity entry. If the previous
@@ -289,6 +317,7 @@ class Summaries::Reader {
       table.is_touched = false;
     }
     touched_.clear();
+    last_added_ = {};
     summary_.end = done_;
     if (!summary_.has_own_time) summary_.time = last_time_;
     if (is_in_range_ && (!has_filter() || !summary_.tables.empty()))
@@ -306,9 +335,11 @@ class Summaries::Reader {
   bool is_at_end_ = false;
   std::vector<Counted_Table> tables_{1};  // by id
   std::vector<Table_Id> touched_;         // tables touched by the current transaction
-  Transaction_Summary summary_;           // the current transaction
-  Offset done_ = journal_start;           // end of the last entry
-  bool has_entries_ = false;              // the current transaction has entries other than comments
+  // The field that the last change of the schema in the current transaction has added.
+  std::pair<Table_Id, Field_Id> last_added_;
+  Transaction_Summary summary_;  // the current transaction
+  Offset done_ = journal_start;  // end of the last entry
+  bool has_entries_ = false;     // the current transaction has entries other than comments
   bool has_comments_ = false;
   Offset end_of_first_comment_ = 0;
   bool is_after_end_ = false;

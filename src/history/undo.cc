@@ -9,10 +9,12 @@
 
 namespace joedb::inline v1 {
 
-static void require_records_only(const std::vector<Change>& changes) {
+// `end` is the end of the transaction; nullopt: it is the last one.
+static void require_records_only(const std::vector<Change>& changes, std::optional<Offset> end) {
   if (!std::all_of(changes.begin(), changes.end(),
                    [](const Change& change) { return change.is_of_records(); }))
-    throw Exception("the transaction has changed tables or fields, which this program needs");
+    throw Exception("the " + (end ? "transaction at " + std::to_string(*end) : "last transaction") +
+                    " has changed tables or fields, which this program needs: it cannot be undone");
 }
 
 Plan undo_transaction(Writable_Database& database, const Undo_Options& options) {
@@ -20,7 +22,8 @@ Plan undo_transaction(Writable_Database& database, const Undo_Options& options) 
   if (options.position != 0) when = When{std::to_string(options.position), at(options.position)};
   const auto changes =
       undo_changes(std::as_const(database).get_journal().get_file(), when, Recovery::none).changes;
-  if (!options.may_change_schema) require_records_only(changes);
+  if (!options.may_change_schema)
+    require_records_only(changes, when ? std::optional(options.position) : std::nullopt);
   return apply_changes(database, changes, options.conflicts);
 }
 
@@ -140,7 +143,14 @@ class Undo_Stack {
     return options_.may_change_schema || !steps_[number].has_schema_changes;
   }
   void require_end() const {
-    if (unfinished_) throw_unfinished(*unfinished_);
+    if (!unfinished_) return;
+    if (database_.ahead_of_checkpoint() > 0)
+      throw Exception(
+          "there are changes after the last checkpoint: end them with write_timestamp() and "
+          "soft_checkpoint(), or drop them with rollback()");
+    throw Exception(
+        "the last changes have no end of a transaction, so that nobody knows how many transactions "
+        "they are: end them with write_timestamp() or write_valid_data()");
   }
 
   Transaction_Content inverse_of(std::size_t number, const Transaction_Place& place,
@@ -150,7 +160,7 @@ class Undo_Stack {
     info.begin = place.begin;
     info.end = place.end;
     Transaction_Content wanted = inverse_changes(file_, info);
-    if (!options_.may_change_schema) require_records_only(wanted.changes);
+    if (!options_.may_change_schema) require_records_only(wanted.changes, step.end);
     const auto first = find_transaction(file_, step.end);
     wanted.comment = what + (first && !first->comments.empty()
                                  ? first->comments.front()

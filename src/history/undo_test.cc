@@ -58,7 +58,8 @@ TEST_F(Undo, NeedsATransactionThatHasChangedSomething) {
             "no transaction has the position " + std::to_string(nothing + 1));
   EXPECT_EQ(
       error_of([&] { (void)undo_transaction(db, {.position = end, .may_change_schema = false}); }),
-      "the transaction has changed tables or fields, which this program needs");
+      "the transaction at " + std::to_string(end) +
+          " has changed tables or fields, which this program needs: it cannot be undone");
   Memory_File empty;
   Writable_Database other(empty);
   other.soft_checkpoint();
@@ -188,7 +189,8 @@ TEST_F(Stack, LeavesConflictsToTheCaller) {
 TEST_F(Stack, RefusesWhatHasNoEnd) {
   set(0, 40);
   EXPECT_FALSE(can_undo());
-  EXPECT_NE(error_of([&] { undone(); }).find("no end of a transaction"), std::string::npos);
+  EXPECT_NE(error_of([&] { undone(); }).find("there are changes after the last checkpoint"),
+            std::string::npos);
   EXPECT_EQ(size_of(0), 40);
   db.write(Valid_Data{});
   EXPECT_EQ(undone(), 12);

@@ -6,6 +6,7 @@
 #include "history/change_parts.h"
 #include "joedb/history/undo.h"
 #include "kernel/base/interrupts.h"
+#include "kernel/table/declaration.h"
 
 namespace joedb::inline v1 {
 
@@ -24,6 +25,7 @@ class Plan_Writer {
     drop();
     rename();
     create();
+    declare();
     for (const Change& change : plan_.changes)
       if (change.kind == Kind::deleted) erase(change);
     for (const Change& change : plan_.changes)
@@ -101,8 +103,26 @@ class Plan_Writer {
       if (lacks_target) type.referenced = create_table_to_drop();
       db_.write(Add_Field{id, field.name, type});
       if (lacks_target) db_.write(Drop_Table{type.referenced});
+      if (field.logical) {
+        const std::string declaration =
+            type_declaration(table(id).name(), field.name, type.code, *field.logical);
+        db_.write(Comment{declaration});
+      }
       field_ids_[{change.table->id, field.id}] =
           Field_Id(static_cast<std::uint16_t>(table(id).fields().size()));
+    }
+  }
+
+  // Without the checks of declare_type(), because the values follow.
+  void declare() {
+    for (const Change& change : plan_.changes) {
+      if (change.kind != Kind::field_typed) continue;
+      const Field_Description& wanted = change.schema->field;
+      const Table& changed = table(change.table->id);
+      const std::string declaration =
+          type_declaration(changed.name(), changed.find_field(wanted.id)->name, wanted.type.code,
+                           get(wanted.logical));
+      db_.write(Comment{declaration});
     }
   }
 
@@ -150,6 +170,11 @@ class Plan_Writer {
     });
     for (const Field_Change* const field : fields)
       write(id, change.record, present(change.table->id, field->field), field->new_values);
+    write_missing(db_, table(id), change.record, change.size, [&](Field_Id field) {
+      return std::any_of(fields.begin(), fields.end(), [&](const Field_Change* given) {
+        return present(change.table->id, given->field) == field;
+      });
+    });
   }
 
   void update(const Change& change) {
@@ -244,6 +269,8 @@ class Plan_Writer {
       db_.write(Insert{insertion.table->id, insertion.record});
       for (const Field_Change& field : insertion.fields)
         write(insertion.table->id, insertion.record, field.field, field.new_values);
+      write_missing(db_, table(insertion.table->id), insertion.record, 1,
+                    [&](Field_Id field) { return insertion.find_field(field) != nullptr; });
     }
   }
 

@@ -8,6 +8,8 @@ void pack_schema(const Database& database, Writable_Journal& journal) {
     if constexpr (!std::is_same_v<Entry, Blob_Data> && !requires { entry.values; })
       journal.append(entry);
   });
+  for (const std::string& declaration : database.declarations())
+    journal.append(Comment{declaration});
 }
 
 void append_insertion(Table_Id table, index_t first, index_t size, Writable_Journal& journal) {

@@ -24,15 +24,27 @@ void Part_Packer::add(const std::string& name, Source source) {
   added_.push_back(std::move(added));
 }
 
+// Throws Exception if `a` declares what `b` does not.
+static void require_declarations(const Database& a, const std::string& name_a, const Database& b,
+                                 const std::string& name_b) {
+  const std::vector<std::string> others = b.declarations();
+  for (const std::string& text : a.declarations())
+    if (std::find(others.begin(), others.end(), text) == others.end())
+      throw Exception(name_a + " declares `" + text + "`, and " + name_b + " does not");
+}
+
 void Part_Packer::take_schema(const std::string& name, const Database& added) {
   if (added_.empty()) {
     decode_entries(added.schema_entries(), shape_);
+    for (const std::string& declaration : added.declarations()) shape_(Comment{declaration});
     first_name_ = name;
   } else if (added.schema_entries() != shape_.schema_entries()) {
     throw Exception(name + " does not have the same schema as " + first_name_ + ": " +
                     schema_difference(added.schema_entries(), "in " + name, shape_.schema_entries(),
                                       "in " + first_name_));
   }
+  require_declarations(added, name, shape_, first_name_);
+  require_declarations(shape_, first_name_, added, name);
 }
 
 void Part_Packer::add_records(const Database& from, const Added& added) {

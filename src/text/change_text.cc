@@ -6,7 +6,7 @@
 #include "kernel/base/json_text.h"
 #include "kernel/base/plain_text.h"
 #include "kernel/base/utf8.h"
-#include "kernel/schema/value_text.h"
+#include "kernel/schema/logical_type.h"
 #include "text/display.h"
 
 namespace joedb::inline v1 {
@@ -94,12 +94,16 @@ class Writer {
         break;
       case Kind::field_added:
         words({"add_field", change.table_name(), schema.field.name,
-               type_name(schema.field.type.code)});
+               declared_type_text(schema.field.type.code, get(schema.field.logical))});
         if (schema.field.type.code == Type_Code::reference)
           words({"", schema.field.referenced.empty() ? "?" : schema.field.referenced});
         break;
       case Kind::field_renamed:
         words({"rename_field", change.table_name(), schema.old_name, schema.field.name});
+        break;
+      case Kind::field_typed:
+        words({"set_type", change.table_name(), schema.field.name,
+               declared_type_text(schema.field.type.code, get(schema.field.logical))});
         break;
       case Kind::field_dropped:
         words({"drop_field", change.table_name(), schema.field.name});
@@ -139,22 +143,25 @@ class Writer {
       separator = ", ";
       append_plain(out_, change.field_name(field));
       out_ += ' ';
+      const Logical_Type& logical = get(change.table->find_field(field.field)->logical);
       if (change.kind == Change::Kind::updated && field.old_values.type() == Type_Code::string &&
-          !field.new_values.is_empty()) {
+          !field.new_values.is_empty() && logical.is_plain()) {
         texts(field.old_values.get<std::string_view>(i), field.new_values.get<std::string_view>(i));
         continue;
       }
-      if (!field.old_values.is_empty()) value(field.old_values[i]);
+      if (!field.old_values.is_empty()) value(logical, field.old_values[i]);
       if (change.kind == Change::Kind::updated) out_ += " → ";
-      if (!field.new_values.is_empty()) value(field.new_values[i]);
+      if (!field.new_values.is_empty()) value(logical, field.new_values[i]);
     }
     end_line();
   }
 
-  void value(const Value& value) {
+  void value(const Logical_Type& logical, const Value& value) {
     const auto* const text = std::get_if<std::string_view>(&value);
     if (style_.is_complete || text == nullptr || text->size() <= max_text_size)
-      return append_cut_value(out_, value, std::string_view::npos);
+      return append_cut_value(out_, logical, value, std::string_view::npos);
+    if (logical.kind == Logical_Type::Kind::bytes)
+      return append_cut_value(out_, logical, value, shown_text);
     append_shown(out_, text->substr(0, cut(*text, 0)));
     size(*text);
   }
@@ -232,9 +239,10 @@ void append_change(std::string& out, const Change& change, const Change_Style& s
 }
 
 const char* name_of(Change::Kind kind) {
-  static constexpr const char* names[] = {
-      "inserted",      "updated",     "deleted",       "table_created", "table_renamed",
-      "table_dropped", "field_added", "field_renamed", "field_dropped", "custom"};
+  static constexpr const char* names[] = {"inserted",      "updated",       "deleted",
+                                          "table_created", "table_renamed", "table_dropped",
+                                          "field_added",   "field_renamed", "field_dropped",
+                                          "field_typed",   "custom"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -301,16 +309,25 @@ void append_shown(std::string& out, std::string_view text) {
   }
 }
 
-void append_cut_value(std::string& out, const Value& value, std::size_t max_size) {
+void append_cut_value(std::string& out, const Logical_Type& logical, const Value& value,
+                      std::size_t max_size) {
   std::visit(
       [&]<class T>(const T& typed) {
         if constexpr (std::is_same_v<T, std::string_view>) {
+          using Kind = Logical_Type::Kind;
+          if (logical.kind == Kind::uuid || is_missing(logical, typed))
+            return append_value(out, logical, typed);
+          if (logical.kind == Kind::bytes) {
+            append_value(out, logical, typed.substr(0, max_size));
+            if (typed.size() > max_size) out += "…";
+            return;
+          }
           const std::size_t size =
               typed.size() > max_size ? character_before(typed, max_size) : typed.size();
           append_shown(out, typed.substr(0, size));
           if (size < typed.size()) out += "…";
         } else {
-          append_value(out, typed);
+          append_value(out, logical, typed);
         }
       },
       value);

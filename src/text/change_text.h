@@ -37,9 +37,10 @@ std::string summary_text(const Transaction_Summary& summary, bool has_colours);
 // Appends the text in quotes, like append_quoted (kernel/schema/value_text.h), with control
 // characters escaped as append_plain (kernel/base/plain_text.h) does.
 void append_shown(std::string& out, std::string_view text);
-// Appends a value. If it is a text of more than `max_size` bytes, truncates it between two
-// characters, and appends an ellipsis after the closing quote.
-void append_cut_value(std::string& out, const Value& value, std::size_t max_size);
+// Appends a value in the format of joedbi. If it is a text of more than `max_size` bytes, truncates
+// it between two characters, and appends an ellipsis after the closing quote.
+void append_cut_value(std::string& out, const Logical_Type& logical, const Value& value,
+                      std::size_t max_size);
 
 }  // namespace joedb::inline v1
 

@@ -18,7 +18,7 @@ std::string conflict_text(const Change_Conflict& conflict) {
   const auto add_name = [&] { append_plain(text, conflict.name); };
   const auto add_value = [&](const Values& value) {
     constexpr std::size_t max_text_size = 120;
-    append_cut_value(text, value[0], max_text_size);
+    append_cut_value(text, get(conflict.logical), value[0], max_text_size);
   };
   switch (conflict.kind) {
     case Kind::value_changed:
@@ -59,6 +59,11 @@ std::string conflict_text(const Change_Conflict& conflict) {
       break;
     case Kind::name_changed:
       text += " has the name ";
+      add_name();
+      text += " now";
+      break;
+    case Kind::type_changed:
+      text += " has the type ";
       add_name();
       text += " now";
       break;

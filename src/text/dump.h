@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "joedb/table/database.h"
+#include "kernel/table/declaration.h"
 #include "kernel/table/live_fields.h"
 #include "kernel/table/record_runs.h"
 
@@ -30,6 +31,11 @@ void dump_schema(const Database& database, Handler&& handler) {
       const std::size_t referenced = type.referenced.value();
       type.referenced = referenced < new_ids.size() ? new_ids[referenced] : Table_Id();
       handler(Add_Field{new_ids[table->id().value()], field.name, type});
+      const Logical_Type& logical = field.column->logical();
+      if (logical.is_plain()) return;
+      const std::string declaration =
+          type_declaration(table->name(), field.name, type.code, logical);
+      handler(Comment{declaration});
     });
   }
 }

@@ -5,6 +5,7 @@
 #include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
 #include "kernel/base/utf8.h"
+#include "kernel/table/declaration.h"
 #include "text/sql.h"
 
 namespace joedb::inline v1 {
@@ -20,6 +21,13 @@ std::string_view Entry_Names::field(Table_Id table_id, Field_Id id) const {
   const Table* const found = schema_.find_table(table_id);
   const Field* const field = found == nullptr ? nullptr : found->find_field(id);
   return field == nullptr ? std::string_view("__unknown_field__") : field->name;
+}
+
+const Logical_Type& Entry_Names::logical(Table_Id table_id, Field_Id id) const {
+  static const Logical_Type plain;
+  const Table* const found = schema_.find_table(table_id);
+  const Field* const field = found == nullptr ? nullptr : found->find_field(id);
+  return field == nullptr ? plain : field->column->logical();
 }
 
 // ---- joedbi -------------------------------------------------------------------------------------
@@ -80,8 +88,27 @@ void Command_Writer::print(const Add_Field& e) {
   out_.add("add_field");
   add_table(e.table);
   add_new_name(e.name);
-  out_.add(' ', type_name(e.type.code));
+  out_.add(' ');
+  type_begin_ = out_.text().size();
+  last_field_ = {e.table, std::string(e.name)};
+  out_.add(type_name(e.type.code));
   if (e.type.code == Type_Code::reference) add_table(e.type.referenced);
+}
+
+bool Command_Writer::print_declaration(const Comment& e) {
+  if (is_raw_) return false;
+  const std::uint64_t version = names_.schema().schema_version();
+  names_(e);
+  if (!has_open_field_ || names_.schema().schema_version() == version) return false;
+  const Type_Declaration declaration = parse_declaration(e.text).value();
+  const Table& table = *names_.schema().find_table(declaration.table);
+  const Column_Base& column = *table.find_field(table.find_field(declaration.field))->column;
+  if (table.id() != last_field_.first || declaration.field != last_field_.second) return false;
+  if (column.logical().is_optional && filled_tables_.contains(table.id())) return false;
+  out_.text().resize(type_begin_);
+  out_.add(declared_type_text(column.type().code, column.logical()));
+  end_field();
+  return true;
 }
 
 void Command_Writer::print(const Drop_Field& e) {

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,7 @@
 #include "joedb/format/entry.h"
 #include "joedb/io/file.h"
 #include "joedb/table/database.h"
-#include "kernel/schema/value_text.h"
+#include "kernel/schema/logical_type.h"
 #include "text/sql.h"
 #include "text/text_buffer.h"
 
@@ -46,10 +47,14 @@ class Entry_Names {
  public:
   // Applies a schema entry. Throws Data_Error if it is invalid.
   void operator()(const Schema_Entry auto& entry) { schema_(entry); }
+  // A comment may declare a logical type.
+  void operator()(const Comment& entry) { schema_(entry); }
 
   // Return "__unknown_table__" and "__unknown_field__" for unknown ids.
   std::string_view table(Table_Id id) const;
   std::string_view field(Table_Id table_id, Field_Id id) const;
+  // Plain for unknown ids.
+  const Logical_Type& logical(Table_Id table_id, Field_Id id) const;
   const Database& schema() const { return schema_; }
 
  private:
@@ -69,25 +74,42 @@ class Command_Writer {
   explicit Command_Writer(std::ostream& out, const Abstract_File* blobs = nullptr,
                           Form form = Form::commands)
       : out_(out), blobs_(blobs), is_raw_(form == Form::raw) {}
+  ~Command_Writer() { end_field(); }
 
   void begin(Offset /*position*/) {}
   // Prints an empty line, except in raw form.
   void end(Offset /*position*/) {
+    end_field();
     if (!is_raw_) out_.end_line();
   }
-  void flush() { out_.flush(); }
+  void flush() {
+    end_field();
+    out_.flush();
+  }
 
+  // The declaration of a logical type that directly follows its Add_Field becomes a part of
+  // `add_field`, unless that would make existing values null.
   template <class Entry>
   void operator()(const Entry& entry) {
     if (is_vector_without_values(entry)) return;
+    if constexpr (std::is_same_v<Entry, Comment>)
+      if (print_declaration(entry)) return;
+    end_field();
+    if constexpr (std::is_same_v<Entry, Insert> || std::is_same_v<Entry, Insert_Vector>)
+      filled_table_ = entry.table == filled_table_ ? entry.table : note_records(entry.table);
     print(entry);
-    out_.end_line();
+    if constexpr (std::is_same_v<Entry, Add_Field>)
+      has_open_field_ = true;
+    else
+      out_.end_line();
     if constexpr (Schema_Entry<Entry>)
       if (!is_raw_) names_(entry);
   }
 
-  // Applies a schema entry without printing it.
-  void skip(const Schema_Entry auto& entry) { names_(entry); }
+  // Applies a schema entry, or a comment, without printing it.
+  void skip(const auto& entry) { names_(entry); }
+  // Says that a table has records, and returns its id.
+  Table_Id note_records(Table_Id table) { return *filled_tables_.insert(table).first; }
 
  private:
   void print(const Create_Table& e);
@@ -110,16 +132,17 @@ class Command_Writer {
   void print(const Update<T>& e) {
     add_update("update", code_of<T>, e.table, e.record, e.field);
     out_.add(' ');
-    append_value(out_.text(), e.value);
+    append_value<T>(out_.text(), names_.logical(e.table, e.field), e.value);
   }
 
   template <Field_Value T>
   void print(const Update_Vector<T>& e) {
     add_update("update_vector", code_of<T>, e.table, e.record, e.field);
     out_.add(' ', e.size);
+    const Logical_Type& logical = names_.logical(e.table, e.field);
     while (e.values.remaining() > 0) {
       out_.add(' ');
-      append_value(out_.text(), e.values.next());
+      append_value<T>(out_.text(), logical, e.values.next());
       out_.write_full_block();
     }
   }
@@ -133,11 +156,25 @@ class Command_Writer {
   void add_update(std::string_view command, Type_Code code, Table_Id table, Record_Id record,
                   Field_Id field);
   void add_quoted(std::string_view command, std::string_view text);
+  // Prints the declaration of the field of the last line; returns false for any other comment.
+  bool print_declaration(const Comment& e);
+  void end_field() {
+    if (has_open_field_) out_.end_line();
+    has_open_field_ = false;
+  }
 
   Text_Buffer out_;
   const Abstract_File* const blobs_;
   const bool is_raw_;
   Entry_Names names_;
+  // True if the last line is an add_field without its end. The text of its type begins at
+  // type_begin_.
+  bool has_open_field_ = false;
+  std::size_t type_begin_ = 0;
+  std::pair<Table_Id, std::string> last_field_;
+  // The tables that have, or once had, records, and the last one of them that was printed.
+  std::set<Table_Id> filled_tables_;
+  Table_Id filled_table_;
 };
 
 // ---- SQL ----------------------------------------------------------------------------------------

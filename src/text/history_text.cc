@@ -107,7 +107,7 @@ void History_Text::print(const Blame_Line& blame_line, bool has_record) {
   std::string text = has_record ? std::to_string(blame_line.record.value()) : "";
   if (blame_line.field != nullptr) {
     text.append(has_record ? " " : "").append(blame_line.field->name) += ' ';
-    append_cut_value(text, blame_line.value[0],
+    append_cut_value(text, blame_line.field->column->logical(), blame_line.value[0],
                      style_.is_complete ? std::string::npos : max_text_size);
   }
   out_ << text << "  " << (blame_line.writer == nullptr ? "" : line(*blame_line.writer)) << '\n';

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernel/base/json_text.h"
-#include "kernel/schema/value_text.h"
+#include "kernel/schema/logical_type.h"
 #include "text/dump.h"
 #include "text/text_buffer.h"
 
@@ -58,7 +58,10 @@ class Json_Writer {
     bool is_first = true;
     for_each_run(table, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) {
-        write_element(is_first ? "" : ", ", column.get(id));
+        const std::string_view separator = is_first ? "" : ", ";
+        if (column.logical().is_plain() ||
+            !write_logical<T>(separator, column.logical(), column.get(id)))
+          write_element(separator, column.get(id));
         is_first = false;
         out_.write_full_block();
         constexpr std::int64_t step = 1 << 14;
@@ -83,6 +86,20 @@ class Json_Writer {
     out_.add(separator.empty() ? std::string_view("\"") : std::string_view(", \""));
     write_text(value);
     out_.add('"');
+  }
+
+  // Decimals are numbers, other values with a text of their own are strings. Returns false for a
+  // value without such a text.
+  template <class T>
+  bool write_logical(std::string_view separator, const Logical_Type& logical, T value) {
+    using Kind = Logical_Type::Kind;
+    if (is_missing<T>(logical, value)) return out_.add(separator, "null"), true;
+    std::string text;
+    if (!append_logical<T>(text, logical, value)) return false;
+    const bool is_word = logical.kind == Kind::decimal || logical.kind == Kind::boolean;
+    const std::string_view quote = is_word ? "" : "\"";
+    out_.add(separator, quote, text, quote);
+    return true;
   }
 
   template <class T>

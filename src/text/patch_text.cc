@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "joedb/base/error.h"
-#include "kernel/schema/value_text.h"
+#include "kernel/table/declaration.h"
 #include "text/text_buffer.h"
 
 namespace joedb::inline v1 {
@@ -42,6 +42,8 @@ class Patch_Writer {
       names_.insert(change.schema->field.referenced);
       if (change.kind == Kind::table_renamed)
         renamed_tables_[change.table->id] = {change.schema->old_name, change.table_name()};
+      if (change.kind == Kind::field_typed)
+        typed_fields_[{change.table->id, change.schema->field.id}] = change.schema->field.logical;
       if (change.kind == Kind::field_renamed)
         renamed_fields_[{change.table->id, change.schema->field.id}] = change.schema->field.name;
       if (change.kind == Kind::field_added)
@@ -62,6 +64,8 @@ class Patch_Writer {
         out_.add("create_table ", change.table_name());
         out_.end_line();
       }
+    for (const Change& change : changes_)
+      if (change.kind == Kind::field_typed) set_type(change);
     for (const Change& change : changes_)
       if (change.kind == Kind::field_added) add_field(change);
     for (const Change& change : changes_)
@@ -184,13 +188,30 @@ class Patch_Writer {
       out_.add("create_table ", gone);
       out_.end_line();
     }
+    // With an optional type, add_field would make the values of all records null.
+    const bool is_optional = get(field.logical).is_optional;
     out_.add("add_field ", new_name(*change.table), ' ', field.name, ' ',
-             type_name(field.type.code));
+             is_optional ? std::string(type_name(field.type.code))
+                         : declared_type_text(field.type.code, get(field.logical)));
     if (is_reference) out_.add(' ', gone.empty() ? field.referenced : gone);
     out_.end_line();
+    if (is_optional) declare(new_name(*change.table), field.name, field);
     if (gone.empty()) return;
     out_.add("drop_table ", gone);
     out_.end_line();
+  }
+
+  // As a comment, because set_type looks at the values, which follow.
+  void declare(std::string_view table, std::string_view field, const Field_Description& typed) {
+    out_.add("comment ");
+    append_quoted(out_.text(), type_declaration(table, field, typed.type.code, get(typed.logical)));
+    out_.end_line();
+  }
+  void set_type(const Change& change) {
+    const Field_Description& field = change.schema->field;
+    const auto renamed = renamed_fields_.find({change.table->id, field.id});
+    declare(new_name(*change.table),
+            renamed == renamed_fields_.end() ? field.name : renamed->second, field);
   }
 
   // ---- records
@@ -218,6 +239,7 @@ class Patch_Writer {
   }
 
   void records(const Change& change) {
+    look_up_types(change);
     switch (change.kind) {
       case Kind::deleted:
         begin_line(change.size > 1 ? "delete_vector" : "delete_from", change, change.record);
@@ -248,7 +270,7 @@ class Patch_Writer {
         begin_line("insert_into", change, change.record + i);
         for (const Field_Change* const field : fields) {
           out_.add(' ');
-          append(out_.text(), *field, i);
+          append(out_.text(), change, *field, i);
           out_.write_full_block();
         }
         out_.end_line();
@@ -285,7 +307,7 @@ class Patch_Writer {
         if (!is_there(change, field)) continue;
         begin_line("update", change, change.record + i);
         out_.add(' ', new_name(change, field), ' ');
-        append(out_.text(), field, i);
+        append(out_.text(), change, field, i);
         out_.end_line();
       }
   }
@@ -296,7 +318,7 @@ class Patch_Writer {
       index_t size = 0;
       while (first + size < end && size < vector_size && values_.size() < vector_bytes) {
         values_ += ' ';
-        append(values_, field, first + size);
+        append(values_, change, field, first + size);
         ++size;
       }
       begin_line("update_vector", change, change.record + first);
@@ -306,8 +328,21 @@ class Patch_Writer {
     }
   }
 
-  static void append(std::string& out, const Field_Change& field, index_t i) {
-    std::visit([&](const auto& value) { append_value(out, value); }, field.new_values[i]);
+  // The types are declared before the records.
+  const Logical_Type& logical_of(const Change& change, const Field_Change& field) const {
+    const auto typed = typed_fields_.find({change.table->id, field.field});
+    return get(typed == typed_fields_.end() ? change.table->find_field(field.field)->logical
+                                            : typed->second);
+  }
+  // Remembers the logical types of the fields of a change.
+  void look_up_types(const Change& change) {
+    logical_.clear();
+    for (const Field_Change& field : change.fields) logical_.push_back(&logical_of(change, field));
+  }
+  void append(std::string& out, const Change& change, const Field_Change& field, index_t i) const {
+    const Logical_Type& logical =
+        *logical_[static_cast<std::size_t>(&field - change.fields.data())];
+    std::visit([&](const auto& value) { append_value(out, logical, value); }, field.new_values[i]);
   }
 
   Text_Buffer out_;
@@ -316,10 +351,12 @@ class Patch_Writer {
   Names names_;                                                             // now or later
   std::map<Table_Id, std::pair<std::string, std::string>> renamed_tables_;  // old and new name
   std::map<std::pair<Table_Id, Field_Id>, std::string> renamed_fields_;     // new name
+  std::map<std::pair<Table_Id, Field_Id>, Shared_Logical_Type> typed_fields_;
   std::map<Table_Id, std::vector<Field_Id>> added_;
   std::set<std::pair<Table_Id, Field_Id>> dropped_;  // tables have a null field
   std::map<Table_Id, std::string> table_names_;      // for tables whose fields are renamed
   std::string values_;
+  std::vector<const Logical_Type*> logical_;  // of the fields of the present change
   int temporary_names_ = 0;
 };
 

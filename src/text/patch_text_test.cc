@@ -14,6 +14,7 @@
 #include "joedb/journal/writable_journal.h"
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/schema/logical_type.h"
 #include "kernel/table/record_runs.h"
 #include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
@@ -66,8 +67,9 @@ Content content_of(const Database& database) {
       if (!field.column) continue;
       const Type type = field.column->type();
       const Table* const referenced = database.find_table(type.referenced);
-      result.fields[field.name] = std::string(type_name(type.code)) +
-                                  (referenced != nullptr ? ' ' + referenced->name() : "");
+      result.fields[field.name] = referenced != nullptr
+                                      ? "references " + referenced->name()
+                                      : declared_type_text(type.code, field.column->logical());
       for_each_run(*table, [&](index_t first, index_t size) {
         Values values(type.code);
         values.append(*field.column, first, size);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernel/base/lower_case.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/base/utf8.h"
 #include "kernel/table/live_fields.h"
 #include "text/different_names.h"
@@ -42,12 +43,79 @@ std::string_view sql_type(Type_Code code, Sql_Types types) {
   return "";
 }
 
+std::string sql_type(Type_Code code, const Logical_Type& logical) {
+  switch (logical.kind) {
+    case Logical_Type::Kind::boolean:
+      return "BOOLEAN";
+    case Logical_Type::Kind::date:
+      return "DATE TEXT";
+    case Logical_Type::Kind::timestamp:
+      return "DATETIME TEXT";
+    case Logical_Type::Kind::decimal:
+      return "DECIMAL(18," + std::to_string(logical.scale) + ")";
+    case Logical_Type::Kind::bytes:
+      return "BLOB";
+    case Logical_Type::Kind::duration:
+    case Logical_Type::Kind::enumeration:
+    case Logical_Type::Kind::uuid:
+    case Logical_Type::Kind::json:
+      return "TEXT";
+    default:
+      return std::string(sql_type(code, Sql_Types::shared));
+  }
+}
+
+double shown_decimal(std::int64_t value, std::uint8_t scale) {
+  static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                      1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+  constexpr std::int64_t exact = std::int64_t{1} << 53;
+  // Both numbers are exact, so the quotient is rounded once.
+  if (value >= -exact && value <= exact) return static_cast<double>(value) / powers[scale];
+  std::string text;
+  append_logical(text, {.kind = Logical_Type::Kind::decimal, .scale = scale}, value);
+  return parse_number<double>(text).value_or(0);
+}
+
+static std::string logical_sql_type(const Column_Base& column) {
+  using Kind = Logical_Type::Kind;
+  switch (column.logical().kind) {
+    case Kind::plain:
+      return std::string(sql_type(column.type().code, Sql_Types::exact));
+    case Kind::boolean:
+      return "BOOLEAN";
+    case Kind::date:
+      return "DATE";
+    case Kind::timestamp:
+      return "TIMESTAMP";
+    case Kind::decimal:
+      return "DECIMAL(18," + std::to_string(column.logical().scale) + ')';
+    case Kind::bytes:
+      return "BLOB";
+    default:
+      return "TEXT";
+  }
+}
+
+std::string exact_sql_type(const Column_Base& column) {
+  const Type_Code code = column.type().code;
+  const bool may_be_null = column.logical().is_optional || code == Type_Code::reference ||
+                           code == Type_Code::blob || code == Type_Code::float32 ||
+                           code == Type_Code::float64;
+  return logical_sql_type(column) + (may_be_null ? "" : " NOT NULL");
+}
+
 std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types types) {
   std::string sql =
       "CREATE TABLE " + sql_name(names.table(table)) + "(\"__id\" INTEGER PRIMARY KEY";
   for (const auto& [name, id, field] : Sql_Names::fields(table)) {
     const Type& type = field.column->type();
-    sql.append(", ").append(sql_name(name)).append(" ").append(sql_type(type.code, types));
+    sql.append(", ").append(sql_name(name)).append(" ");
+    if (types == Sql_Types::exact)
+      sql += exact_sql_type(*field.column);
+    else if (types == Sql_Types::shared)
+      sql += sql_type(type.code, field.column->logical());
+    else
+      sql += sql_type(type.code, types);
     const Table* const referenced = names.database().find_table(type.referenced);
     if (referenced != nullptr && too_wide_for_sql(*referenced).empty())
       sql += " REFERENCES " + sql_name(names.table(*referenced));
@@ -123,7 +191,9 @@ static void print_sql(const Sql_Names& names, const Table& table, Text_Buffer& o
       out.add(',');
       visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
         const auto& column = static_cast<const Column<T>&>(*field.column);
-        if constexpr (std::is_same_v<T, Blob>)
+        if (!column.logical().is_plain())
+          append_sql(out.text(), column.logical(), T(column.get(id)));
+        else if constexpr (std::is_same_v<T, Blob>)
           out.add("NULL");
         else if constexpr (std::is_same_v<T, std::string_view>)
           append_sql_text(out.text(), column.get(id));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "joedb/table/database.h"
+#include "kernel/schema/logical_type.h"
 #include "kernel/schema/value_text.h"
 
 // Writes values and databases as SQL for SQLite.
@@ -23,6 +24,12 @@ enum class Sql_Types : std::uint8_t { shared, exact };
 
 // Returns the declared type of a column. For a reference, append REFERENCES and the table.
 std::string_view sql_type(Type_Code code, Sql_Types types);
+// Returns the declared type of a column whose values SQL shows by their logical type: DATE,
+// DECIMAL(18,2) …; otherwise the shared type above. Texts have the affinity TEXT.
+std::string sql_type(Type_Code code, const Logical_Type& logical);
+// Returns the same for a field with a logical type, exact: "DATE", "DECIMAL(18,2)". NOT NULL
+// follows if no value is NULL.
+std::string exact_sql_type(const Column_Base& column);
 
 // The names of tables and fields in SQL. SQL ignores case: if names differ only in case, all except
 // the first get a suffix _2, _3 …. SQL reserves names that begin with sqlite_: they get the prefix
@@ -77,12 +84,55 @@ void append_sql(std::string& out, T value) {
   append_value(out, value);
 }
 
+// Returns the number that is nearest to value / 10^scale.
+double shown_decimal(std::int64_t value, std::uint8_t scale);
+
+// True if SQL shows stored integers as texts: dates, times, durations and names.
+inline bool is_shown_as_text(const Logical_Type& logical) {
+  using Kind = Logical_Type::Kind;
+  return (logical.kind >= Kind::date && logical.kind <= Kind::duration) ||
+         logical.kind == Kind::enumeration;
+}
+// Appends this text; the digits of a value that has no other text. Requires is_shown_as_text.
+template <std::integral T>
+void append_shown_text(std::string& out, const Logical_Type& logical, T value) {
+  if (!append_logical(out, logical, value)) append_value(out, value);
+}
+
 // Appends X'…', which SQLite stores as a blob.
 void append_sql_bytes(std::string& out, std::string_view bytes);
 // Appends '…' if the text is UTF-8 without control characters. Otherwise appends a cast of its
 // bytes.
 void append_sql_text(std::string& out, std::string_view text);
 std::string sql_text(std::string_view text);
+
+// Appends the value that SQL shows: NULL for a missing value, and for a blob; a text for dates,
+// times, durations and names (append_shown_text), and UUIDs; a number for decimals; X'…' for bytes,
+// and for bytes that are no UUID.
+template <Field_Value T>
+void append_sql(std::string& out, const Logical_Type& logical, T value) {
+  std::string text;
+  if constexpr (std::is_same_v<T, Blob>) {
+    out += "NULL";
+  } else if (is_missing(logical, value)) {
+    out += "NULL";
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    const bool is_bytes = logical.kind == Logical_Type::Kind::bytes;
+    if (!is_bytes && logical.kind != Logical_Type::Kind::uuid) return append_sql_text(out, value);
+    if (is_bytes || !append_logical(text, logical, value)) return append_sql_bytes(out, value);
+    append_sql_text(out, text);
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    const bool is_text = is_shown_as_text(logical);
+    if (is_text) out += '\'';
+    if (logical.kind == Logical_Type::Kind::boolean)
+      append_sql(out, value);
+    else
+      append_shown_text(out, logical, value);
+    if (is_text) out += '\'';
+  } else {
+    append_sql(out, value);
+  }
+}
 // Returns the name in double quotes. The name may have any characters.
 std::string sql_name(std::string_view name);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/schema/value_text.h"
+#include "kernel/schema/logical_type.h"
 #include "text/display_width.h"
 
 namespace joedb::inline v1 {
@@ -14,7 +14,7 @@ constexpr std::size_t min_width = 8;
 
 void append_cell(std::string& out, const Column_Base& column, index_t id) {
   visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
-    append_value(out, static_cast<const Column<T>&>(column).get(id));
+    append_value<T>(out, column.logical(), static_cast<const Column<T>&>(column).get(id));
   });
 }
 
@@ -164,7 +164,11 @@ std::size_t Table_Printer::width_of(const Field& field) {
     check(counter);
     width = std::max(width, display_width(text_of(field, id)));
   });
-  return style_.max_column_width > 0 ? std::min(width, style_.max_column_width) : width;
+  using Kind = Logical_Type::Kind;
+  const Kind kind = field.column->logical().kind;
+  const bool may_be_cut = kind == Kind::plain || kind == Kind::json || kind == Kind::bytes;
+  return style_.max_column_width > 0 && may_be_cut ? std::min(width, style_.max_column_width)
+                                                   : width;
 }
 
 // ---- text

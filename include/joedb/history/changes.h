@@ -136,6 +136,7 @@ struct Field_Description {
   std::string name;
   Type type;
   std::string referenced;  // name of the referenced table; empty if the table was dropped
+  Shared_Logical_Type logical = {};
 };
 
 // A table at the time of a change, with the fields that it had then.
@@ -178,7 +179,8 @@ struct Change {
     field_added,
     field_renamed,
     field_dropped,
-    custom,  // Custom of format/entry.h: a mark
+    field_typed,  // the logical type of a field was declared
+    custom,       // Custom of format/entry.h: a mark
   };
 
   Kind kind = Kind::custom;
@@ -205,9 +207,10 @@ struct Change {
 
 // The details of a change of the schema, in addition to its table.
 struct Schema_Change {
-  Field_Description field = {};  // the added, renamed or dropped field, with its new name
-  std::string old_name = {};     // old name of a renamed table or field
-  std::string mark = {};         // name of a mark
+  Field_Description field = {};       // the field, with its new name
+  std::string old_name = {};          // old name of a renamed table or field
+  Shared_Logical_Type old_type = {};  // for field_typed; `field` has the new one
+  std::string mark = {};              // name of a mark
   // For a drop, `rows` is the number of records that the table had, and `lost` holds the values
   // that became unreachable. These values are changes with only old values; their kind is deleted
   // for a table, and updated for a field. If !has_lost, the values were not saved

@@ -38,6 +38,7 @@ struct Change_Conflict {
     table_changed,  // a table to drop has changed
     field_changed,  // a field to drop has unexpected values
     name_changed,   // a table or field to rename has an unexpected name
+    type_changed,   // a field has an unexpected logical type
     name_taken,     // another table or field has the wanted name
     key_taken,      // another record has the key, in a unique index
     needed,         // the table or field cannot be dropped, because an index needs it
@@ -51,6 +52,7 @@ struct Change_Conflict {
   Values expected = {};
   Values found = {};
   Values wanted = {};
+  Shared_Logical_Type logical = {};  // of the field
   // The meaning depends on the kind. name_changed: the current name. name_taken: the wanted name.
   // key_taken: the name of the index. table_missing with a field: the name of the dropped table.
   // needed: the error message of the drop.

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "joedb/format/header.h"
+#include "kernel/table/declaration.h"
 #include "text/entry_text.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -71,7 +72,9 @@ class Printer {
 
   template <class Entry>
   void operator()(const Entry& entry) {
-    constexpr bool is_schema = Schema_Entry<Entry> || std::is_same_v<Entry, Custom>;
+    bool is_schema = Schema_Entry<Entry> || std::is_same_v<Entry, Custom>;
+    if constexpr (std::is_same_v<Entry, Comment>)
+      is_schema = parse_declaration(entry.text).has_value();
     if (!is_schema && options_.schema_only) return;
     writer_(entry);
     if (options_.print_checkpoint) writer_(Comment{std::to_string(end_of_entry(entry, journal_))});

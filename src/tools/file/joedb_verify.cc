@@ -13,6 +13,7 @@
 #include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
 #include "kernel/table/content_difference.h"
+#include "kernel/table/declaration.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/json_output.h"
@@ -58,6 +59,7 @@ class Verifier {
   std::int64_t entries() const { return entries_; }
   // Returns the offset up to which integrity entries prove that the bytes are unchanged.
   Offset covered() const { return covered_; }
+  const Database& database() const { return database_; }
   const Readonly_Journal& journal() const { return journal_; }
   // Returns the tables of the entries after covered(), as far as these entries could be read.
   const std::set<std::string>& tables() const { return tables_; }
@@ -295,6 +297,11 @@ void print_tail(const std::string& name, const Tail& tail) {
               << shell_word(name) << '\n';
 }
 
+void print_invalid_values(const Database& database) {
+  for (const std::string& text : invalid_values(database))
+    std::cout << "unexpected:        " << text << '\n';
+}
+
 void print_good(const std::string& name, const Verifier& verifier, const Tail& tail) {
   const Offset checkpoint = verifier.journal().get_checkpoint();
   std::cout << name << (tail.blocks_writers() ? ": good up to its checkpoint\n" : ": good\n")
@@ -303,7 +310,8 @@ void print_good(const std::string& name, const Verifier& verifier, const Tail& t
   print_tail(name, tail);
   if (verifier.covered() < checkpoint)
     std::cout << "not covered:       " << verifier.covered() << " to " << checkpoint
-              << ": what can be read makes sense, but changed values would not be noticed\n";
+              << ": usual after soft checkpoints; changed values would not be noticed there\n";
+  print_invalid_values(verifier.database());
 }
 
 // Returns the last hard checkpoint before the damage, or the end of the last covered bytes if it is
@@ -311,6 +319,19 @@ void print_good(const std::string& name, const Verifier& verifier, const Tail& t
 Offset last_good_checkpoint(const Verifier& verifier, const Damage& damage) {
   const Offset hard = verifier.journal().get_hard_checkpoint();
   return hard <= damage.start ? std::max(verifier.covered(), hard) : verifier.covered();
+}
+
+// Returns true if all entries of the damaged file can be read, because only values are wrong.
+bool can_be_read(const std::string& name) {
+  try {
+    const auto file = open_source(name, Source_Options());
+    Readonly_Journal journal(*file, Recovery::ignore_header);
+    Database database;
+    load(database, journal);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 void print_damage(const std::string& name, const Verifier& verifier, const Damage& damage) {
@@ -326,9 +347,13 @@ void print_damage(const std::string& name, const Verifier& verifier, const Damag
   }
   if (verifier.tables().empty()) std::cout << "none that could be read";
   const Offset last = last_good_checkpoint(verifier, damage);
-  std::cout << "\nlast good checkpoint: " << last << '\n'
-            << "to copy what is good: joedb_push --recovery ignore_header --until " << last << ' '
-            << shell_word(name) << " file NEW_FILE\n";
+  std::cout << "\nlast good checkpoint: " << last << '\n';
+  if (last > journal_start)
+    std::cout << "to copy what is good: joedb_push --recovery ignore_header --until " << last << ' '
+              << shell_word(name) << " file NEW_FILE\n";
+  if (can_be_read(name))
+    std::cout << "to get all values:    joedb export csv --ignore-header " << shell_word(name)
+              << " TABLE, of each table; those in the bad bytes may be wrong\n";
 }
 
 Json json_of(const std::string& name, const Verifier& verifier, const std::optional<Damage>& damage,
@@ -343,6 +368,9 @@ Json json_of(const std::string& name, const Verifier& verifier, const std::optio
             {"tail", tail.size},
             {"is_being_written", tail.is_being_written},
             {"damage", nullptr}};
+  if (!damage)
+    for (const std::string& text : invalid_values(verifier.database()))
+      json["unexpected"].push_back(text);
   if (damage)
     json["damage"] = {{"start", damage->start},
                       {"end", damage->end},
@@ -358,7 +386,8 @@ writers append before hard checkpoints, or before every checkpoint (--protect, o
 enable_integrity() in C++). Without integrity entries, only damage that makes an entry undecodable
 is detected. Snapshots of FILE are compared with their checksums, with the bytes of FILE, and with
 tables replayed from FILE. Exit code 1 if FILE or a snapshot is damaged, or if an unfinished
-transaction makes writers refuse FILE.
+transaction makes writers refuse FILE. Values that the logical type of their field does not have,
+because a program that does not know logical types has written them, are shown, and are no damage.
 )";
 
 }  // namespace

@@ -150,9 +150,12 @@ class Changer {
               {"table", conflict.table}};
     if (conflict.record.is_not_null()) json["record"] = conflict.record.value();
     if (!conflict.field.empty()) json["field"] = conflict.field;
-    if (!conflict.expected.is_empty()) json["expected"] = joedb::json_of(conflict.expected[0]);
-    if (!conflict.found.is_empty()) json["found"] = joedb::json_of(conflict.found[0]);
-    if (!conflict.wanted.is_empty()) json["wanted"] = joedb::json_of(conflict.wanted[0]);
+    if (!conflict.expected.is_empty())
+      json["expected"] = joedb::json_of(get(conflict.logical), conflict.expected[0]);
+    if (!conflict.found.is_empty())
+      json["found"] = joedb::json_of(get(conflict.logical), conflict.found[0]);
+    if (!conflict.wanted.is_empty())
+      json["wanted"] = joedb::json_of(get(conflict.logical), conflict.wanted[0]);
     if (!conflict.name.empty()) json["name"] = conflict.name;
     if (conflict.other.is_not_null()) json["other"] = conflict.other.value();
     return json;

@@ -1,5 +1,6 @@
 #include "tools/history/history_output.h"
 
+#include "kernel/schema/logical_type.h"
 #include "tools/frame/pager.h"
 #include "tools/frame/standard_input.h"
 
@@ -7,9 +8,12 @@ namespace joedb {
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
-Json json_of(const Value& value) {
+Json json_of(const Logical_Type& logical, const Value& value) {
   return std::visit(
-      []<class T>(const T& typed) -> Json {
+      [&]<class T>(const T& typed) -> Json {
+        std::string text;
+        if (is_missing(logical, typed)) return nullptr;
+        if (append_logical(text, logical, typed)) return text;
         if constexpr (std::is_same_v<T, Record_Id>)
           return typed.is_null() ? Json(nullptr) : Json(typed.value());
         else if constexpr (std::is_same_v<T, Blob>)
@@ -20,14 +24,15 @@ Json json_of(const Value& value) {
       value);
 }
 
-static Json json_of(const Values& values, index_t first, index_t end) {
+static Json json_of(const Logical_Type& logical, const Values& values, index_t first, index_t end) {
   Json json = Json::array();
-  for (index_t i = first; i < end; ++i) json.push_back(json_of(values[i]));
+  for (index_t i = first; i < end; ++i) json.push_back(json_of(logical, values[i]));
   return json;
 }
 
 static Json json_of(const Field_Description& field) {
-  Json json{{"name", field.name}, {"type", type_name(field.type.code)}};
+  Json json{{"name", field.name},
+            {"type", declared_type_text(field.type.code, get(field.logical))}};
   if (field.type.code == Type_Code::reference)
     json["references"] = field.referenced.empty() ? Json(nullptr) : Json(field.referenced);
   return json;
@@ -43,10 +48,14 @@ Json json_of(const Change& change, Record_Id record) {
     json["size"] = end - first;
     json["fields"] = Json::array();
     for (const Field_Change& field : change.fields) {
+      const Field_Description& described = *change.table->find_field(field.field);
+      const Logical_Type& logical = get(described.logical);
       Json values{{"name", change.field_name(field)},
-                  {"type", type_name(change.table->find_field(field.field)->type.code)}};
-      if (!field.old_values.is_empty()) values["old"] = json_of(field.old_values, first, end);
-      if (!field.new_values.is_empty()) values["new"] = json_of(field.new_values, first, end);
+                  {"type", declared_type_text(described.type.code, logical)}};
+      if (!field.old_values.is_empty())
+        values["old"] = json_of(logical, field.old_values, first, end);
+      if (!field.new_values.is_empty())
+        values["new"] = json_of(logical, field.new_values, first, end);
       json["fields"].push_back(std::move(values));
     }
     return json;

@@ -14,8 +14,9 @@
 
 namespace joedb {
 
-// Returns a value as JSON. A null reference becomes null; a blob becomes [position, size].
-Json json_of(const Value& value);
+// Returns a value as JSON. A null reference and a missing value become null; a blob becomes
+// [position, size]; a value of a logical type, also a decimal, the text of append_logical().
+Json json_of(const Logical_Type& logical, const Value& value);
 // Returns position, time, author and comments of a transaction, without its changes.
 Json json_of(const Transaction_Info& info);
 // Returns the part of `change` that is about `record`; all of it if `record` is null.

@@ -22,7 +22,7 @@ void print_json_line(std::ostream& out, const Blame_Line& line) {
   Json json{{"record", line.record.value()}};
   if (line.field != nullptr) {
     json["field"] = line.field->name;
-    json["value"] = json_of(line.value[0]);
+    json["value"] = json_of(line.field->column->logical(), line.value[0]);
   }
   json["transaction"] = line.writer == nullptr ? Json(nullptr) : json_of(*line.writer);
   print_json(json, out);

@@ -77,7 +77,7 @@ int run_log(std::vector<std::string> arguments) {
   options.add("--until", until, "only transactions up to this position, tag or time",
               Value_Kind{"WHEN", ""});
   std::optional<std::int64_t> max;
-  options.add("--max", max, "show only the newest N transactions");
+  options.add("-n,--max", max, "show only the newest N transactions");
   options.add_flag("--reverse", request.is_reverse, "show the oldest transaction first");
   options.add_flag("--follow", request.is_followed,
                    "show the last transactions (10, or --max), oldest first, then new transactions "
