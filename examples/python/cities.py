@@ -11,7 +11,7 @@ with db.transaction("the first cities"):
     city.insert(name="Lisbon", population=545796)
 print(city[0].name, city.population.sum())
 print(db.sql("select name from city where population > ?", (600000,)))
-print(list(db.changes())[-1].why)
+print(db.log(1)[0].why)
 
 # %% Records
 
@@ -94,7 +94,7 @@ import duckdb
 
 print(duckdb.connect().execute("select count(*), max(population) from city").fetchall())
 
-warehouse = db.duckdb()
+warehouse = db.duckdb(blobs=False)
 print(warehouse.execute("select count(*), max(population) from city").fetchall())
 with joedb.connect(db) as connection:
     print(connection.cursor().execute("select name from city order by name limit 1").fetchone())

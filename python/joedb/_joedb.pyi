@@ -11,7 +11,7 @@ from ._methods import Rows
 __version__: str
 
 _T = TypeVar("_T")
-_Moment = int | str | datetime.datetime
+_Moment = int | str | datetime.date
 
 class Database:
     """An open database: `joedb.open` makes it. Tables are attributes (`db.city`), or items
@@ -50,17 +50,22 @@ class Database:
         *,
         like: Any = None,
         exist_ok: bool = False,
+        rename: Any = None,
+        ignore_unknown: Any = False,
         **more: Any,
     ) -> Table:
         """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int,
-        float, bool, bytes; "int8", "int16", "int32", "float32" and the other names of joedb; a
-        table, or "references TABLE". `fields` is for names that cannot be keywords. `like` is a
-        data frame, or another object with an Arrow schema, whose columns become the first fields.
-        With `exist_ok`, a table of this name that has these fields is returned; SchemaMismatch, if
-        it lacks one of them.
+        float, bool, bytes, and datetime.date, datetime.datetime, datetime.timedelta, uuid.UUID;
+        "int8", "float32", "decimal(2)", "enum(open, paid)" and the other names of joedb, also with
+        " optional" behind them, as in int | None; a table, or "references TABLE". `fields` is for
+        names that cannot be keywords. `like` is a data frame, or another object with an Arrow
+        schema, whose columns become the first fields: `rename` has the names of fields by those of
+        their columns, and with `ignore_unknown=True`, columns of types that no field has are left
+        out, as in `insert_many`. With `exist_ok`, a table of this name that has these fields is
+        returned; SchemaMismatch, if it lacks one of them.
         """
     def transaction(
-        self, why: str = "", *, author: str = "", hard: bool | None = None
+        self, why: str = "", author: str = "", *, hard: bool | None = None
     ) -> Transaction:
         """`with db.transaction("why"):` all changes in it count, or none, if it is left by an
         exception. `why` and `author` are what `joedb log` shows. `hard`: it survives a power cut;
@@ -85,7 +90,16 @@ class Database:
         seconds. Returns the number of bytes. Transactions begin with it."""
     def at(self, when: _Moment) -> Database:
         """The state at a moment, for reading: a position, a time (`datetime`, "2026-01-31",
-        "2 hours ago"), or the name of a tag."""
+        "2 hours ago"), or the name of a tag. A time without a zone is in local time."""
+    def tag(
+        self, name: str, when: _Moment | None = None, *, author: str = "", replace: bool = False
+    ) -> None:
+        """Names a moment, by default the present one: `db.at(name)` then shows it, and the tools take
+        the name, too. `replace`: also if there is a tag of this name."""
+    def remove_tag(self, name: str, *, author: str = "") -> None:
+        """Removes a tag. What it names stays."""
+    def tags(self) -> dict[str, int]:
+        """The positions of the tags by their names."""
     def changes(
         self,
         since: _Moment | None = None,
@@ -101,10 +115,12 @@ class Database:
         """What SQLite finds in these tables, as they are now: in a transaction, with its changes.
         The column `__id` has the ids of records, and a reference is an id. Nothing can be written.
         """
-    def duckdb(self, *, blobs: bool = False) -> Any:
+    def duckdb(self, *, blobs: bool | None = None) -> Any:
         """A connection of DuckDB with all tables as they are now, in memory, by their names; the
-        column `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with
-        fields of blobs, which are read from the file. Texts that are not UTF-8, and names that
+        column `__id` has the ids of records. Numbers and long texts are not copied. NaN is a value
+        in DuckDB: `avg` of a column with NaN is NaN, unlike in `sql()`. `blobs=True`: with fields of
+        blobs, which are read from the file; `False`: without them; by default, a warning says which
+        fields are left out. Texts that are not UTF-8, and names that
         differ only in case, are errors; `sql()` reads them."""
     def close(self) -> None:
         """Ends a transaction without its changes, makes a hard checkpoint if something was written,
@@ -118,7 +134,9 @@ class Database:
     ) -> None: ...
     def _ipython_key_completions_(self) -> list[str]: ...
     def _create_table(self, name: str, fields: dict[str, Any], /) -> Table: ...
-    def _create_table_like(self, name: str, schema: object, fields: dict[str, Any], /) -> Table: ...
+    def _create_table_like(
+        self, name: str, schema: object, fields: dict[str, Any], optional: Sequence[str], /
+    ) -> Table: ...
     def _run_sql(
         self, statement: str, parameters: Sequence[Any] | Mapping[str, Any], /
     ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]: ...
@@ -168,8 +186,9 @@ class Table:
         rename: Mapping[str, str] | None = None,
     ) -> range | list[int]:
         """Many records: of a data frame or another Arrow table, a dict of columns, or an iterable of
-        dicts, one for each record. Returns their ids. If it fails outside of a transaction, there
-        is none of them. NaN stays NaN, also in data frames of pandas. Times become seconds since 1970.
+        dicts, one for each record. Returns their ids. If it fails, there is none of them. NaN stays
+        NaN in fields of floats, also in data frames of pandas; in others it is a missing value.
+        Times in an int64 field become seconds since 1970; without a zone, they are in UTC.
 
         null_is_default  what is missing in a column, or None, becomes 0, False or "".
         ignore_unknown   columns that are no fields are left out.
@@ -193,7 +212,9 @@ class Table:
         field, several, or "__id"; the other arguments are those of `insert_many`. Only the fields of a
         row change. Returns the ids of the records. If it fails outside of a transaction, nothing has
         changed."""
-    def delete(self, key: int | Record, /) -> None: ...
+    def delete(self, key: Any, /) -> None:
+        """Deletes a record, given by its id or an object; or several: a list, an array of ids, a mask
+        or a slice, as in `table[key]`. All of them are deleted, or none."""
     def where(self, **values: Any) -> Records:
         """The records that satisfy all of these conditions, in the order of their ids.
 
@@ -226,8 +247,13 @@ class Table:
         are ids (`Int64`, with `NA` for None). `times` are fields in seconds since 1970, which
         become `datetime64`."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
-    def add_field(self, name: str, type: Any, /) -> None:
-        """A new field, with the default value in all records. The type: as in `create_table`."""
+    def add_field(self, name: str, type: Any, /, default: Any = ...) -> None:
+        """A new field, with the value `default` in all records; without it, 0, "", False or None.
+        New records do not get `default`. The type: as in `create_table`."""
+    def _add_field(self, name: str, type: Any, /) -> None: ...
+    def set_type(self, name: str, type: Any, /) -> None:
+        """What the values of a field mean: "date", "decimal(2) optional", and others that have the
+        stored type of the field. docs/logical_types.md has all of them."""
     def drop_field(self, name: str, /) -> None: ...
     def rename_field(self, name: str, new_name: str, /) -> None: ...
     def rename(self, name: str, /) -> None: ...
@@ -305,9 +331,9 @@ class Records:
         """The values of a field as a NumPy array."""
     def update(self, **values: Any) -> None:
         """Sets fields of all these records. A list or an array has a value for each of them. If it
-        fails outside of a transaction, nothing has changed."""
+        fails, nothing has changed."""
     def delete(self) -> None:
-        """Deletes these records: all of them, or none outside of a transaction."""
+        """Deletes these records: all of them, or none."""
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Record]: ...
     @overload

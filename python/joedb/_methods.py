@@ -7,7 +7,9 @@ import html
 import importlib
 import itertools
 import math
+import operator
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -87,33 +89,107 @@ def _create_table(
     *,
     like: Any = None,
     exist_ok: bool = False,
+    rename: Any = None,
+    ignore_unknown: Any = False,
     **more: Any,
 ) -> _joedb.Table:
     """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int,
-    float, bool, bytes; "int8", "int16", "int32", "float32" and the other names of joedb; a
-    table, or "references TABLE". `fields` is for names that cannot be keywords. `like` is a
-    data frame, or another object with an Arrow schema, whose columns become the first fields.
-    With `exist_ok`, a table of this name that has these fields is returned; SchemaMismatch, if
-    it lacks one of them."""
+    float, bool, bytes, and datetime.date, datetime.datetime, datetime.timedelta, uuid.UUID;
+    "int8", "float32", "decimal(2)", "enum(open, paid)" and the other names of joedb, also with
+    " optional" behind them, as in int | None; a table, or "references TABLE". `fields` is for
+    names that cannot be keywords. `like` is a data frame, or another object with an Arrow
+    schema, whose columns become the first fields: `rename` has the names of fields by those of
+    their columns, and with `ignore_unknown=True`, columns of types that no field has are left
+    out, as in `insert_many`. With `exist_ok`, a table of this name that has these fields is
+    returned; SchemaMismatch, if it lacks one of them."""
     all_fields = {**(fields or {}), **more}
-    if exist_ok and name in self:
-        _require_fields(self, self[name], all_fields, like)
+    if not isinstance(rename, Mapping) and rename is not None:  # it is the name of a field
+        all_fields["rename"], rename = rename, None
+    if not isinstance(ignore_unknown, bool):
+        all_fields["ignore_unknown"], ignore_unknown = ignore_unknown, False
+    missing: list[str] = []
+    if like is not None:
+        if isinstance(like, dict):
+            like = _arrow_table(like)
+        missing = _columns_with_nulls(like)
+        if rename or ignore_unknown:
+            like = _fields_like(name, like, rename or {}, ignore_unknown)
+            missing = [(rename or {}).get(column, column) for column in missing]
+    elif rename or ignore_unknown:
+        raise TypeError("rename and ignore_unknown are about the columns of like=")
+    if name in self:
+        if not exist_ok:
+            shown = f"db.{name}" if name not in dir(type(self)) else f"db[{name!r}]"
+            raise DataError(
+                f"{self.name} has a table {name} already: {shown} is that table, and exist_ok=True "
+                "returns it if it has these fields"
+            )
+        _require_fields(self, self[name], all_fields, like, missing)
         return self[name]
+    return _create(self, name, all_fields, like, missing)
+
+
+def _create(
+    database: _joedb.Database, name: str, fields: dict[str, Any], like: Any, missing: list[str]
+) -> _joedb.Table:
+    """Creates a table. `missing` are the columns of `like` whose fields are optional."""
     if like is None:
-        return self._create_table(name, all_fields)
-    if isinstance(like, dict):
-        like = _arrow_table(like)
+        return database._create_table(name, fields)
     if hasattr(like, "__arrow_c_schema__"):
         capsule = like.__arrow_c_schema__()
     elif hasattr(like, "__arrow_c_stream__"):
         capsule = like.__arrow_c_stream__()
     else:
         raise TypeError(f"{type(like).__name__} has no Arrow schema")
-    return self._create_table_like(name, capsule, all_fields)
+    return database._create_table_like(name, capsule, fields, missing)
+
+
+def _columns_with_nulls(rows: Any) -> list[str]:
+    """The columns in which values are missing, of a table of pyarrow, or a frame of pandas or polars.
+    NaN in a column of floats is a value."""
+    if _is_pandas(rows):
+        missing = {name: rows[name].isna().any() for name in rows.columns}
+        return [
+            str(name)
+            for name, is_missing in missing.items()
+            if is_missing and getattr(rows[name].dtype, "kind", "O") != "f"
+        ]
+    if hasattr(rows, "column_names"):  # pyarrow
+        columns = zip(rows.column_names, rows.itercolumns())
+        return [name for name, column in columns if column.null_count > 0]
+    if type(rows).__module__.partition(".")[0] == "polars" and hasattr(rows, "null_count"):
+        return [name for name, (count,) in rows.null_count().to_dict().items() if count > 0]
+    return []
+
+
+def _fields_like(
+    table: str, like: Any, new_names: Mapping[str, str], ignore_unknown: bool
+) -> Any:
+    """The Arrow schema of the fields that columns become."""
+    pyarrow = _needed("pyarrow", "rename and ignore_unknown of create_table")
+    if not hasattr(like, "__arrow_c_schema__") and hasattr(like, "__arrow_c_stream__"):
+        like = pyarrow.RecordBatchReader.from_stream(like).schema
+    columns = list(pyarrow.schema(like))
+    _require_columns(table, new_names.keys() - {column.name for column in columns})
+    fields = []
+    for column in columns:
+        try:
+            with _open(":memory:", "w", ()) as scratch:
+                alone = pyarrow.schema([column.with_name("a")])
+                scratch._create_table_like("t", alone.__arrow_c_schema__(), {}, [])
+        except DataError:
+            if ignore_unknown:
+                continue
+        fields.append(column.with_name(new_names.get(column.name, column.name)))
+    return pyarrow.schema(fields)
 
 
 def _require_fields(
-    database: _joedb.Database, table: _joedb.Table, fields: Mapping[str, Any], like: Any
+    database: _joedb.Database,
+    table: _joedb.Table,
+    fields: Mapping[str, Any],
+    like: Any,
+    missing: list[str],
 ) -> None:
     """Raises SchemaMismatch if the table lacks a field that create_table() would make."""
     with _open(":memory:", "w", ()) as scratch:
@@ -124,7 +200,7 @@ def _require_fields(
             name: f"references {kind.table_name}" if isinstance(kind, _joedb.Table) else kind
             for name, kind in fields.items()
         }
-        made = scratch.create_table(table.table_name, wanted, like=like).fields
+        made = _create(scratch, table.table_name, wanted, like, missing).fields
     there = table.fields
     for name, kind in made.items():
         if there.get(name) != kind:
@@ -204,20 +280,29 @@ def _log(
 ) -> list[Transaction]:
     """The transactions, the newest first, as `joedb log` shows them; only the `last` ones. `changes`:
     with what they have changed."""
+    if last is not None and operator.index(last) < 0:
+        raise ValueError(f"log({last}): the number of transactions is at least 0")
     return _joedb._log(self, last, changes)
 
 
-def _duckdb(self: _joedb.Database, *, blobs: bool = False) -> Any:
+def _duckdb(self: _joedb.Database, *, blobs: bool | None = None) -> Any:
     """A connection of DuckDB with all tables as they are now, in memory, by their names; the
-    column `__id` has the ids of records. Numbers and long texts are not copied. `blobs`: with
-    fields of blobs, which are read from the file. Texts that are not UTF-8, and names that
+    column `__id` has the ids of records. Numbers and long texts are not copied. NaN is a value in
+    DuckDB: `avg` of a column with NaN is NaN, unlike in `sql()`. `blobs=True`: with fields of
+    blobs, which are read from the file; `False`: without them; by default, a warning says which
+    fields are left out. Texts that are not UTF-8, and names that
     differ only in case, are errors; `sql()` reads them."""
     connection = _needed("duckdb", "db.duckdb()").connect()
     _require_different(self.name, self.tables)
+    left_out = []
     for name, table in self.tables.items():
         fields = [field for field, kind in table.fields.items() if blobs or kind != "blob"]
+        left_out += [f"{name}.{field}" for field in table.fields if field not in fields]
         _require_different(name, fields)
         connection.register(name, table.to_arrow(fields, ids=True, views=True))
+    if left_out and blobs is None:
+        text = f"duckdb() leaves blobs out: {', '.join(left_out)}; blobs=True reads them"
+        warnings.warn(text, stacklevel=2)
     return connection
 
 
@@ -237,6 +322,8 @@ def _sql(
     """What SQLite finds in these tables, as they are now: in a transaction, with its changes.
     The column `__id` has the ids of records, and a reference is an id. Nothing can be written.
     """
+    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
+        raise TypeError(f"sql() takes parameters as a tuple or a dict: ({parameters!r},)")
     columns, rows = self._run_sql(statement, parameters)
     result = Rows(rows)
     result.columns = columns
@@ -257,36 +344,60 @@ def _changes(
     )
 
 
-def _arrow_column(values: Any) -> Any:
+def _arrow_column(values: Any, kind: str = "") -> Any:
     """Converts a column of floats to an Arrow array in which NaN stays NaN: Arrow would convert the
-    NaN of pandas to null. Returns other columns unchanged."""
+    NaN of pandas to null, which it is only for a field that has no NaN. Returns other columns
+    unchanged."""
     import numpy
     import pyarrow
 
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, numpy.dtype) and dtype.kind == "f":
-        return pyarrow.array(numpy.asarray(values), from_pandas=False)
+        is_null = bool(kind) and not kind.startswith("float")
+        return pyarrow.array(numpy.asarray(values), from_pandas=is_null)
     return values
 
 
-def _arrow_table(rows: Any) -> Any:
-    """Converts a dict of columns, or a pandas data frame, to a pyarrow.Table. A level of the index of
-    a frame becomes a column if it has a name, as the index of to_pandas() has."""
+def _arrow_table(
+    rows: Any, fields: Mapping[str, str] = {}, new_names: Mapping[str, str] = {}
+) -> Any:
+    """Converts a dict of columns, or a pandas data frame, to a pyarrow.Table, for a table with these
+    fields. A level of the index of a frame becomes a column if it has a name, as the index of
+    to_pandas() has."""
     pyarrow = _needed("pyarrow", "data frames and dicts of columns")
+
+    def kind(column: str) -> str:
+        return fields.get(new_names.get(column, column), "")
+
     if isinstance(rows, dict):
-        return pyarrow.table({name: _arrow_column(values) for name, values in rows.items()})
+        for name, values in rows.items():
+            if isinstance(values, (str, bytes)) or not hasattr(type(values), "__len__"):
+                raise TypeError(
+                    f"a dict of columns has a list or an array for each: {name!r} is {_short(values)}"
+                )
+        if len(sizes := {name: len(values) for name, values in rows.items()}) > 1:
+            (first, size), *others = sizes.items()
+            for name, other in others:
+                if other != size:
+                    raise DataError(f"column {first!r} has {size} values, and {name!r} {other}")
+        return pyarrow.table(
+            {name: _arrow_column(values, kind(name)) for name, values in rows.items()}
+        )
     if levels := [name for name in rows.index.names if name is not None]:
         rows = rows.reset_index(level=levels)
     table = pyarrow.Table.from_pandas(rows, preserve_index=False)
     for i in range(len(rows.columns)):
-        column = _arrow_column(rows.iloc[:, i])
+        column = _arrow_column(rows.iloc[:, i], kind(table.column_names[i]))
         if isinstance(column, pyarrow.Array):
             table = table.set_column(i, table.column_names[i], column)
     return table
 
 
 def _is_pandas(rows: Any) -> bool:
-    return type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "iloc")
+    is_of_pandas = type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "iloc")
+    if is_of_pandas and not hasattr(rows, "columns"):
+        raise TypeError("a Series has no names of columns: insert a frame, series.to_frame(name)")
+    return is_of_pandas
 
 
 def _insert_many(
@@ -300,8 +411,9 @@ def _insert_many(
     rename: Mapping[str, str] | None = None,
 ) -> range | list[int]:
     """Many records: of a data frame or another Arrow table, a dict of columns, or an iterable of
-    dicts, one for each record. Returns their ids. If it fails outside of a transaction, there
-    is none of them. NaN stays NaN, also in data frames of pandas. Times become seconds since 1970.
+    dicts, one for each record. Returns their ids. If it fails, there is none of them. NaN stays
+    NaN in fields of floats, also in data frames of pandas; in others it is a missing value.
+    Times in an int64 field become seconds since 1970; without a zone, they are in UTC.
 
     null_is_default  what is missing in a column, or None, becomes 0, False or "".
     ignore_unknown   columns that are no fields are left out.
@@ -313,10 +425,12 @@ def _insert_many(
     """
     new_names = dict(rename or {})
     if isinstance(rows, dict) or _is_pandas(rows):
-        rows = _arrow_table(rows)
+        rows = _arrow_table(rows, self.fields, new_names)
     if hasattr(rows, "__arrow_c_stream__"):
         if hasattr(rows, "column_names"):
-            _require_columns(self, new_names.keys() - set(rows.column_names))
+            _require_columns(self.table_name, new_names.keys() - set(rows.column_names))
+        if hasattr(rows, "column_names") and not ignore_unknown:
+            _require_known(self, [new_names.get(name, name) for name in rows.column_names])
         given: list[int] | None = None
         if ids:
             rows = _needed("pyarrow", "ids=True").table(rows)  # read twice: keep the ids
@@ -326,12 +440,31 @@ def _insert_many(
         new = self._insert_stream(
             rows.__arrow_c_stream__(), null_is_default, ignore_unknown, ids, round, new_names
         )
-        return new if given is None else given
+        return new if given is None else Ids(given)
     if not isinstance(rows, Iterable) or isinstance(rows, (str, bytes)):
         raise TypeError(f"{type(rows).__name__} is neither an Arrow table nor an iterable of dicts")
     if new_names:
         rows = _all_renamed(self, rows, new_names)
-    return self._insert_rows(rows, null_is_default, ignore_unknown, ids, round)
+    return Ids(self._insert_rows(rows, null_is_default, ignore_unknown, ids, round))
+
+
+class Ids(list[int]):
+    """Ids of records. A notebook shows only the first and the last ones of many."""
+
+    def __repr__(self) -> str:
+        if len(self) <= _SHOWN:
+            return super().__repr__()
+        return f"[{self[0]}, {self[1]}, {self[2]}, …, {self[-1]}] ({len(self)} ids)"
+
+
+def _require_known(table: _joedb.Table, names: Sequence[str]) -> None:
+    fields = table.fields
+    for name in names:
+        if name not in fields and name != "__id":
+            raise DataError(
+                f"table {table.table_name} has no field {name}: rename={{{name!r}: …}} gives a column "
+                "another name, and ignore_unknown=True leaves it out"
+            )
 
 
 def _all_renamed(
@@ -354,12 +487,12 @@ def _all_renamed(
             raise DataError(f"{table.table_name}: column {twice}: it comes twice")
         yield renamed
     if not is_empty:
-        _require_columns(table, unused)
+        _require_columns(table.table_name, unused)
 
 
-def _require_columns(table: _joedb.Table, missing: Iterable[str]) -> None:
+def _require_columns(table: str, missing: Iterable[str]) -> None:
     if names := sorted(missing):
-        raise DataError(f"{table.table_name}: rename: there is no column {names[0]!r}")
+        raise DataError(f"{table}: rename: there is no column {names[0]!r}")
 
 
 def _upsert(
@@ -384,7 +517,7 @@ def _upsert(
     database = self._database
     with contextlib.nullcontext() if database._in_own_transaction else database.transaction():
         with _open(":memory:", "w", ()) as scratch:
-            return _Upsert(self, keys, scratch).run(rows, options)
+            return Ids(_Upsert(self, keys, scratch).run(rows, options))
 
 
 class _Upsert:
@@ -403,7 +536,7 @@ class _Upsert:
 
     def run(self, rows: Any, options: dict[str, Any]) -> list[int]:
         if isinstance(rows, dict) or _is_pandas(rows):
-            rows = _arrow_table(rows)
+            rows = _arrow_table(rows, self.table.fields, options["rename"] or {})
         if hasattr(rows, "__arrow_c_stream__"):
             return self._put(rows, None, options)
         # Rows with the same fields are put together.
@@ -517,13 +650,20 @@ def _needed(name: str, what: str) -> Any:
         raise ImportError(f"{what} need {name}: pip install {name}", name=name) from error
 
 
+def _names(names: Any, what: str) -> Any:
+    if isinstance(names, (str, bool)):
+        shown = f": [{names!r}]" if isinstance(names, str) else ""
+        raise TypeError(f"{what} is a list of names{shown}")
+    return names
+
+
 def _schema_with_times(
     schema: Any, table: _joedb.Table | _joedb.Records, times: Sequence[str]
 ) -> Any:
     import pyarrow
 
     table = _table_of(table)
-    for name in times:
+    for name in _names(times, "times"):
         if table.fields.get(name) != "int64":
             raise ValueError(f"{table.table_name} has no field {name} of type int64, as times are")
         index = schema.get_field_index(name)
@@ -549,7 +689,7 @@ def _to_arrow(
     times   these fields are times, in seconds since 1970.
     """
     pyarrow = _needed("pyarrow", "Arrow tables")
-    stream = _Stream(self._arrow_stream(fields, ids, views))
+    stream = _Stream(self._arrow_stream(_names(fields, "fields"), ids, views))
     reader = pyarrow.RecordBatchReader.from_stream(stream)
     # Batch by batch, so that Ctrl-C is heard.
     table = pyarrow.Table.from_batches(list(reader), reader.schema)
@@ -575,6 +715,26 @@ def _to_pandas(
     return frame
 
 
+_MISSING = object()
+
+
+def _add_field(
+    self: _joedb.Table, name: str, type: Any, /, default: Any = _MISSING
+) -> None:
+    """A new field, with the value `default` in all records; without it, 0, "", False or None. New
+    records do not get `default`. The type: as in `create_table`."""
+    database = self._database
+    with contextlib.nullcontext() if database._in_own_transaction else database.transaction():
+        self._add_field(name, type)
+        if default is _MISSING:
+            return
+        try:
+            self[:].update(**{name: default})
+        except BaseException:
+            self.drop_field(name)  # the transaction of the caller may go on
+            raise
+
+
 def add_to(module: Any) -> None:
     module.Database.create_table = _create_table
     module.Database.sql = _sql
@@ -585,6 +745,7 @@ def add_to(module: Any) -> None:
     _with_names(module.Table, lambda self: self.fields)
     _with_names(module.Record, lambda self: self.table.fields)
     module.Table._repr_html_ = module.Records._repr_html_ = _html_of_records
+    module.Table.add_field = _add_field
     module.Table.insert_many = _insert_many
     module.Table.upsert = _upsert
     for kind in (module.Table, module.Records):

@@ -38,7 +38,16 @@ class FileLocked(IoError, BlockingIOError):
 
 
 class LockTimeout(Error, TimeoutError):
-    """Somebody else, or another thread, has written for longer than `timeout`. Try again."""
+    """Somebody else, or another thread, has written for longer than `timeout`. Try again.
+    `filename` is the file, `process` and `holder` say who writes (0 and "" if that is unknown), and
+    `waited` has the seconds."""
+
+    process: int
+    holder: str
+    waited: float
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
 
 
 class DiskFull(IoError):
@@ -70,7 +79,13 @@ class DataError(Error, ValueError):
 
 
 class UniqueViolation(DataError):
-    """A key that another record has already."""
+    """A key that another record has already: `index` is the name of the unique index, `record` the
+    record that would get the key, and `other` the one that has it; both are ids, or None for a row
+    that has no record."""
+
+    index: str
+    record: int | None
+    other: int | None
 
 
 class ConnectionLost(Error, ConnectionError):

@@ -10,7 +10,7 @@ class Change(NamedTuple):
     """One change of a record, a table or a field."""
 
     #: "inserted", "updated" or "deleted"; "table_created", "table_renamed", "table_dropped",
-    #: "field_added", "field_renamed", "field_dropped"; or "mark".
+    #: "field_added", "field_renamed", "field_dropped", "field_typed"; or "mark".
     kind: str
     table: str | None
     #: The id of the record; None for a change of a table or field.

@@ -72,7 +72,7 @@ def _with_ids(
                 fields[name] = sizes[number]
             elif command == "rename_field":
                 fields[more] = fields.pop(name)
-            else:
+            elif command == "drop_field":
                 del fields[name]
     return [
         (name, table, names, tables[table][0], [tables[table][1][field] for field in names])
@@ -134,6 +134,8 @@ def _apply(database: _joedb.Database, command: str, table: str, rest: str = "") 
         database[table].rename(rest)
     elif command == "add_field":
         database[table].add_field(*rest.split(" ", 1))
+    elif command == "set_type":
+        database[table].set_type(*rest.split(" ", 1))
     elif command == "drop_field":
         database[table].drop_field(rest)
     elif command == "rename_field":

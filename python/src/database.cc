@@ -1,4 +1,5 @@
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +9,8 @@
 #include "history/tags.h"
 #include "joedb/arrow/arrow.h"
 #include "kernel/base/suggestion.h"
+#include "kernel/schema/logical_type.h"
+#include "logical.h"
 #include "objects.h"
 #include "stub_docs.h"
 #include "values.h"
@@ -46,7 +49,7 @@ nb::dict tables(const Database_Object& self) {
 void add_fields(Shared_Session& session, Table_Id table, const nb::dict& fields) {
   for (const auto& [field, type] : fields) {
     const std::string name = name_text(field);
-    session->store().write(Add_Field{table, name, to_type(session, type)});
+    add_field(session, table, name, type);
   }
 }
 
@@ -89,24 +92,37 @@ class Capsule_Schema {
 
 // Creates a table with the columns of an Arrow schema, and then `fields`.
 nb::object create_table_like(const Database_Object& self, const std::string& name,
-                             nb::handle capsule, const nb::dict& fields) {
+                             nb::handle capsule, const nb::dict& fields,
+                             const std::vector<std::string>& optional) {
   Shared_Session& session = *self.session;
   const Shared_Session::Turn turn(session);
   const Capsule_Schema schema(capsule);
   const Table_Id id = session.change([&] {
-    const Table_Id table = create_table_for(session->store(), name, schema.get());
+    const Table_Id table = create_table_for(session->store(), name, schema.get(), optional);
     add_fields(session, table, fields);
     return table;
   });
   return make_table(self.session, id);
 }
 
+// Returns the whole seconds since 1970 of a datetime or a date. Without a time zone it is in local
+// time, also if it is a Timestamp of pandas, whose own timestamp() then means UTC.
+std::int64_t local_seconds(nb::handle time) {
+  const nb::object datetime = nb::module_::import_("datetime").attr("datetime");
+  nb::object exact = nb::borrow(time);
+  if (!nb::hasattr(time, "timestamp"))
+    exact = datetime(time.attr("year"), time.attr("month"), time.attr("day"));
+  else if (nb::hasattr(time, "to_pydatetime") && nb::getattr(time, "tzinfo", nb::none()).is_none())
+    exact = time.attr("replace")(nb::arg("nanosecond") = 0).attr("to_pydatetime")();
+  return nb::cast<std::int64_t>(
+      nb::borrow(reinterpret_cast<PyObject*>(&PyLong_Type))(exact.attr("timestamp")()));
+}
+
 // Converts a position, a time, or the name of a tag.
 Moment to_moment(Abstract_File& file, nb::handle when) {
   if (PyLong_Check(when.ptr())) return at(nb::cast<Offset>(when));
-  if (nb::hasattr(when, "timestamp"))  // datetime
-    return at_time(nb::cast<std::int64_t>(
-        nb::borrow(reinterpret_cast<PyObject*>(&PyLong_Type))(when.attr("timestamp")())));
+  if (nb::hasattr(when, "timestamp") || nb::hasattr(when, "toordinal"))
+    return at_time(local_seconds(when));
   if (!PyUnicode_Check(when.ptr()))
     fail(PyExc_TypeError, "a position, a time or the name of a tag is needed, not " + shown(when));
   const std::string text = name_text(when);
@@ -117,6 +133,78 @@ Moment to_moment(Abstract_File& file, nb::handle when) {
              " is no position, no time like \"2026-01-31\" or \"2 hours ago\", and no "
              "name of a tag");
   return in_long_call([&] { return resolve(file, *parsed); });
+}
+
+void require_no_transaction(Shared_Session& session, const char* what) {
+  if (session->is_in_transaction())
+    throw Exception(session.name() + ": " + what +
+                    " is a transaction of its own: end this one before");
+}
+
+// Writes the comment that makes_text() returns, in a transaction.
+template <class F>
+void write_comment(Shared_Session& session, const std::string& author, F make_text) {
+  session.begin("", author, session->is_hard());
+  try {
+    const std::string text = make_text();
+    session->store().write(Comment{text});
+    session.commit();
+  } catch (...) {
+    session.roll_back_after_error();
+    throw;
+  }
+}
+
+void write_tag(const Database_Object& self, const std::string& name, nb::handle when,
+               const std::string& author, bool replace) {
+  Shared_Session& session = *self.session;
+  const Shared_Session::Turn turn(session);
+  require_no_transaction(session, "a tag");
+  require_tag_name(name);
+  write_comment(session, author, [&] {
+    const auto file = session->open_reader();
+    const Offset end = session->checkpoint();
+    const Offset position =
+        when.is_none() ? end : in_long_call([&, moment = to_moment(*file, when)] {
+          return find_moment(*file, moment);
+        });
+    in_long_call([&] {
+      const Tags tags = read_tags(*file);
+      const auto old = tags.by_name().find(name);
+      if (old != tags.by_name().end() && !replace)
+        throw Exception(session.name() + " has a tag " + name + " of position " +
+                        std::to_string(old->second.position) + ": replace=True replaces it");
+      if (position == end) return;
+      Readonly_Journal journal(*file);
+      journal.replay(Ignore_Entries(), position);
+      require_entry_end(journal, position);
+    });
+    return tag_text(name, position);
+  });
+}
+
+void remove_tag(const Database_Object& self, const std::string& name, const std::string& author) {
+  Shared_Session& session = *self.session;
+  const Shared_Session::Turn turn(session);
+  require_no_transaction(session, "the removal of a tag");
+  write_comment(session, author, [&] {
+    const auto file = session->open_reader();
+    in_long_call([&] { read_tags(*file).at(name); });
+    return tag_removal_text(name);
+  });
+}
+
+nb::dict tags(const Database_Object& self) {
+  Shared_Session& session = *self.session;
+  std::shared_ptr<Abstract_File> file;
+  {
+    const Shared_Session::Use use(session);
+    file = session->open_reader();
+  }
+  const Tags found = in_long_call([&] { return read_tags(*file); });
+  nb::dict result;
+  for (const auto& [name, tag] : found.by_name()) result[text_object(name)] = tag.position;
+  return result;
 }
 
 void enter(Transaction_Object& self) {
@@ -203,7 +291,12 @@ Type to_type(Shared_Session& session, nb::handle type) {
   if (is(PyFloat_Type)) return {Type_Code::float64, {}};
   if (is(PyBool_Type)) return {Type_Code::boolean, {}};
   if (is(PyBytes_Type)) return {Type_Code::blob, {}};
-  if (!PyUnicode_Check(type.ptr())) fail(PyExc_TypeError, shown(type) + " is no type of a field");
+  if (!PyUnicode_Check(type.ptr())) {
+    const bool is_time = PyType_Check(type.ptr()) != 0 &&
+                         (nb::hasattr(type, "timestamp") || nb::hasattr(type, "toordinal"));
+    fail(PyExc_TypeError, shown(type) + " is no type of a field" +
+                              (is_time ? ": datetime.datetime makes a field of times" : ""));
+  }
   const std::string text = name_text(type);
   constexpr std::string_view references = "references ";
   if (text.starts_with(references)) {
@@ -214,11 +307,13 @@ Type to_type(Shared_Session& session, nb::handle type) {
   }
   const Type_Code code = type_named(text);
   if (code == Type_Code::none || code == Type_Code::reference) {
-    const std::vector<std::string> names = {"string",  "int8",    "int16",   "int32", "int64",
-                                            "float32", "float64", "boolean", "blob"};
+    std::vector<std::string> names = {"string",  "int8",    "int16",   "int32", "int64",
+                                      "float32", "float64", "boolean", "blob"};
+    for (const std::string_view name : logical_type_names()) names.emplace_back(name);
     fail(PyExc_ValueError, shown(type) + " is no type of a field" + did_you_mean(text, names) +
                                ": string, int8, int16, int32, int64, float32, float64, boolean, "
-                               "blob, or \"references TABLE\"");
+                               "blob, date, timestamp, duration, decimal(2), enum(open, paid), "
+                               "bytes, uuid, json, or \"references TABLE\"");
   }
   return {code, {}};
 }
@@ -307,7 +402,7 @@ void add_database(nb::module_& module) {
                 self.session, why, author,
                 hard.is_none() ? (*self.session)->is_hard() : nb::cast<bool>(hard)};
           },
-          "why"_a = "", nb::kw_only(), "author"_a = "", "hard"_a = nb::none(),
+          "why"_a = "", "author"_a = "", nb::kw_only(), "hard"_a = nb::none(),
           docs::Database_transaction)
       .def(
           "pull",
@@ -378,6 +473,11 @@ void add_database(nb::module_& module) {
             return nb::cast(Database_Object{self.session->past(to_moment(*file, when))});
           },
           "when"_a, docs::Database_at)
+      .def("tag", &write_tag, "name"_a, "when"_a = nb::none(), nb::kw_only(), "author"_a = "",
+           "replace"_a = false, docs::Database_tag)
+      .def("remove_tag", &remove_tag, "name"_a, nb::kw_only(), "author"_a = "",
+           docs::Database_remove_tag)
+      .def("tags", &tags, docs::Database_tags)
       .def(
           "_position",
           [](const Database_Object& self, nb::handle when) {

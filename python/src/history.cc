@@ -25,9 +25,13 @@ nb::object record_change(const nb::object& make, const Change& change, index_t i
                          const Abstract_File& file) {
   nb::dict before, after;
   for (const Field_Change& field : change.fields) {
-    const nb::object name = text_object(change.field_name(field));
-    if (!field.old_values.is_empty()) before[name] = to_plain_object(field.old_values[i], file);
-    if (!field.new_values.is_empty()) after[name] = to_plain_object(field.new_values[i], file);
+    const Field_Description& description = *change.table->find_field(field.field);
+    const nb::object name = text_object(description.name);
+    const auto object = [&](const Values& values) {
+      return to_plain_object(description.logical, values[i], file);
+    };
+    if (!field.old_values.is_empty()) before[name] = object(field.old_values);
+    if (!field.new_values.is_empty()) after[name] = object(field.new_values);
   }
   return make(kind_name(change.kind), text_object(change.table_name()),
               nb::int_(change.record.value() + i), before, after, nb::none(), nb::none());
@@ -35,9 +39,9 @@ nb::object record_change(const nb::object& make, const Change& change, index_t i
 
 nb::object schema_change(const nb::object& make, const Change& change) {
   const Schema_Change& schema = *change.schema;
-  const bool is_of_field = change.kind == Change::Kind::field_added ||
-                           change.kind == Change::Kind::field_renamed ||
-                           change.kind == Change::Kind::field_dropped;
+  const bool is_of_field =
+      change.kind == Change::Kind::field_added || change.kind == Change::Kind::field_renamed ||
+      change.kind == Change::Kind::field_dropped || change.kind == Change::Kind::field_typed;
   nb::object name = nb::none();
   if (change.table != nullptr) name = text_object(change.table->name);
   nb::object field = nb::none();
@@ -149,7 +153,9 @@ nb::object record_history(const Record_Object& record) {
       const Field* const known = table.find_field(field);
       const std::string name =
           known != nullptr ? known->name : "dropped field " + std::to_string(field.value());
-      values[text_object(name)] = to_plain_object(value[0], *file);
+      const Shared_Logical_Type logical =
+          known != nullptr ? known->column->shared_logical() : nullptr;
+      values[text_object(name)] = to_plain_object(logical, value[0], *file);
     }
     nb::object until = nb::none();
     if (version.until) until = transaction_object(module, *version.until, nb::none());

@@ -19,8 +19,13 @@ nb::object text(std::string_view s) { return text_object(s); }
 Python_Error describe(const Exception& error) {
   Python_Error result{"Error", {}};
   nb::dict& a = result.attributes;
-  if (dynamic_cast<const Lock_Timeout*>(&error) != nullptr) {
+  if (const auto* const timeout = dynamic_cast<const Lock_Timeout*>(&error)) {
     result.type = "LockTimeout";
+    a["errno"] = nb::int_(timeout->code);
+    a["filename"] = text(timeout->path);
+    a["process"] = nb::int_(timeout->process);
+    a["holder"] = text(timeout->holder);
+    a["waited"] = nb::float_(std::chrono::duration<double>(timeout->waited).count());
   } else if (const auto* const io = dynamic_cast<const Io_Error*>(&error)) {
     result.type = dynamic_cast<const Disk_Full*>(&error) != nullptr ? "DiskFull"
                   : io->code == ENOENT                              ? "FileMissing"
@@ -40,8 +45,14 @@ Python_Error describe(const Exception& error) {
     result.type = "UnfinishedTransaction";
     a["checkpoint"] = nb::int_(tail->checkpoint);
     a["size"] = nb::int_(tail->size);
-  } else if (dynamic_cast<const Unique_Violation*>(&error) != nullptr) {
+  } else if (const auto* const violation = dynamic_cast<const Unique_Violation*>(&error)) {
+    const auto id = [](Record_Id record) -> nb::object {
+      return record.is_null() ? nb::none() : nb::object(nb::int_(record.value()));
+    };
     result.type = "UniqueViolation";
+    a["index"] = text(violation->index);
+    a["record"] = id(violation->record);
+    a["other"] = id(violation->other);
   } else if (dynamic_cast<const Data_Error*>(&error) != nullptr) {
     result.type = "DataError";
   } else if (dynamic_cast<const Connection_Lost*>(&error) != nullptr) {

@@ -65,8 +65,8 @@ nb::object run_sql(Shared_Session& session, const std::string& statement, nb::ha
 // Returns the versions of a record.
 nb::object record_history(const Record_Object& record);
 
-// Converts the type of a field from Python: "int32", "references city", a table, str, int, float,
-// bool or bytes. Throws TypeError or ValueError.
+// Converts the stored type of a field from Python: "int32", "references city", a table, str, int,
+// float, bool or bytes; logical.h has others. Throws TypeError or ValueError.
 Type to_type(Shared_Session& session, nb::handle type);
 
 // Sets the Python exception that corresponds to a C++ exception.

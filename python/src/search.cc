@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "joedb/table/index.h"
+#include "logical.h"
 #include "objects.h"
 #include "values.h"
 
@@ -17,7 +18,7 @@ namespace joedb::python {
 
 namespace {
 
-enum class Test { equal, unequal, less, not_greater, greater, not_less, begins, one_of };
+enum class Test { equal, unequal, less, not_greater, greater, not_less, begins, one_of, present };
 
 struct Condition {
   Field_Id field;
@@ -105,9 +106,71 @@ bool is_integer(Type_Code type) {
          type == Type_Code::int64;
 }
 
+bool is_order(Test test) {
+  return test == Test::less || test == Test::not_greater || test == Test::greater ||
+         test == Test::not_less;
+}
+
+// Records without a value are not less or greater than others, and do not begin like them.
+void add_present(const Field_Info& field, std::vector<Condition>& out) {
+  Condition condition{field.id, field.type.code, Test::present, {}};
+  Input missing;
+  missing.field = field.id;
+  missing.value = missing_value_of(field.type.code, *field.logical);
+  condition.inputs.add(std::move(missing));
+  out.push_back(std::move(condition));
+}
+
+// Adds a comparison with None.
+void compare_none(const std::string& name, const Field_Info& field, Test test,
+                  std::vector<Condition>& out) {
+  if (test != Test::equal && test != Test::unequal)
+    fail(PyExc_TypeError, name + ": None has no order, and is no text");
+  add_present(field, out);
+  if (test == Test::equal) out.back().test = Test::one_of;
+}
+
 bool is_plain_range(nb::handle value, Type_Code type) {
   return Py_TYPE(value.ptr()) == &PyRange_Type && is_integer(type) &&
          value.attr("step").equal(nb::int_(1));
+}
+
+// Whether a number fits an integer field; if not, where it is.
+enum class Place { inside, below, above, nowhere };
+
+// Replaces a number that is not an integer by the integer before or after it, so that the
+// comparison remains the same. NaN, and a fraction that is compared for equality, are nowhere.
+Place place_of(Type_Code type, Test test, nb::object& value) {
+  if (PyFloat_Check(value.ptr())) {
+    const double number = nb::cast<double>(value);
+    if (std::isnan(number)) return Place::nowhere;
+    if (std::isinf(number)) return number < 0 ? Place::below : Place::above;
+    const bool is_order = test == Test::less || test == Test::not_greater ||
+                          test == Test::greater || test == Test::not_less;
+    if (std::floor(number) != number && !is_order) return Place::nowhere;
+    const bool is_up = test == Test::less || test == Test::not_less;
+    value = nb::steal(PyLong_FromDouble(is_up ? std::ceil(number) : std::floor(number)));
+    if (!value.is_valid()) throw nb::python_error();
+  }
+  if (!PyLong_Check(value.ptr())) return Place::inside;
+  int overflow = 0;
+  const std::int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow != 0) return overflow < 0 ? Place::below : Place::above;
+  return visit_type(type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (number < std::numeric_limits<T>::min()) return Place::below;
+      if (number > std::numeric_limits<T>::max()) return Place::above;
+    }
+    return Place::inside;
+  });
+}
+
+// Whether all values of the type fulfil a comparison with a number outside of it; otherwise none.
+bool is_always_true(Test test, Place place) {
+  const bool is_smaller = test == Test::less || test == Test::not_greater;
+  const bool is_larger = test == Test::greater || test == Test::not_less;
+  return test == Test::unequal || (place == Place::above && is_smaller) ||
+         (place == Place::below && is_larger);
 }
 
 std::vector<Condition> to_conditions(Shared_Session& session, Table_Id table_id,
@@ -124,20 +187,41 @@ std::vector<Condition> to_conditions(Shared_Session& session, Table_Id table_id,
     };
     const Field_Info field = find();
     require_comparable(argument.field, field.type.code, argument.test);
-    if (argument.test == Test::equal && is_plain_range(value, field.type.code)) {
+    const bool is_optional = get(field.logical).is_optional;
+    const bool has_numbers = get(field.logical).kind == Logical_Type::Kind::plain;
+    if (argument.test == Test::equal && has_numbers && is_plain_range(value, field.type.code)) {
       add_range(field, value, result);
+      if (is_optional) add_present(field, result);
       continue;
     }
+    if (is_optional && is_none(value)) {
+      compare_none(argument.field, field, argument.test, result);
+      continue;
+    }
+    if (is_optional && (is_order(argument.test) || argument.test == Test::begins))
+      add_present(field, result);
     Condition condition{field.id, field.type.code, argument.test, {}};
+    const bool has_integers = is_integer(field.type.code) && has_numbers;
     if (argument.test == Test::equal && is_several(value)) {
       condition.test = Test::one_of;
       Signal_Check check;
       for (const nb::handle one : to_list(value)) {
         check();
-        condition.inputs.add(to_input(session, session->table(table_id), find(), one));
+        nb::object number = nb::borrow(one);
+        if (has_integers && place_of(field.type.code, Test::equal, number) != Place::inside)
+          continue;
+        condition.inputs.add(to_input(session, session->table(table_id), find(), number));
       }
     } else {
-      condition.inputs.add(to_input(session, session->table(table_id), find(), value));
+      nb::object number = nb::borrow(value);
+      const Place place =
+          has_integers ? place_of(field.type.code, argument.test, number) : Place::inside;
+      if (place == Place::inside) {
+        condition.inputs.add(to_input(session, session->table(table_id), find(), number));
+      } else {
+        if (is_always_true(argument.test, place)) continue;
+        condition.test = Test::one_of;
+      }
     }
     result.push_back(std::move(condition));
   }
@@ -165,6 +249,12 @@ void with_test(const Table& table, const Condition& condition, F f) {
         Interrupt_Counter look;
         for (std::size_t i = 0; i < condition.inputs.values().size(); ++i, look())
           values.insert(hashable(condition.value<T>(i)));
+        if constexpr (std::is_floating_point_v<T>)
+          if (std::any_of(values.begin(), values.end(), [](T value) { return std::isnan(value); }))
+            return f([&](index_t id) {
+              const T value = column.get(id);
+              return std::isnan(value) ? column.logical().is_optional : values.contains(value);
+            });
         return f([&](index_t id) { return values.contains(hashable(T(column.get(id)))); });
       }
       const T value = condition.value<T>();
@@ -183,6 +273,8 @@ void with_test(const Table& table, const Condition& condition, F f) {
           if constexpr (std::is_same_v<T, std::string_view>)
             return f([&](index_t id) { return T(column.get(id)).starts_with(value); });
           break;
+        case Test::present:
+          return f([&](index_t id) { return !is_missing(column.logical(), T(column.get(id))); });
         default:
           return f([&](index_t id) { return T(column.get(id)) == value; });
       }

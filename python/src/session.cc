@@ -64,6 +64,18 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// Another thread asks for the GIL when it has waited for 5 ms without being woken, and then gets
+// it. Releasing it more often would only wake that thread in vain.
+void give_way() {
+  using Clock = std::chrono::steady_clock;
+  static Clock::time_point next{};  // guarded by the GIL
+  if (const Clock::time_point now = Clock::now(); now >= next) {
+    next = now + std::chrono::milliseconds(15);
+    const Without_Interpreter release;
+  }
+  check_signals();
+}
+
 // ---- tasks --------------------------------------------------------------------------------------
 
 namespace {
@@ -320,7 +332,8 @@ const Table_Info& Shared_Session::table_info(const Table& table) {
       const Field* const field = table.find_field(id);
       if (field == nullptr) continue;
       const nb::object name = nb::steal(PyUnicode_InternFromString(field->name.c_str()));
-      made->fields.push_back({name, id, field->column->type(), is_attribute_of_records(name)});
+      made->fields.push_back({name, id, field->column->type(), is_attribute_of_records(name),
+                              field->column->shared_logical()});
     }
     info = std::move(made);
   }
@@ -352,11 +365,19 @@ void Shared_Session::begin(const std::string& why, const std::string& author, bo
   transaction_ = 0;
 }
 
+// A commit of more bytes than this takes long.
+static constexpr Offset many_bytes = 1 << 20;
+
+void Shared_Session::look_before_commit() {
+  const Call call(*this);
+  check_signals();
+}
+
 void Shared_Session::commit() {
   const Call call(*this);
-  constexpr Offset many = 1 << 20;
   const auto run = [&] { session_->commit(); };
-  if (session_->is_shared() || session_->is_transaction_hard() || session_->uncommitted() > many)
+  if (session_->is_shared() || session_->is_transaction_hard() ||
+      session_->uncommitted() > many_bytes)
     without_interpreter(run);
   else
     run();

@@ -80,8 +80,12 @@ auto in_long_call(F f) {
   return interruptibly(look, f);
 }
 
-// Runs signal handlers now and then in a long loop that keeps the GIL.
-using Signal_Check = Look_Counter<check_signals>;
+// Lets other Python threads run now and then, as one of them may have to send a signal, and calls
+// check_signals(). The caller holds the GIL.
+void give_way();
+
+// Calls give_way() now and then in a long loop that keeps the GIL.
+using Signal_Check = Look_Counter<give_way>;
 
 // A context variable: the tuple of the transactions (their numbers, see
 // Shared_Session::bind_to_task) in whose `with` block the code runs. Asyncio tasks, and threads of
@@ -96,6 +100,7 @@ struct Field_Info {
   Type type;
   // True if records have an attribute of the same name, such as a method, which hides the field.
   bool is_hidden = false;
+  Shared_Logical_Type logical = {};
 };
 
 // The fields of a table, except dropped fields.
@@ -197,7 +202,23 @@ class Shared_Session {
   template <class F>
   auto change(F write) {
     if (session_->is_in_transaction()) return session_->change(write);
-    return Session::in_own_transaction(*this, session_->is_hard(), write);
+    return Session::in_own_transaction(*this, session_->is_hard(), [&] {
+      if constexpr (std::is_void_v<decltype(write())>) {
+        write();
+        look_before_commit();
+      } else {
+        auto result = write();
+        look_before_commit();
+        return result;
+      }
+    });
+  }
+  // Like change(), for a write() of several records: in a transaction, too, there are all of its
+  // changes or none (Session::change_together).
+  template <class F>
+  auto change_together(F write, const std::function<void()>& take_back = {}) {
+    if (session_->is_in_transaction()) return session_->change_together(write, take_back);
+    return change(write);
   }
   // Ignores its own errors, because the exception in flight is the cause.
   void roll_back_after_error() noexcept;
@@ -210,6 +231,8 @@ class Shared_Session {
   // Returns the number of forks since the module was loaded, in this process and its ancestors.
   static int fork_count();
 
+  // Signal handlers can still take back the changes of a call, whose transaction ends with it.
+  void look_before_commit();
   void close_now() noexcept;
   void drop_now() noexcept;
   // Returns true if this thread may write now. Throws Exception if its transaction belongs to

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "joedb/arrow/arrow.h"
+#include "logical.h"
 #include "objects.h"
 #include "search.h"
 #include "stub_docs.h"
@@ -36,7 +37,7 @@ void require_used(const Table& table, Record_Id record) {
 nb::object get_field(const Record_Object& record, const Table& table, const Field_Info& field) {
   require_used(table, record.id);
   const Value value = read_value(table, field.id, field.type, record.id);
-  return to_object(record.session, field.type, value);
+  return to_object(record.session, field, value);
 }
 
 void update_record(const Record_Object& record, const Inputs& inputs) {
@@ -152,7 +153,7 @@ std::string record_repr(const Record_Object& record) {
     else if (const auto* const blob = std::get_if<Blob>(&value))
       text += blob->is_null() ? "None" : "<" + std::to_string(blob->get_size()) + " bytes>";
     else
-      text += shown(to_object(record.session, field.type, value));
+      text += shown(to_object(record.session, field, value));
   }
   return text + ')';
 }
@@ -178,7 +179,13 @@ Record_Id to_id(const Table_Object& table, nb::handle key) {
   return Record_Id(id);
 }
 
-nb::object insert(const Table_Object& self, const nb::kwargs& values) {
+// Throws TypeError if a function of named values got others, with how it is written.
+void require_names(const nb::args& others, const char* how) {
+  if (others.size() > 0) fail(PyExc_TypeError, std::string("values need names: ") + how);
+}
+
+nb::object insert(const Table_Object& self, const nb::args& others, const nb::kwargs& values) {
+  require_names(others, "insert(name=value), or insert(**row) for a dict");
   Shared_Session& session = *self.session;
   const Shared_Session::Turn turn(session);
   const Inputs inputs = to_inputs(session, self.id, values);
@@ -187,14 +194,14 @@ nb::object insert(const Table_Object& self, const nb::kwargs& values) {
   return nb::cast(Record_Object{self.session, self.id, record});
 }
 
-// Inserts a record for each dict. If one is invalid, the records before it are rolled back, unless
-// the caller is in a transaction: there they stay, as after other errors.
+// Inserts a record for each dict: all or none.
 nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_default,
                        bool ignore_unknown, bool use_ids, bool round) {
   Shared_Session& session = *self.session;
   const Shared_Session::Turn turn(session);
   nb::list ids;
-  session.change([&] {
+  std::vector<index_t> inserted;
+  const auto write = [&] {
     Signal_Check check;
     for (const nb::handle row : nb::iter(rows)) {
       check();
@@ -206,8 +213,13 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_d
       std::optional<Record_Id> id;
       const Inputs inputs =
           to_row(session, self.id, copy, {null_is_default, ignore_unknown, use_ids, round}, id);
-      ids.append(session->insert(self.id, inputs.values(), id).value());
+      inserted.push_back(session->insert(self.id, inputs.values(), id).value());
+      ids.append(inserted.back());
     }
+  };
+  session.change_together(write, [&] {
+    for (; !inserted.empty(); inserted.pop_back())
+      session->erase(self.id, Record_Id(inserted.back()));
   });
   return ids;
 }
@@ -218,7 +230,8 @@ nb::object make_records(const std::shared_ptr<Shared_Session>& session, Table_Id
       Records_Object{session, table, std::make_shared<std::vector<index_t>>(std::move(ids))});
 }
 
-nb::object where(const Table_Object& self, const nb::kwargs& conditions) {
+nb::object where(const Table_Object& self, const nb::args& others, const nb::kwargs& conditions) {
+  require_names(others, "where(name=value); table[mask] and table[ids] select records");
   Shared_Session& session = *self.session;
   const Shared_Session::Use use(session);
   return make_records(self.session, self.id, search(session, self.id, conditions));
@@ -234,7 +247,8 @@ void require_order(nb::handle name, nb::handle values) {
 }
 
 // Sets fields of these records. A list or an array has a value for each record.
-void update_records(const Records_Object& self, const nb::kwargs& values) {
+void update_records(const Records_Object& self, const nb::args& others, const nb::kwargs& values) {
+  require_names(others, "update(name=value), or update(**values) for a dict");
   Shared_Session& session = *self.session;
   const Shared_Session::Turn turn(session);
   nb::dict common;
@@ -252,7 +266,7 @@ void update_records(const Records_Object& self, const nb::kwargs& values) {
                                  std::to_string(self.ids->size()) + " records");
   }
   const Inputs inputs = to_inputs(session, self.table, common);
-  session.change([&] {
+  session.change_together([&] {
     const Shared_Session::Call call(session);
     Signal_Check check;
     for (std::size_t i = 0; i < self.ids->size(); ++i) {
@@ -272,7 +286,7 @@ void update_records(const Records_Object& self, const nb::kwargs& values) {
 void delete_records(const Records_Object& self) {
   Shared_Session& session = *self.session;
   const Shared_Session::Turn turn(session);
-  session.change([&] {
+  session.change_together([&] {
     const Shared_Session::Call call(session);
     Signal_Check check;
     // From the end, so that new records get the ids in ascending order.
@@ -320,8 +334,8 @@ nb::object object_array(const nb::list& values) {
   return result;
 }
 
-// Returns the values of the records `ids`; if `ids` is null, of all records.
-nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Table& table,
+// The stored values; references are ids. `ids` is null for all records.
+nb::object stored_array(const std::shared_ptr<Shared_Session>& shared, const Table& table,
                         const Field_Info& field, const std::vector<index_t>* ids) {
   Shared_Session& session = *shared;
   const Shared_Session::Call call(session);
@@ -365,12 +379,37 @@ nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Tab
       Signal_Check check;
       for (const index_t id : *ids) {
         check();
-        values.append(
-            to_object(shared, field.type, Value(std::in_place_type<T>, T(column.get(id)))));
+        values.append(to_object(shared, field, Value(std::in_place_type<T>, T(column.get(id)))));
       }
       return object_array(values);
     }
   });
+}
+
+// True if the objects of the values are not those of an array of the stored type.
+bool has_object_array(const Field_Info& field) {
+  if (!field.logical) return false;
+  if (field.logical->kind != Logical_Type::Kind::plain) return true;
+  return field.type.code != Type_Code::float32 && field.type.code != Type_Code::float64;
+}
+
+// Returns the values of the records `ids`; if `ids` is null, of all records.
+nb::object column_array(const std::shared_ptr<Shared_Session>& shared, const Table& table,
+                        const Field_Info& field, const std::vector<index_t>* ids) {
+  using Kind = Logical_Type::Kind;
+  const Kind kind = get(field.logical).kind;
+  if (kind == Kind::date || kind == Kind::timestamp || kind == Kind::duration)
+    return time_array(*field.logical, stored_array(shared, table, field, ids));
+  if (!has_object_array(field)) return stored_array(shared, table, field, ids);
+  const Shared_Session::Call call(*shared);
+  const std::vector<index_t> all = ids == nullptr ? all_ids(table) : std::vector<index_t>();
+  nb::list values;
+  Signal_Check check;
+  for (const index_t id : ids == nullptr ? all : *ids) {
+    check();
+    values.append(to_object(shared, field, read_value(table, field.id, field.type, Record_Id(id))));
+  }
+  return object_array(values);
 }
 
 // Returns the column, for `table.name` and `table["name"]`.
@@ -519,7 +558,7 @@ std::string table_repr(const Table_Object& self) {
   bool is_first = true;
   for (const Field_Info& field : session.table_info(table).fields) {
     text += (is_first ? "" : ", ") + name_text(field.name) + ": " +
-            type_text(session->database(), field.type);
+            type_text(session->database(), field);
     is_first = false;
   }
   return text + "), " + std::to_string(table.records().used_count()) +
@@ -532,7 +571,7 @@ nb::dict table_fields(const Table_Object& self) {
   const Shared_Session::Call call(session);
   nb::dict result;
   for (const Field_Info& field : session.table_info(session->table(self.id)).fields)
-    result[field.name] = nb::cast(type_text(session->database(), field.type));
+    result[field.name] = nb::cast(type_text(session->database(), field));
   return result;
 }
 
@@ -586,7 +625,8 @@ void add_tables(nb::module_& module) {
                              nb::handle value) { set_field(self, name, value, PyExc_KeyError); })
       .def(
           "update",
-          [](const Record_Object& self, const nb::kwargs& values) {
+          [](const Record_Object& self, const nb::args& others, const nb::kwargs& values) {
+            require_names(others, "update(name=value), or update(**values) for a dict");
             Shared_Session& session = *self.session;
             const Shared_Session::Turn turn(session);
             const Inputs inputs = to_inputs(session, self.table, values);
@@ -746,10 +786,15 @@ void add_tables(nb::module_& module) {
           },
           "key"_a, "default"_a = nb::none())
       .def("insert", &insert, docs::Table_insert)
-      .def("delete",
-           [](const Table_Object& self, nb::handle key) {
-             delete_record(*self.session, self.id, to_id(self, key));
-           })
+      .def(
+          "delete",
+          [](const Table_Object& self, nb::handle key) {
+            if (!PySlice_Check(key.ptr()) && !is_several(key))
+              return delete_record(*self.session, self.id, to_id(self, key));
+            const Shared_Session::Turn turn(*self.session);
+            delete_records(nb::cast<Records_Object&>(get_records(self, key)));
+          },
+          docs::Table_delete)
       .def("where", &where, docs::Table_where)
       .def(
           "_arrow_stream",
@@ -767,14 +812,20 @@ void add_tables(nb::module_& module) {
                    [](const Table_Object& self) { return nb::cast(Database_Object{self.session}); })
       .def("_insert_stream", &insert_stream)
       .def("_insert_rows", &insert_rows)
+      .def("_add_field",
+           [](const Table_Object& self, const std::string& name, nb::handle type) {
+             change_schema(self, [&](Shared_Session& session, const Table&) {
+               add_field(session, self.id, name, type);
+             });
+           })
       .def(
-          "add_field",
+          "set_type",
           [](const Table_Object& self, const std::string& name, nb::handle type) {
-            change_schema(self, [&](Shared_Session& session, const Table&) {
-              session->store().write(Add_Field{self.id, name, to_type(session, type)});
+            change_schema(self, [&](Shared_Session& session, const Table& table) {
+              set_type(session, self.id, require_field(session, table, name), type);
             });
           },
-          docs::Table_add_field)
+          docs::Table_set_type)
       .def("drop_field",
            [](const Table_Object& self, const std::string& name) {
              change_schema(self, [&](Shared_Session& session, const Table& table) {

@@ -194,7 +194,7 @@ void copy_fields(const Table_Object& self, const std::vector<index_t>& records,
     sources.emplace_back(source, from.find_field(source)->column->type());
     inputs[i].field = session->table(self.id).find_field(names[i]);
   }
-  session.change([&] {
+  session.change_together([&] {
     const Shared_Session::Call call(session), other_call(other);
     Signal_Check check;
     for (std::size_t i = 0; i < records.size(); ++i, check()) {

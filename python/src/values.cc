@@ -6,6 +6,7 @@
 
 #include "joedb/format/entry.h"
 #include "kernel/base/suggestion.h"
+#include "logical.h"
 #include "objects.h"
 
 namespace joedb::python {
@@ -60,9 +61,11 @@ void throw_no_field(Shared_Session& session, const Table& table, nb::handle name
   std::vector<std::string> names;
   for (const Field_Info& field : session.table_info(table).fields)
     names.push_back(name_text(field.name));
-  const std::string text = shown(name);
-  fail(type, table.name() + " has no field " + text +
-                 (PyUnicode_Check(name.ptr()) ? did_you_mean(name_text(name), names) : ""));
+  std::string suggestion;
+  if (PyUnicode_Check(name.ptr())) suggestion = did_you_mean(name_text(name), names);
+  if (type == PyExc_AttributeError && suggestion.empty())
+    suggestion = ", and no method of this name";
+  fail(type, table.name() + " has no field " + shown(name) + suggestion);
 }
 
 std::string type_text(const Database& database, const Type& type) {
@@ -70,6 +73,11 @@ std::string type_text(const Database& database, const Type& type) {
   if (type.code != Type_Code::reference) return text;
   const Table* const table = database.find_table(type.referenced);
   return text + ' ' + (table != nullptr ? table->name() : "a dropped table");
+}
+
+std::string type_text(const Database& database, const Field_Info& field) {
+  if (!field.logical) return type_text(database, field.type);
+  return declared_type_text(field.type.code, *field.logical);
 }
 
 // ---- from Python --------------------------------------------------------------------------------
@@ -80,7 +88,7 @@ namespace {
 class Problem {
  public:
   Problem(const Database& database, const Table& table, const Field_Info& field)
-      : name_(full_name(table, field)), type_(type_text(database, field.type)) {}
+      : name_(full_name(table, field)), type_(type_text(database, field)) {}
   [[noreturn]] void wrong_type(nb::handle object) const {
     fail(PyExc_TypeError, name_ + " is " + type_ + ", which " + shown(object) + " is not");
   }
@@ -116,13 +124,23 @@ std::optional<std::int64_t> integer(nb::handle object, bool& is_too_large) {
   return value;
 }
 
-// Returns the seconds since 1970 of a datetime, or of a datetime64 of NumPy; nullopt for other
-// objects. As everywhere in Python, a datetime without a time zone is in local time, and a
-// datetime64 in UTC.
+// Returns a datetime in this zone if it has none; otherwise unchanged.
+nb::object in_zone(nb::handle time, const nb::object& zone) {
+  if (!nb::getattr(time, "tzinfo", zone).is_none()) return nb::borrow(time);
+  return time.attr("replace")(nb::arg("tzinfo") = zone);
+}
+
+// Returns the seconds since 1970 of a datetime, a date, or a datetime64 of NumPy; nullopt for other
+// objects. Without a time zone they are in UTC, as in arrays and data frames.
 std::optional<std::int64_t> seconds(nb::handle object) {
+  constexpr std::int64_t first_day = 719163;  // date(1970, 1, 1).toordinal()
+  constexpr std::int64_t day = 24 * 60 * 60;
   nb::object exact;
   if (nb::hasattr(object, "timestamp"))
-    exact = object.attr("timestamp")();
+    exact = in_zone(object, nb::module_::import_("datetime").attr("timezone").attr("utc"))
+                .attr("timestamp")();
+  else if (nb::hasattr(object, "toordinal"))
+    return (nb::cast<std::int64_t>(object.attr("toordinal")()) - first_day) * day;
   else if (name_text(nb::getattr(object.type(), "__name__")) == "datetime64")
     exact = object.attr("astype")("datetime64[us]").attr("astype")("int64") / nb::int_(1'000'000);
   else
@@ -227,8 +245,8 @@ void to_blob(nb::handle object, Input& input, const Fail& problem) {
 
 }  // namespace
 
-Input to_input(Shared_Session& session, const Table& table, const Field_Info& field,
-               nb::handle object) {
+static Input to_stored_input(Shared_Session& session, const Table& table, const Field_Info& field,
+                             nb::handle object) {
   Input input;
   input.field = field.id;
   // Copy these first, because the conversion may run Python code of the object, which may change
@@ -257,6 +275,12 @@ Input to_input(Shared_Session& session, const Table& table, const Field_Info& fi
   return input;
 }
 
+Input to_input(Shared_Session& session, const Table& table, const Field_Info& field,
+               nb::handle object) {
+  if (field.logical) return to_logical_input(session, table, field, object, to_stored_input);
+  return to_stored_input(session, table, field, object);
+}
+
 // Throws Data_Error if the conversion has rounded the value.
 static void require_exact(Shared_Session& session, Table_Id table, nb::handle name,
                           const Input& input, nb::handle object) {
@@ -272,6 +296,14 @@ static void require_exact(Shared_Session& session, Table_Id table, nb::handle na
   };
   if (const auto* const single = std::get_if<float>(&input.value)) require(*single, "float32");
   if (const auto* const number = std::get_if<double>(&input.value)) require(*number, "float64");
+}
+
+static bool is_float(Type_Code type) {
+  return type == Type_Code::float32 || type == Type_Code::float64;
+}
+
+static bool is_nan(nb::handle value) {
+  return PyFloat_Check(value.ptr()) && std::isnan(nb::cast<double>(value));
 }
 
 Inputs to_row(Shared_Session& session, Table_Id table, nb::handle dict, const Row_Options& options,
@@ -301,7 +333,8 @@ Inputs to_row(Shared_Session& session, Table_Id table, nb::handle dict, const Ro
     }
     const bool has_null =
         field->type.code == Type_Code::reference || field->type.code == Type_Code::blob;
-    if (options.null_is_default && !has_null && value == Py_None) continue;
+    const bool is_missing = value == Py_None || (!is_float(field->type.code) && is_nan(value));
+    if (options.null_is_default && !has_null && is_missing) continue;
     const nb::object name = field->name;
     Input input = to_input(session, t, *field, value);
     if (!options.round) require_exact(session, table, name, input, value);
@@ -369,17 +402,23 @@ static nb::object convert(const Value& value, Reference reference, Read read) {
       value);
 }
 
-nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
+nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Field_Info& field,
                      const Value& value) {
+  if (field.logical)
+    if (nb::object object = to_logical_object(*field.logical, value); object.is_valid())
+      return object;
   return convert(
       value,
       [&](Record_Id record) {
-        return nb::cast(Record_Object{session, type.referenced, record});
+        return nb::cast(Record_Object{session, field.type.referenced, record});
       },
       [&](Blob blob) { return (*session)->read_blob(blob); });
 }
 
-nb::object to_plain_object(const Value& value, const Abstract_File& file) {
+nb::object to_plain_object(const Shared_Logical_Type& logical, const Value& value,
+                           const Abstract_File& file) {
+  if (logical)
+    if (nb::object object = to_logical_object(*logical, value); object.is_valid()) return object;
   return convert(
       value, [](Record_Id record) -> nb::object { return nb::int_(record.value()); },
       [&](Blob blob) { return file.read_blob(blob); });

@@ -55,11 +55,12 @@ Inputs to_row(Shared_Session& session, Table_Id table, nb::handle dict, const Ro
 // Python's file names (surrogateescape).
 nb::object text_object(std::string_view text);
 std::string text_bytes(nb::handle text);
-// Converts a value to a Python object. A reference becomes a record.
-nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Type& type,
+// Converts a value of a field to a Python object. A reference becomes a record.
+nb::object to_object(const std::shared_ptr<Shared_Session>& session, const Field_Info& field,
                      const Value& value);
 // Converts a value without a database. References become ids, and blobs are read from `file`.
-nb::object to_plain_object(const Value& value, const Abstract_File& file);
+nb::object to_plain_object(const Shared_Logical_Type& logical, const Value& value,
+                           const Abstract_File& file);
 
 // Returns the value of a field. Precondition: the record is in use.
 Value read_value(const Table& table, Field_Id field, const Type& type, Record_Id record);
@@ -78,6 +79,8 @@ std::string shown(nb::handle object);
 
 // Returns a text like "int32" or "references person".
 std::string type_text(const Database& database, const Type& type);
+// The same of a field, like "date optional".
+std::string type_text(const Database& database, const Field_Info& field);
 
 }  // namespace joedb::python
 

@@ -3,6 +3,8 @@
 import gc
 
 import numpy as np
+import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
 
@@ -300,3 +302,79 @@ def test_nan_stays_nan(db):
     again = db.create_table("again", like=frame)
     again.insert_many(table.to_pandas().reset_index(drop=True))
     assert np.isnan(again.x).sum() == np.isnan(table.x).sum()
+
+
+def test_a_table_like_a_frame_has_other_names_and_only_what_fits(db):
+    frame = pd.DataFrame({"Order ID": [1], "parts": [[1, 2]], "ok": [True]})
+    with pytest.raises(joedb.DataError, match="Order ID"):
+        db.create_table("a", like=frame[["Order ID"]])
+    with pytest.raises(joedb.DataError, match=r'no field has the Arrow type list \("[+]l'):
+        db.create_table("a", like=frame, rename={"Order ID": "order"})
+    options = {"rename": {"Order ID": "order"}, "ignore_unknown": True}
+    for i, like in enumerate([frame, pa.table(frame), polars.DataFrame(frame), pa.table(frame).schema]):
+        table = db.create_table(f"t{i}", like=like, **options)
+        assert table.fields == {"order": "int64", "ok": "boolean"}
+    table.insert_many(frame, **options)
+    assert table.order.tolist() == [1]
+    assert db.create_table("t0", like=frame, exist_ok=True, **options) == db.t0
+    with pytest.raises(joedb.SchemaMismatch):
+        db.create_table("t0", like=frame, exist_ok=True, rename={"Order ID": "id"}, ignore_unknown=True)
+    with pytest.raises(joedb.DataError, match="rename: there is no column 'Ordr'"):
+        db.create_table("a", like=frame, rename={"Ordr": "order"}, ignore_unknown=True)
+    with pytest.raises(TypeError, match="like="):
+        db.create_table("a", rename={"a": "b"})
+    assert "a" not in db
+    other = db.create_table("other", rename=str, ignore_unknown=bool)
+    assert other.fields == {"rename": "string", "ignore_unknown": "boolean"}
+
+
+def test_nan_is_missing_in_a_field_that_has_none(db):
+    table = db.create_table("t", n="int16", ok=bool, x=float)
+    frame = pd.DataFrame({"n": [1, 2.0, np.nan], "x": [np.nan, 1, 2]})
+    for rows in (frame, {"n": frame["n"].to_numpy(), "x": frame["x"]},
+                 [{"n": n, "x": x} for n, x in zip([1, 2, np.nan], frame["x"])]):  # fmt: skip
+        before = len(table)
+        with pytest.raises((joedb.DataError, TypeError)):
+            table.insert_many(rows)
+        assert len(table) == before
+        ids = table.insert_many(rows, null_is_default=True)
+        some = table[list(ids)]
+        assert some.column("n").tolist() == [1, 2, 0]
+        assert np.isnan(some.column("x")[0])
+    with pytest.raises(joedb.DataError, match="null, which a field of type int16 cannot be"):
+        table.insert_many(frame)
+    keyed = pd.DataFrame({"x": [1.0], "n": [np.nan]})
+    table[:].delete()
+    table.insert(x=1, n=5)
+    table.upsert(keyed, "x", null_is_default=True)
+    assert table.n.tolist() == [0]
+    table.insert_many(frame.rename(columns={"n": "N"}), rename={"N": "n"}, null_is_default=True)
+    assert table.n.tolist() == [0, 1, 2, 0]
+
+
+def test_ids_of_many_records_are_shown_in_one_line(db):
+    ids = db.city.insert_many({"name": f"city {i}"} for i in range(1000))
+    assert ids == list(range(1000)) and isinstance(ids, list)
+    assert repr(ids) == "[0, 1, 2, …, 999] (1000 ids)"
+    assert repr(db.city.insert_many([{"name": "a"}])) == "[1000]"
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "text"),
+    [
+        ({"n": 7}, TypeError, "a dict of columns has a list or an array for each: 'n' is 7"),
+        ({"n": "abc"}, TypeError, "a dict of columns has a list or an array"),
+        (pd.Series([1], name="n"), TypeError, "a Series has no names of columns"),
+        ({"n": [1], "x": [1, 2]}, joedb.DataError, "column 'n' has 1 values, and 'x' 2"),
+        ({"Order ID": [1]}, joedb.DataError, "no field Order ID: rename=.* ignore_unknown=True"),
+        (pd.DataFrame({"N": [1]}), joedb.DataError, "no field N: rename="),
+    ],
+)
+def test_rows_that_are_none_say_what_rows_are(db, rows, error, text):
+    table = db.create_table("t", n=int, x=float)
+    with pytest.raises(error, match=text):
+        table.insert_many(rows)
+    if "n" in rows:
+        with pytest.raises(error, match=text):
+            table.upsert(rows, "n")
+    assert len(table) == 0

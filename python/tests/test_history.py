@@ -1,7 +1,9 @@
 """Past states, and what has changed."""
 
 import datetime
+import time
 
+import pandas as pd
 import pytest
 
 import joedb
@@ -161,3 +163,56 @@ def test_an_undo_stack_of_an_author_is_about_his_transactions(db, cities):
         db.redo(author="Ann")
     assert cities[0].name == "Bob"
     assert list(db.changes())[-1].author == "Bob"
+
+
+@pytest.fixture
+def new_york(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_moment_without_a_zone_is_in_local_time_whatever_it_is(db, cities, new_york):
+    """Five hours from UTC: what is taken as UTC is before the first transaction."""
+    now = datetime.datetime.now() + datetime.timedelta(seconds=2)
+    for moment in (now, pd.Timestamp(now), now.astimezone(datetime.timezone.utc),
+                   pd.Timestamp(now, tz="America/New_York"), now.date() + datetime.timedelta(2)):  # fmt: skip
+        assert len(db.at(moment).city) == 3
+        assert list(db.changes(moment)) == []
+    with pytest.raises(joedb.Error, match="no time stamp"):
+        db.at(now.date() - datetime.timedelta(1))
+
+
+def test_tags_name_moments(db, cities):
+    first = db.checkpoint
+    db.tag("v1", author="Ann")
+    cities.delete([0, 1])
+    db.tag("v2")
+    db.tag("again", "v1")
+    db.tag("latest", datetime.datetime.now() + datetime.timedelta(seconds=2))
+    assert db.tags() == db.at(db.checkpoint).tags()
+    assert list(db.tags()) == ["again", "latest", "v1", "v2"]
+    assert db.tags()["again"] == db.tags()["v1"] == first
+    assert [len(db.at(name).city) for name in ("v1", "again", "v2", "latest")] == [3, 3, 1, 1]
+    assert [one.author for one in db.log() if one.why.startswith("tag: v1")] == ["Ann"]
+    with pytest.raises(joedb.Error, match="has a tag v1 of position .*: replace=True"):
+        db.tag("v1")
+    db.tag("v1", replace=True)
+    assert len(db.at("v1").city) == 1
+    db.remove_tag("v1")
+    assert "v1" not in db.tags()
+    with pytest.raises(joedb.Error, match="no tag"):
+        db.remove_tag("v1")
+    checkpoint = db.checkpoint
+    with pytest.raises(joedb.Error):
+        db.tag("2026-01-31")
+    with pytest.raises(joedb.Error, match="inside of an entry"):
+        db.tag("inside", 42)
+    with db.transaction(), pytest.raises(joedb.Error, match="a tag is a transaction of its own"):
+        db.tag("v3")
+    with pytest.raises(joedb.Error):
+        db.at("v2").tag("v3")
+    assert db.checkpoint == checkpoint
+    cities.insert(name="Bern")

@@ -74,17 +74,18 @@ def test_a_file_that_is_opened_twice_says_so(db):
 def test_duckdb_has_all_tables_as_they_are(db, cities):
     db.person.insert(name="Ada", home=cities[1], picture=b"x")
     before = db.checkpoint
-    connection = db.duckdb()
+    with pytest.warns(UserWarning, match="leaves blobs out: person.picture; blobs=True"):
+        connection = db.duckdb()
     cities.insert(name="a town with a long name", population=1)
     query = "select c.name, p.name from person p join city c on c.__id = p.home"
     assert connection.execute(query).fetchall() == [("Lisbon", "Ada")]
     assert connection.execute("select count(*), sum(population) from city").fetchall() == [
         (3, 4127796)
     ]
-    assert db.duckdb().execute("select max(name) from city").fetchall() == [
+    assert db.duckdb(blobs=False).execute("select max(name) from city").fetchall() == [
         ("a town with a long name",)
     ]
-    assert db.at(before).duckdb().execute("select count(*) from city").fetchall() == [(3,)]
+    assert db.at(before).duckdb(blobs=False).execute("select count(*) from city").fetchall() == [(3,)]
     with pytest.raises(duckdb.Error):
         connection.execute("select picture from person")
     assert db.duckdb(blobs=True).execute("select picture from person").fetchall() == [(b"x",)]
@@ -98,7 +99,7 @@ def test_duckdb_needs_names_that_differ_not_only_in_case(db, cities):
         db.duckdb()
     cities.rename_field("NAME", "Picture")
     cities.add_field("picture", bytes)
-    assert db.duckdb().execute("select max(picture) from city").fetchall() == [(0,)]
+    assert db.duckdb(blobs=False).execute("select max(picture) from city").fetchall() == [(0,)]
     with pytest.raises(joedb.DataError, match="city: Picture and picture are one name"):
         db.duckdb(blobs=True)
     db.create_table("City")

@@ -5,6 +5,7 @@ import datetime
 import os
 import resource
 import signal
+import threading
 import time
 
 import numpy as np
@@ -135,6 +136,29 @@ def test_ctrl_c_is_heard_in_a_long_call(large, name):
 
     assert interrupt(call) < LONGEST
     assert large.checkpoint == checkpoint
+    require_unchanged(large)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name.startswith(("up", "de", "in"))])
+def test_ctrl_c_from_another_thread_leaves_no_transaction(large, name):
+    """The thread needs the interpreter to send the signal."""
+    rows = frame(ROWS)
+    checkpoint = large.checkpoint
+    sent = []
+
+    def send():
+        sent.append(time.process_time())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(SIGNAL, send)
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        CALLS[name](large, rows)
+        timer.join()  # the call was shorter
+        pytest.fail("no signal")
+    duration = time.process_time() - sent[0]
+    assert large.checkpoint == checkpoint, f"the change stayed, after {duration} s"
+    assert duration < LONGEST
     require_unchanged(large)
 
 

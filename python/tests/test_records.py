@@ -267,3 +267,66 @@ def test_a_conversion_that_changes_the_database_does_no_harm(db, cities):
         db.city.insert(population=Evil())
     assert "city" not in db
     assert len(db.person) == 0
+
+
+def test_several_records_are_deleted_at_once_or_none(db, cities):
+    cities.insert(name="Bern")
+    with pytest.raises(KeyError, match="no record 7"):
+        cities.delete([0, 7])
+    assert len(cities) == 4
+    cities.delete([0, cities[1]])
+    assert [one.name for one in cities] == ["Rome", "Bern"]
+    cities.delete(cities.population == 0)
+    cities.delete(np.array([2]))
+    assert len(cities) == 0
+    cities.insert(name="Oslo")
+    cities.delete(slice(None))
+    assert len(cities) == 0
+
+
+def test_a_new_field_may_have_a_value_in_all_records(db, cities):
+    cities.add_field("country", str, default="?")
+    cities.add_field("area", float)
+    assert [one.country for one in cities] == ["?"] * 3
+    assert cities.insert(name="Bern").country == ""
+    with pytest.raises(OverflowError):
+        cities.add_field("level", "int8", default=300)
+    assert list(cities.fields) == ["name", "population", "country", "area"]
+    with db.transaction():
+        with pytest.raises(OverflowError):
+            cities.add_field("level", "int8", default=300)
+        assert list(cities.fields) == ["name", "population", "country", "area"]
+        cities.add_field("level", "int8", default=3)
+    assert cities.level.tolist() == [3] * 4
+
+
+def test_the_first_program_runs_twice_or_says_how(db):
+    with pytest.raises(joedb.DataError, match="has a table city already: db.city is that .*exist_ok"):
+        db.create_table("city", name=str)
+    db.create_table("at", name=str)
+    with pytest.raises(joedb.DataError, match="db\\['at'\\] is that table"):
+        db.create_table("at", name=str)
+    assert db.create_table("city", name=str, exist_ok=True) == db.city
+
+
+def test_a_call_without_names_says_how_it_is_written(db, cities):
+    for call, text in (
+        (lambda: cities.insert({"name": "b"}), r"values need names: insert\(name=value\)"),
+        (lambda: cities.where(cities.population > 5), r"where\(name=value\); table\[mask\]"),
+        (lambda: cities[0].update({"name": "b"}), r"update\(\*\*values\) for a dict"),
+        (lambda: cities[:].update({"name": "b"}), r"update\(\*\*values\) for a dict"),
+        (lambda: db.sql("select ?", 3), r"parameters as a tuple or a dict: \(3,\)"),
+        (lambda: db.sql("select ?", "Oslo"), r"parameters as a tuple or a dict: \('Oslo',\)"),
+        (lambda: cities.to_pandas("name"), r"fields is a list of names: \['name'\]"),
+        (lambda: cities[:].to_arrow("name"), r"fields is a list of names: \['name'\]"),
+        (lambda: cities.to_arrow(times=True), "times is a list of names"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            call()
+    with pytest.raises(ValueError, match="at least 0"):
+        db.log(-1)
+    with pytest.raises(AttributeError, match="has no field 'head', and no method of this name"):
+        cities.head()
+    with db.transaction("why", "Ann"):
+        cities.insert(name="x")
+    assert db.log(1)[0].author == "Ann"

@@ -428,7 +428,7 @@ def test_arguments_of_another_type_are_type_errors(db):
         lambda: db.changes(table=5),
         lambda: db.transaction(hard=2),
         lambda: db.create_table("t", {1: int}),
-        lambda: db.city.where(**{"population": 10**30}),
+        lambda: db.city.insert(**{"population": 10**30}),
     ):
         with pytest.raises((TypeError, OverflowError)):
             use()

@@ -1,6 +1,7 @@
 """Transactions: all or nothing, with a reason, and what is on the disk."""
 
 import asyncio
+import errno
 import gc
 import os
 import pathlib
@@ -303,8 +304,12 @@ def test_a_file_that_a_killed_program_has_left_is_opened_with_recovery(db, path)
     with pytest.raises(joedb.UnfinishedTransaction, match="recovery") as error:
         joedb.open(path)
     assert error.value.size == error.value.checkpoint + 3
-    with joedb.open(path, recovery="keep") as again:
+    with joedb.open(path, recovery="keep") as again:  # before anything is written
+        with open(f"{path}.tail-{error.value.checkpoint}", "rb") as tail:
+            assert tail.read() == b"\x01\x02\x03"
+        assert os.path.getsize(path) == error.value.checkpoint
         assert len(again.city) == 1
+    joedb.open(path).close()
     with pytest.raises(ValueError, match="recovery"):
         joedb.open(path, recovery="x")
 
@@ -381,3 +386,83 @@ def test_a_truncated_file_is_no_empty_database(path, mode):
         with pytest.raises(joedb.Error):
             joedb.open(path, mode)
         assert file.read_bytes() == whole[:size]
+
+
+@pytest.mark.parametrize("recovery", ["keep", "overwrite"])
+def test_recovery_of_a_shared_file_releases_its_lock(db, path, recovery):
+    db.close()
+    with joedb.open(path, "shared") as first:
+        with joedb.open(path, "shared", recovery=recovery, timeout=0) as second:
+            assert len(second.city) == 0
+            with first.transaction():
+                first.city.insert(name="Oslo")
+                with pytest.raises(joedb.LockTimeout):
+                    second.city.insert(name="x")
+                first.city.insert(name="Rome")
+    assert len(joedb.open(path, "r").city) == 2
+    assert os.listdir(os.path.dirname(path)) == [os.path.basename(path)]
+
+
+@pytest.mark.parametrize("changes_schema", [False, True])
+def test_a_call_that_fails_in_a_transaction_leaves_nothing(db, cities, changes_schema):
+    """Each of these calls changes several records, and fails at the last one."""
+    person = db.person
+    person.insert_many([{"name": "Ann", "age": 1}, {"name": "Bob", "age": 2}])
+    gone = cities[:]
+    cities.delete(0)
+    with db.transaction():
+        if changes_schema:
+            db.create_table("other")
+        person.insert(name="Cy")
+        with pytest.raises(TypeError):
+            person.insert_many([{"name": "Dan"}, {"name": 3}])
+        with pytest.raises(TypeError):
+            person.insert_many({"name": name} for name in ("Dan", "Eve", None))
+        if not changes_schema:  # otherwise they end the transaction
+            with pytest.raises(OverflowError):
+                person[:].update(age=[5, 6, 1000])
+            with pytest.raises(KeyError):
+                gone.delete()
+            with pytest.raises(KeyError):
+                gone.update(population=1)
+        person.insert(name="Fay")
+    assert [one.as_dict()["name"] for one in person] == ["Ann", "Bob", "Cy", "Fay"]
+    assert [one.age for one in person] == [1, 2, 0, 0]
+    assert [one.population for one in cities] == [545796, 2873000]
+    db.close()
+    with joedb.open(db.name, "r") as again:
+        assert [one.name for one in again.person] == ["Ann", "Bob", "Cy", "Fay"]
+        assert len(again.city) == 2
+
+
+def test_a_call_that_cannot_be_taken_back_ends_the_transaction(db, cities):
+    with pytest.raises(joedb.Error, match="has failed in the middle: everything is taken back"):
+        with db.transaction():
+            db.create_table("other")
+            with pytest.raises(OverflowError):
+                cities[:].update(population=[5, 6, 2**70])
+    assert list(db) == ["city", "person"]
+    assert [one.population for one in cities] == [709000, 545796, 2873000]
+
+
+def test_rows_may_end_the_transaction_that_they_are_in(db):
+    def rows(transaction):
+        yield {"name": "Oslo"}
+        transaction.rollback()
+        yield {"name": 3}
+
+    with db.transaction() as transaction:
+        with pytest.raises(TypeError):
+            db.city.insert_many(rows(transaction))
+    assert len(db.city) == 0
+    db.city.insert(name="Rome")
+
+
+def test_a_lock_timeout_says_who_and_how_long(db, path):
+    db.close()
+    with joedb.open(path, "shared") as first, joedb.open(path, "shared", timeout=0.1) as second:
+        with first.transaction(), pytest.raises(joedb.LockTimeout) as caught:
+            second.city.insert(name="x")
+    error = caught.value
+    assert error.filename == path and error.errno == errno.EAGAIN
+    assert error.waited >= 0.1 and isinstance(error.process, int) and error.holder != ""

@@ -148,8 +148,10 @@ def test_a_writer_keeps_unique_indexes(path: str, mode: str) -> None:
             lambda: italy.update(name="Norway"),
             lambda: oslo.update(state=italy),
         ):
-            with pytest.raises(joedb.UniqueViolation):
+            with pytest.raises(joedb.UniqueViolation) as caught:
                 write()
+            assert caught.value.index in UNIQUE
+            assert caught.value.other in (0, 1, None)
         with pytest.raises(joedb.UniqueViolation):
             with db.transaction():
                 db.country.insert(name="Peru")

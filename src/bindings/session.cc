@@ -13,6 +13,7 @@
 #include "kernel/base/backoff.h"
 #include "kernel/base/interrupts.h"
 #include "kernel/journal/past_file.h"
+#include "kernel/schema/logical_type.h"
 #include "text/conflict_text.h"
 
 #ifdef JOEDB_HAS_NETWORK
@@ -144,6 +145,20 @@ void Session::open_for_writing(bool is_shared) {
   is_shared_ = is_shared || server_ != nullptr;
   if (server_ != nullptr) client_->pull();
   require_indexes();
+  if (options_.recovery && recovery != Recovery::none) recover_now();
+}
+
+// Without this, the first change would do it, and a program that only reads would repair nothing.
+void Session::recover_now() {
+  if (is_shared_ && !store_->try_lock()) return;
+  store_->lock_pull();
+  try {
+    store_->recover();
+  } catch (...) {
+    store_->unlock();
+    throw;
+  }
+  store_->unlock();
 }
 
 // Finds tables and fields by their names if the file has tables. Otherwise uses the given ids.
@@ -338,12 +353,37 @@ void Session::begin(std::string_view why, std::string_view author, bool is_hard)
   client_->set_author(std::string(author));
   owner_ = std::this_thread::get_id();
   lock_ = std::move(lock);
+  ++transaction_;
   if (why.empty() && author.empty()) return;
   try {
     lock_->explain(why);
   } catch (...) {
     roll_back_after_error();
     throw;
+  }
+}
+
+Session::Part Session::begin_part() {
+  Part part{transaction_, store_->place().position, {}};
+  if (!must_rebuild_) part.savepoint = undo_->savepoint();
+  return part;
+}
+
+void Session::take_back_part(const Part& part, const std::function<void()>& take_back) noexcept {
+  // Code of the caller's values may have ended the transaction.
+  if (!is_in_transaction() || transaction_ != part.transaction) return;
+  try {
+    if (store_->place().position == part.position) return;
+    if (part.savepoint && !must_rebuild_) {
+      pins_->before_change();
+      undo_->rollback_to(*part.savepoint);
+    } else if (take_back) {
+      take_back();
+    } else {
+      must_roll_back_ = true;
+    }
+  } catch (const std::exception&) {  // the other exception is more informative
+    must_roll_back_ = true;
   }
 }
 
@@ -573,13 +613,16 @@ class Collected_Stream {
 Arrow_Imported Session::import(Table_Id table, ArrowArrayStream* in,
                                const Arrow_Import_Options& options) {
   Collected_Stream collected(in, options_.check_interrupt);
+  const bool is_own_transaction = !is_in_transaction();
   return change([&] {
     ArrowArrayStream stream = collected.stream();
     Writable_Database& database = store();
     const Offset before = database.place().position;
     try {
-      return interruptibly(options.check,
-                           [&] { return import_stream(database, table, &stream, options); });
+      const Arrow_Imported imported = interruptibly(
+          options.check, [&] { return import_stream(database, table, &stream, options); });
+      if (is_own_transaction && options.check) options.check();  // before the commit
+      return imported;
     } catch (...) {
       must_roll_back_ = must_roll_back_ || database.place().position != before;
       throw;
@@ -600,6 +643,29 @@ Value Session::write_blob(const Field_Input& input) {
   return input.bytes ? Value(store_->write_blob(*input.bytes)) : input.value;
 }
 
+static bool is_optional(const Field& field) {
+  return field.column && field.column->logical().is_optional;
+}
+
+// Adds the values of a new record in fields without a given one: in all of them, or only in those
+// that are optional.
+static void add_omitted(const Table& table, std::span<const Field_Input> inputs, bool in_all,
+                        std::vector<std::pair<Field_Id, Value>>& values) {
+  for (std::size_t i = 0; i < table.fields().size(); ++i) {
+    const Field_Id field(static_cast<std::uint16_t>(i + 1));
+    const Field* const found = table.find_field(field);
+    if (found == nullptr || (!in_all && !is_optional(*found)) ||
+        std::any_of(inputs.begin(), inputs.end(),
+                    [&](const Field_Input& x) { return x.field == field; }))
+      continue;
+    const Column_Base& column = *found->column;
+    values.emplace_back(
+        field, visit_type(column.type().code, [&]<class T>(std::type_identity<T>) -> Value {
+          return column.logical().is_optional ? missing_value<T>(column.logical()) : T();
+        }));
+  }
+}
+
 Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs,
                           std::optional<Record_Id> id) {
   require_transaction();
@@ -610,26 +676,20 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
   // all fields are written, because the tools of joedb 10 would otherwise show old values.
   std::vector<std::pair<Field_Id, Value>> values;
   const bool is_reused = record.value() < table.records().size();
+  // Fields that are optional are written, too, because their default value means something else.
   const bool has_bytes = std::any_of(inputs.begin(), inputs.end(),
                                      [](const Field_Input& input) { return bool(input.bytes); });
-  if (is_reused || has_bytes) {
+  const bool has_optional = std::any_of(table.fields().begin(), table.fields().end(), is_optional);
+  const bool has_own_values = is_reused || has_bytes || has_optional;
+  if (has_own_values) {
     for (const Field_Input& input : inputs) values.emplace_back(input.field, write_blob(input));
-    for (std::size_t i = 0; is_reused && i < table.fields().size(); ++i) {
-      const Field_Id field(static_cast<std::uint16_t>(i + 1));
-      const Field* const found = table.find_field(field);
-      if (found == nullptr || std::any_of(inputs.begin(), inputs.end(),
-                                          [&](const Field_Input& x) { return x.field == field; }))
-        continue;
-      values.emplace_back(field,
-                          visit_type(found->column->type().code,
-                                     []<class T>(std::type_identity<T>) -> Value { return T(); }));
-    }
+    if (is_reused || has_optional) add_omitted(table, inputs, is_reused, values);
   }
   const auto write = [&](auto write_one) {
     const auto visit = [&](Field_Id field, const Value& value) {
       std::visit([&](const auto& v) { write_one(field, v); }, value);
     };
-    if (is_reused || has_bytes)
+    if (has_own_values)
       for (const auto& [field, value] : values) visit(field, value);
     else
       for (const Field_Input& input : inputs) visit(input.field, input.value);

@@ -107,9 +107,7 @@ class Session {
   const Table& table(Table_Id id) const;
   Arrow_Pins& pins() { return *pins_; }
   // A number that changes when tables or fields, or their addresses, may have changed.
-  std::uint64_t schema_version() const {
-    return database_->schema_entries().size() + (builds_ << 40);
-  }
+  std::uint64_t schema_version() const { return database_->schema_version() + (builds_ << 40); }
   // Returns the position of the journal's checkpoint.
   Offset checkpoint() const;
   // Opens the file for reading its journal. The result may outlive this object.
@@ -171,8 +169,24 @@ class Session {
     if (is_in_transaction()) return write();
     return in_own_transaction(*this, is_hard(), write);
   }
-  // For wrappers of Session: does the same with begin(), commit() and roll_back_after_error() of
-  // `owner`.
+  // Like change(), for a write() that changes several records: if it throws in a transaction that
+  // was begun before, its changes are taken back. Where the schema was changed in this transaction
+  // before, take_back() does this; without it, or if it throws, the transaction can only be rolled
+  // back.
+  template <class F>
+  auto change_together(F write, const std::function<void()>& take_back = {}) {
+    if (!is_in_transaction()) return change(write);
+    require_writer();
+    const Part part = begin_part();
+    try {
+      return write();
+    } catch (...) {
+      take_back_part(part, take_back);
+      throw;
+    }
+  }
+  // For wrappers of Session: does the same as change() with begin(), commit() and
+  // roll_back_after_error() of `owner`.
   template <class Owner, class F>
   static auto in_own_transaction(Owner& owner, bool is_hard, F write) {
     owner.begin("", "", is_hard);
@@ -212,6 +226,14 @@ class Session {
   Writable_Database& store();
 
  private:
+  // A part of a transaction that can be taken back.
+  struct Part {
+    std::uint64_t transaction;
+    Offset position;
+    std::optional<Undo_Log::Savepoint>
+        savepoint;  // nullopt: the undo log does not have all changes
+  };
+
   Session();
   void open_for_reading();
   void open_for_writing(bool is_shared);
@@ -219,6 +241,11 @@ class Session {
   void require_indexes() const;
   void require_writer() const;
   void require_transaction() const;
+  // Does what Recovery::keep and others do with the bytes after the checkpoint, if no other process
+  // is writing a shared file.
+  void recover_now();
+  Part begin_part();
+  void take_back_part(const Part& part, const std::function<void()>& take_back) noexcept;
   void use_undo_stack(Plan (*run)(Writable_Database&, const Undo_Stack_Options&),
                       const Undo_Stack_Options& options);
   void roll_back_after_error() noexcept;
@@ -253,6 +280,7 @@ class Session {
   bool must_rebuild_ = false;    // the undo log does not have all changes
   bool must_roll_back_ = false;  // a change was applied only in part
   std::unique_ptr<Client_Lock> lock_;
+  std::uint64_t transaction_ = 0;  // the number of the last transaction
   std::thread::id owner_;
   std::uint64_t builds_ = 0;
   bool has_failed_ = false;                // true if a rollback has failed

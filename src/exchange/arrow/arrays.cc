@@ -23,6 +23,7 @@ ArrowArray Arrow_Array_Builder::finish(index_t length, index_t null_count) {
   owner->owner_.swap(owner_);
   owner->children_.swap(children_);
   owner->child_pointers_.swap(child_pointers_);
+  std::swap(owner->dictionary_, dictionary_);
   for (ArrowArray& child : owner->children_) owner->child_pointers_.push_back(&child);
   ArrowArray result{};
   result.length = length;
@@ -31,6 +32,7 @@ ArrowArray Arrow_Array_Builder::finish(index_t length, index_t null_count) {
   result.buffers = owner->buffers_.data();
   result.n_children = static_cast<std::int64_t>(owner->children_.size());
   result.children = owner->child_pointers_.data();
+  if (owner->dictionary_.release != nullptr) result.dictionary = &owner->dictionary_;
   result.release = release;
   result.private_data = owner.release();
   return result;
@@ -39,6 +41,7 @@ ArrowArray Arrow_Array_Builder::finish(index_t length, index_t null_count) {
 Arrow_Array_Builder::~Arrow_Array_Builder() {
   for (ArrowArray& child : children_)
     if (child.release != nullptr) child.release(&child);
+  if (dictionary_.release != nullptr) dictionary_.release(&dictionary_);
 }
 
 void Arrow_Array_Builder::release(ArrowArray* array) {
@@ -56,10 +59,12 @@ struct Schema_Owner {
   std::string metadata;
   std::vector<ArrowSchema> children = {};
   std::vector<ArrowSchema*> child_pointers = {};
+  ArrowSchema dictionary{};
 
   ~Schema_Owner() {
     for (ArrowSchema& child : children)
       if (child.release != nullptr) child.release(&child);
+    if (dictionary.release != nullptr) dictionary.release(&dictionary);
   }
 };
 
@@ -102,6 +107,10 @@ ArrowSchema make_arrow_schema(const Arrow_Type& type) {
   result.flags = type.is_nullable ? ARROW_FLAG_NULLABLE : 0;
   result.n_children = static_cast<std::int64_t>(owner->children.size());
   result.children = owner->child_pointers.data();
+  if (!type.dictionary.empty()) {
+    owner->dictionary = make_arrow_schema(type.dictionary.front());
+    result.dictionary = &owner->dictionary;
+  }
   result.release = [](ArrowSchema* schema) {
     delete static_cast<Schema_Owner*>(schema->private_data);
     schema->release = nullptr;

@@ -53,6 +53,8 @@ class Arrow_Array_Builder {
   // Takes ownership of the child. If memory is exhausted, releases the child and throws
   // std::bad_alloc.
   void add_child(ArrowArray child);
+  // Takes ownership of the dictionary, to which the values of the array are indexes.
+  void set_dictionary(ArrowArray dictionary) { dictionary_ = dictionary; }
   // Returns the array, which the caller must release. Throws std::bad_alloc.
   ArrowArray finish(index_t length, index_t null_count);
 
@@ -69,6 +71,7 @@ class Arrow_Array_Builder {
   std::shared_ptr<const void> owner_;
   std::vector<ArrowArray> children_;
   std::vector<ArrowArray*> child_pointers_;
+  ArrowArray dictionary_{};  // marked as released if there is none
 };
 
 // An Arrow type as in the C data interface.
@@ -78,6 +81,8 @@ struct Arrow_Type {
   std::vector<std::pair<std::string, std::string>> metadata = {};
   bool is_nullable = false;
   std::vector<Arrow_Type> children = {};
+  // The type of the values, of which the array has indexes; at most one.
+  std::vector<Arrow_Type> dictionary = {};
 };
 // Throws std::bad_alloc.
 ArrowSchema make_arrow_schema(const Arrow_Type& type);

@@ -7,8 +7,10 @@
 #include <span>
 
 #include "exchange/arrow/arrays.h"
+#include "exchange/arrow/logical.h"
 #include "exchange/arrow/utf8.h"
 #include "kernel/base/utf8.h"
+#include "kernel/schema/logical_type.h"
 #include "kernel/table/live_fields.h"
 #include "kernel/table/record_runs.h"
 
@@ -20,6 +22,7 @@ namespace {
 struct Exported_Field {
   std::string name;
   Type_Code type;
+  Shared_Logical_Type logical;
   std::shared_ptr<const Arrow_Pin> pin;
 };
 
@@ -92,6 +95,7 @@ Arrow_Type arrow_type(const Database& database, const Field& field, const Arrow_
     case Type_Code::none:
       break;
   }
+  add_logical_type(result, type.code, field.column->logical());
   return result;
 }
 
@@ -157,7 +161,10 @@ class Batch_Writer {
     if (table_.options.with_ids) result.add_child(ids());
     for (const Exported_Field& field : table_.fields) {
       field_ = &field;
-      result.add_child(visit_type(field.type, [&](auto type) { return values(type); }));
+      logical_ = &get(field.logical);
+      result.add_child(visit_type(field.type, [&](auto type) {
+        return logical_->is_plain() ? values(type) : logical_values(type);
+      }));
     }
     return result.finish(batch_.rows, 0);
   }
@@ -189,13 +196,17 @@ class Batch_Writer {
 
   template <class T>
   ArrowArray values(std::type_identity<T>) {
+    Arrow_Array_Builder array;
+    array.add_buffer(nullptr);
+    add_numbers<T>(array);
+    return array.finish(batch_.rows, 0);
+  }
+  template <class T>
+  void add_numbers(Arrow_Array_Builder& array) {
     const T* const column = this->column<T>();
     if (batch_.is_whole()) {
-      Arrow_Array_Builder array;
       array.add_owner(field_->pin);
-      array.add_buffer(nullptr);
-      array.add_buffer(column + batch_.runs[0].first);
-      return array.finish(batch_.rows, 0);
+      return array.add_buffer(column + batch_.runs[0].first);
     }
     Arrow_Buffer out(size_of(batch_.rows, sizeof(T)));
     T* end = out.as<T>();
@@ -203,7 +214,7 @@ class Batch_Writer {
       std::memcpy(end, column + run.first, size_of(run.size, sizeof(T)));
       end += run.size;
     }
-    return finish({}, std::move(out));
+    array.add_buffer(std::move(out));
   }
 
   // Normalizes the values, because a column from a snapshot may contain bytes other than 0 and 1.
@@ -244,11 +255,123 @@ class Batch_Writer {
     return finish(&validity, std::move(out));
   }
 
+  // ---- logical types
+
+  template <class T>
+  ArrowArray logical_values(std::type_identity<T> type) {
+    using Kind = Logical_Type::Kind;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      return logical_->kind == Kind::uuid ? uuids() : values(type);
+    } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      Validity validity(batch_.rows);
+      if constexpr (std::is_integral_v<T>)
+        if (logical_->kind == Kind::enumeration) return places<T>(validity);
+      if (logical_->is_optional) find_missing<T>(validity);
+      if (logical_->kind == Kind::boolean) return booleans<T>(validity);
+      if constexpr (std::is_same_v<T, std::int64_t>)
+        if (logical_->kind == Kind::decimal) return decimals(validity);
+      if (logical_->kind == Kind::duration && validity.null_count() > 0)
+        return with_zeros<T>(validity);
+      const index_t null_count = validity.null_count();
+      Arrow_Array_Builder array;
+      std::move(validity).add_to(array);
+      add_numbers<T>(array);
+      return array.finish(batch_.rows, null_count);
+    } else {
+      return values(type);
+    }
+  }
+  template <class T>
+  void find_missing(Validity& validity) const {
+    const T* const column = this->column<T>();
+    batch_.for_each([&](index_t row, index_t id) {
+      if (is_missing<T>(*logical_, column[id])) validity.set_null(row);
+    });
+  }
+  // DuckDB also converts the durations of null rows to another unit, which the smallest integer
+  // does not fit.
+  template <class T>
+  ArrowArray with_zeros(Validity& validity) {
+    const T* const column = this->column<T>();
+    Arrow_Buffer out(size_of(batch_.rows, sizeof(T)));
+    batch_.for_each([&](index_t row, index_t id) {
+      out.as<T>()[row] = is_missing<T>(*logical_, column[id]) ? T() : column[id];
+    });
+    return finish(&validity, std::move(out));
+  }
+  template <class T>
+  ArrowArray booleans(Validity& validity) {
+    const T* const column = this->column<T>();
+    const std::size_t size = size_of(batch_.rows, 1) / 8 + 1;
+    Arrow_Buffer out(size);
+    std::memset(out.data(), 0, size);
+    batch_.for_each([&](index_t row, index_t id) {
+      char& byte = out.data()[row / 8];
+      byte = static_cast<char>(byte | (column[id] > 0) << (row % 8));
+    });
+    return finish(&validity, std::move(out));
+  }
+  // Numbers of 128 bits.
+  ArrowArray decimals(Validity& validity) {
+    const auto* const column = this->column<std::int64_t>();
+    Arrow_Buffer out(size_of(batch_.rows, 2 * sizeof(std::int64_t)));
+    batch_.for_each([&](index_t row, index_t id) {
+      const std::int64_t value = is_missing(*logical_, column[id]) ? 0 : column[id];
+      out.as<std::int64_t>()[2 * row] = value;
+      out.as<std::int64_t>()[2 * row + 1] = value < 0 ? -1 : 0;
+    });
+    return finish(&validity, std::move(out));
+  }
+  // The places of names, which are indexes of the dictionary. A place of no name is null, because
+  // readers do not check indexes. Readers also look at the indexes of null rows, which become 0.
+  template <class T>
+  ArrowArray places(Validity& validity) {
+    const T* const column = this->column<T>();
+    const std::size_t names = logical_->names.size();
+    const auto has_name = [&](T place) { return static_cast<std::size_t>(place) < names; };
+    batch_.for_each([&](index_t row, index_t id) {
+      if (!has_name(column[id])) validity.set_null(row);
+    });
+    const index_t null_count = validity.null_count();
+    Arrow_Array_Builder array;
+    std::move(validity).add_to(array);
+    if (null_count == 0) {
+      add_numbers<T>(array);
+    } else {
+      Arrow_Buffer out(size_of(batch_.rows, sizeof(T)));
+      batch_.for_each([&](index_t row, index_t id) {
+        out.as<T>()[row] = has_name(column[id]) ? column[id] : T(0);
+      });
+      array.add_buffer(std::move(out));
+    }
+    array.set_dictionary(make_names(*logical_));
+    return array.finish(batch_.rows, null_count);
+  }
+  ArrowArray uuids() {
+    constexpr std::size_t size = 16;
+    Validity validity(batch_.rows);
+    Arrow_Buffer out(size_of(batch_.rows, size));
+    batch_.for_each([&](index_t row, index_t id) {
+      const std::string_view t = text(id);
+      char* const to = out.data() + size_of(row, size);
+      if (t.size() == size)
+        std::memcpy(to, t.data(), size);
+      else
+        std::memset(to, 0, size);
+      if (t.size() != size) validity.set_null(row);
+    });
+    return finish(&validity, std::move(out));
+  }
+
   // ---- texts
 
+  // A missing value is an empty text.
   std::string_view text(index_t id) const {
     const String_Handle& handle = column<String_Handle>()[id];
-    if (handle.is_inline()) return {handle.bytes, handle.size};
+    if (handle.is_inline()) {
+      const std::string_view t(handle.bytes, handle.size);
+      return is_missing(*logical_, t) ? std::string_view() : t;
+    }
     const std::string_view texts = field_->pin->texts();
     const std::uint64_t offset = handle.offset();
     if (offset >= texts.size() || handle.size >= texts.size() - offset) return {};
@@ -271,6 +394,7 @@ class Batch_Writer {
     batch_.for_each([&](index_t, index_t id) {
       const String_Handle& handle = handles[id];
       if (handle.is_inline()) {
+        if (is_missing(*logical_, std::string_view(handle.bytes, handle.size))) return;
         result.size += handle.size;
         bits |= load<std::uint64_t>(handle.bytes) | load<std::uint32_t>(handle.bytes + 8);
         return;
@@ -292,7 +416,7 @@ class Batch_Writer {
   using Replaced = std::vector<std::pair<index_t, std::string>>;
   Replaced check_texts(const Texts& texts) const {
     Replaced result;
-    if (texts.is_ascii || table_.options.text == Arrow_Text::binary) return result;
+    if (texts.is_ascii || format() == Arrow_Text::binary) return result;
     batch_.for_each([&](index_t row, index_t id) {
       const std::string_view t = text(id);
       if (is_utf8(t)) return;
@@ -327,10 +451,28 @@ class Batch_Writer {
       std::memcpy(out, t.data(), t.size());
   }
 
+  Arrow_Text format() const {
+    return logical_->kind == Logical_Type::Kind::bytes ? Arrow_Text::binary : table_.options.text;
+  }
+  // Adds the bitmap of texts that are not missing. Returns the number of missing ones.
+  index_t add_validity_of_texts(Arrow_Array_Builder& array) const {
+    Validity validity(batch_.rows);
+    if (logical_->is_optional)
+      batch_.for_each([&](index_t row, index_t id) {
+        const String_Handle& handle = column<String_Handle>()[id];
+        if (handle.is_inline() &&
+            is_missing(*logical_, std::string_view(handle.bytes, handle.size)))
+          validity.set_null(row);
+      });
+    const index_t null_count = validity.null_count();
+    std::move(validity).add_to(array);
+    return null_count;
+  }
+
   ArrowArray values(std::type_identity<std::string_view>) {
     const Texts texts = inspect_texts();
     const Replaced replaced = check_texts(texts);
-    if (table_.options.text == Arrow_Text::utf8_view) return views(texts, replaced);
+    if (format() == Arrow_Text::utf8_view) return views(texts, replaced);
     std::size_t most = texts.size + max_block;
     for (const auto& [row, text] : replaced) most += text.size();
     Arrow_Buffer offsets(size_of(batch_.rows + 1, sizeof(std::int64_t)));
@@ -344,10 +486,10 @@ class Batch_Writer {
       ends[row] = out - bytes.data();
     });
     Arrow_Array_Builder array;
-    array.add_buffer(nullptr);
+    const index_t null_count = add_validity_of_texts(array);
     array.add_buffer(std::move(offsets));
     array.add_buffer(std::move(bytes));
-    return array.finish(batch_.rows, 0);
+    return array.finish(batch_.rows, null_count);
   }
 
   // An element of a view array. Its first 4 bytes are the size of the text. If the text has at most
@@ -409,7 +551,7 @@ class Batch_Writer {
     });
     Arrow_Array_Builder array;
     array.add_owner(field_->pin);
-    array.add_buffer(nullptr);
+    const index_t null_count = add_validity_of_texts(array);
     array.add_buffer(std::move(out));
     Arrow_Buffer sizes(size_of(static_cast<index_t>(parts.size()), sizeof(std::int64_t)));
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -418,7 +560,7 @@ class Batch_Writer {
     }
     array.add_buffer(std::move(sizes));
     array.add_memory(std::move(own));
-    return array.finish(batch_.rows, 0);
+    return array.finish(batch_.rows, null_count);
   }
   struct View_Place {
     std::size_t part = 0;
@@ -484,6 +626,7 @@ class Batch_Writer {
   const Exported_Table& table_;
   const Batch& batch_;
   const Exported_Field* field_ = nullptr;
+  const Logical_Type* logical_ = nullptr;  // of the field
 };
 
 // ---- the stream ---------------------------------------------------------------------------------
@@ -609,7 +752,8 @@ void export_table(Arrow_Pins& pins, Table_Id table, const Arrow_Options& options
   for (const Field_Id id : options.fields ? *options.fields : all_fields(t)) {
     const Field* const field = t.find_field(id);
     if (field == nullptr) throw Data_Error("table " + t.name() + " has no such field");
-    exported.fields.push_back({field->name, field->column->type().code, pins.pin(table, id)});
+    exported.fields.push_back({field->name, field->column->type().code,
+                               field->column->shared_logical(), pins.pin(table, id)});
     exported.type.children.push_back(arrow_type(database, *field, options));
   }
   if (options.records) {

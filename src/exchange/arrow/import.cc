@@ -10,10 +10,14 @@
 #include <span>
 #include <utility>
 
+#include "exchange/arrow/logical_input.h"
 #include "exchange/arrow/source.h"
 #include "joedb/format/entry.h"
 #include "joedb/format/header.h"
 #include "kernel/base/interrupts.h"
+#include "kernel/schema/logical_type.h"
+#include "kernel/table/declaration.h"
+#include "kernel/table/live_fields.h"
 
 namespace joedb::inline v1 {
 namespace {
@@ -119,6 +123,13 @@ struct Target {
   Field_Id field;
   std::string name;
   Type_Code type = Type_Code::none;
+  Shared_Logical_Type logical = {};
+  // No column: all values are missing. `source` has the kind null.
+  bool is_omitted = false;
+
+  std::string type_text() const {
+    return logical ? declared_type_text(type, *logical) : std::string(type_name(type));
+  }
 };
 
 bool is_number(Type_Code type) {
@@ -145,18 +156,41 @@ void require_compatible(const Target& target, const Arrow_Import_Options& option
   if (is_number(target.type)) fits = fits || is_integer || is_floating;
   if (target.type == Type_Code::boolean) fits = fits || is_integer;
   if (target.type == Type_Code::reference) fits = fits || is_arrow_integer(kind) || is_floating;
-  if (target.type == Type_Code::string) fits = fits || is_arrow_text(kind);
+  const bool is_bytes = is_arrow_text(kind) || kind == Arrow_Kind::fixed_bytes;
+  if (target.type == Type_Code::string) fits = fits || is_bytes;
   if (target.type == Type_Code::blob) {
     if (kind == Arrow_Kind::blob_place && !options.blob_positions)
       throw Data_Error("column " + target.name +
                        ": it has positions and sizes of blobs, which belong to the file that they "
                        "come from, and not their bytes");
-    fits = fits || is_arrow_text(kind) || kind == Arrow_Kind::blob_place;
+    fits = fits || is_bytes || kind == Arrow_Kind::blob_place;
   }
-  if (target.source->time_units != 0) fits = target.type == Type_Code::int64;
+  if (target.source->time_units != 0)
+    fits = target.type == Type_Code::int64 && !target.source->is_duration;
+  if (get(target.logical).kind != Logical_Type::Kind::plain)
+    fits = fits_logical_type(*target.source, *target.logical);
   if (!fits)
     throw Data_Error("column " + target.name + ": its values do not fit a field of type " +
-                     std::string(type_name(target.type)));
+                     target.type_text());
+}
+
+// As many nulls as anyone asks for.
+const ArrowArray& nulls() {
+  static const ArrowArray array = [] {
+    ArrowArray result{};
+    result.length = result.null_count = max_arrow_length;
+    return result;
+  }();
+  return array;
+}
+
+// True if the stored values of the field are those of the column.
+bool has_same_units(const Arrow_Column_Type& column, const Logical_Type& logical) {
+  if (logical.is_plain()) return column.time_units == 0;
+  if (logical.is_optional || column.time_units == 0 || column.scale != 0) return false;
+  const Logical_Type usual = usual_logical_type(column);
+  const bool has_days = column.time_units < 0 || logical.kind != Logical_Type::Kind::date;
+  return usual.kind == logical.kind && usual.scale == logical.scale && has_days;
 }
 
 // The rows of a column in a batch, converted to values of its field.
@@ -168,14 +202,19 @@ class Converter {
       : target_(target),
         options_(options),
         first_row_(first_row),
-        rows_(*target.source, *item.children[target.child], item.offset, item.length) {}
+        logical_(get(target.logical)),
+        rows_(*target.source, target.is_omitted ? nulls() : *item.children[target.child],
+              target.is_omitted ? 0 : item.offset, item.length) {
+    if (logical_.kind != Logical_Type::Kind::plain)
+      input_.emplace(*target.source, logical_, options.round);
+  }
 
   // Returns a pointer to the values in the array if they need no conversion; otherwise null.
   template <class T>
   const T* find_in_place() const {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
       if (rows_.has_dictionary() || rows_.may_have_nulls() ||
-          target_.source->kind != kind_of<T>() || target_.source->time_units != 0)
+          target_.source->kind != kind_of<T>() || !has_same_units(*target_.source, logical_))
         return nullptr;
       const char* const data = rows_.values().template data<T>();
       return reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0
@@ -189,6 +228,7 @@ class Converter {
   // Returns true if the buffers prove that a string field can hold all texts.
   bool has_only_valid_texts() const {
     return is_arrow_text(target_.source->kind) && !rows_.may_have_nulls() &&
+           !logical_.is_optional && logical_.kind != Logical_Type::Kind::uuid &&
            rows_.values().max_text_size() <=
                static_cast<std::int64_t>(Column<std::string_view>::max_size);
   }
@@ -214,11 +254,15 @@ class Converter {
       numbers<T>(range, f,
                  [&]<class S>(std::int64_t row, S value) { return reference(row, value); });
     } else {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+        if (input_) return logical_numbers<T>(range, f);
       numbers<T>(range, f, [&]<class S>(std::int64_t row, S value) {
         if constexpr (std::is_same_v<T, std::int64_t> && std::is_integral_v<S>)
           if (target_.source->time_units != 0) return seconds(row, std::int64_t(value));
         T result{};
         if (!convert_number(value, result, options_.round)) fail(row, text_of(value));
+        if constexpr (std::is_integral_v<T>)
+          if (is_missing(logical_, result)) fail(row, text_of(value));
         return result;
       });
     }
@@ -251,21 +295,72 @@ class Converter {
       f(row, place < 0 ? null<T>(row) : T(read(row, place)));
     }
   }
-  template <class F>
-  void texts(Range range, F f) const {
+  // Calls read(text), where text(place) returns a text or bytes of the array.
+  template <class Read>
+  void with_texts(Read read) const {
     const Arrow_Values& values = rows_.values();
-    const auto read = [&](auto text) {
-      loop<std::string_view>(range, f,
-                             [&](std::int64_t, std::int64_t place) { return text(place); });
-    };
     switch (target_.source->kind) {
       case Arrow_Kind::text:
         return read([&](std::int64_t place) { return values.text<std::int32_t>(place); });
       case Arrow_Kind::large_text:
         return read([&](std::int64_t place) { return values.text<std::int64_t>(place); });
+      case Arrow_Kind::fixed_bytes:
+        return read([&](std::int64_t place) { return values.fixed(place); });
       default:
         return read([&](std::int64_t place) { return values.view(place); });
     }
+  }
+  template <class F>
+  void texts(Range range, F f) const {
+    with_texts([&](auto text) {
+      if (!logical_.is_optional && logical_.kind != Logical_Type::Kind::uuid)
+        return loop<std::string_view>(
+            range, f, [&](std::int64_t, std::int64_t place) { return text(place); });
+      loop<std::string_view>(range, f, [&](std::int64_t row, std::int64_t place) {
+        std::string_view value = text(place);
+        if (logical_.kind == Logical_Type::Kind::uuid) value = uuid(row, value);
+        if (is_missing(logical_, value)) fail(row, "a text that would mean null");
+        return value;
+      });
+    });
+  }
+  // Returns the 16 bytes of a UUID that is given as such, or as text.
+  std::string_view uuid(std::int64_t row, std::string_view value) const {
+    if (value.size() == 16) return value;
+    auto bytes = parse_logical_bytes(value, logical_);
+    if (!bytes) fail(row, std::string(value));
+    return uuids_.emplace_back(*std::move(bytes));
+  }
+  // Converts the values to stored values of a logical type.
+  template <class T, class F>
+  void logical_numbers(Range range, F f) const {
+    const Arrow_Values& values = rows_.values();
+    const auto stored = [&](std::int64_t row, std::optional<std::int64_t> value, auto text) {
+      if (!value || !std::in_range<T>(*value) || is_missing(logical_, static_cast<T>(*value)))
+        fail(row, text());
+      return static_cast<T>(*value);
+    };
+    if (target_.source->kind == Arrow_Kind::decimal128)
+      return loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
+        const auto high = static_cast<std::int64_t>(values.half(place, true));
+        return stored(row, input_->of_decimal(values.half(place, false), high),
+                      [] { return "a decimal number"; });
+      });
+    if (is_arrow_text(target_.source->kind))
+      return with_texts([&](auto text) {
+        loop<T>(range, f, [&](std::int64_t row, std::int64_t place) {
+          const std::string_view name = text(place);
+          return stored(row, input_->of_name(name), [&] { return std::string(name); });
+        });
+      });
+    numbers<T>(range, f, [&]<class S>(std::int64_t row, S value) {
+      std::optional<std::int64_t> result;
+      if constexpr (std::is_floating_point_v<S>)
+        result = input_->of_float(value);
+      else if (std::in_range<std::int64_t>(value))
+        result = input_->of_integer(static_cast<std::int64_t>(value));
+      return stored(row, result, [&] { return text_of(value); });
+    });
   }
   // Calls read(row, value) for each value of the array.
   template <class T, class F, class Read>
@@ -299,10 +394,11 @@ class Converter {
 
   template <class T>
   T null(std::int64_t row) const {
+    if (logical_.is_optional) return missing_value<T>(logical_);
     const bool has_null = target_.type == Type_Code::reference || target_.type == Type_Code::blob;
     if (!has_null && !options_.null_is_default)
-      throw Data_Error(place(row) + ": null, which a field of type " +
-                       std::string(type_name(target_.type)) + " cannot be");
+      throw Data_Error(place(row) + ": null, which a field of type " + target_.type_text() +
+                       " cannot be");
     return T();
   }
   Blob blob(std::int64_t row, std::int64_t place) const {
@@ -345,12 +441,15 @@ class Converter {
 
   [[noreturn]] void fail(std::int64_t row, const std::string& value) const {
     throw Data_Error(place(row) + ": " + value + " does not fit a field of type " +
-                     std::string(type_name(target_.type)));
+                     target_.type_text());
   }
 
   const Target& target_;
   const Arrow_Import_Options& options_;
   std::int64_t first_row_;
+  const Logical_Type& logical_;
+  std::optional<Logical_Input> input_;
+  mutable std::deque<std::string> uuids_;  // of texts
   Arrow_Rows rows_;
 };
 
@@ -361,9 +460,13 @@ class New_Keys {
  public:
   New_Keys(const Table& table, const Index& index) : table_(table), index_(index) {
     for (const Field_Id field : index.definition().fields)
-      default_.push_back(
-          visit_type(table.find_field(field)->column->type().code,
-                     []<class T>(std::type_identity<T>) { return key_part<T>(T()); }));
+      add_default(*table.find_field(field)->column);
+  }
+
+  void add_default(const Column_Base& column) {
+    default_.push_back(visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
+      return key_part<T>(column.logical().is_optional ? missing_value<T>(column.logical()) : T());
+    }));
   }
 
   // Sets the value of one row for one field of the index. Rows without a value have the default
@@ -464,10 +567,12 @@ class Importer {
         if (options_.ignore_unknown) continue;
         throw Data_Error("table " + table_.name() + " has no field " + name);
       }
-      const Type_Code type = table_.find_field(field)->column->type().code;
-      targets_.push_back({&types_.emplace_back(column), i, field, name, type});
+      const Column_Base& target = *table_.find_field(field)->column;
+      targets_.push_back({&types_.emplace_back(column), i, field, name, target.type().code,
+                          target.shared_logical()});
       require_compatible(targets_.back(), options_);
     }
+    add_omitted();
     if (options_.use_ids && ids_target_.source == nullptr)
       throw Data_Error("there is no column __id");
     // Write the fields in this order, because a record enters a unique index with the last field of
@@ -477,6 +582,18 @@ class Importer {
     for (std::size_t i = 1; i < targets_.size(); ++i)
       if (targets_[i].field == targets_[i - 1].field)
         throw Data_Error("column " + targets_[i].name + ": it comes twice");
+  }
+
+  // Optional fields without a column have no value in the new records.
+  void add_omitted() {
+    ArrowSchema null{};
+    null.format = "n";
+    for_each_field(table_, [&](Field_Id id, const Field& field) {
+      const auto is_target = [&](const Target& target) { return target.field == id; };
+      if (!field.column->logical().is_optional || std::ranges::any_of(targets_, is_target)) return;
+      targets_.push_back({&types_.emplace_back(null), 0, id, field.name, field.column->type().code,
+                          field.column->shared_logical(), true});
+    });
   }
 
   void set_ids_target(const ArrowSchema& column, std::size_t i) {
@@ -731,7 +848,6 @@ class Importer {
 // ---- tables for a schema ------------------------------------------------------------------------
 
 Type_Code usual_type(const Arrow_Column_Type& column) {
-  if (column.time_units != 0) return Type_Code::int64;
   switch (column.kind) {
     case Arrow_Kind::boolean:
       return Type_Code::boolean;
@@ -757,33 +873,79 @@ Type_Code usual_type(const Arrow_Column_Type& column) {
     case Arrow_Kind::text_view:
       return column.is_bytes ? Type_Code::blob : Type_Code::string;
     case Arrow_Kind::blob_place:
+    case Arrow_Kind::fixed_bytes:
       return Type_Code::blob;
+    case Arrow_Kind::decimal128:
     case Arrow_Kind::null:
       break;
   }
   return Type_Code::none;
 }
 
+// The type of a new field.
+struct Field_Type {
+  Type type;
+  Logical_Type logical = {};
+};
+
+// The type that `joedb.type` has, if it is not plain, and its values are those of the column.
+std::optional<Field_Type> declared_type(const Arrow_Column_Type& column) {
+  std::string problem;
+  const auto declared = parse_declared_type(column.joedb_type, problem);
+  if (!declared || declared->logical.is_plain()) return {};
+  const Target target{&column,
+                      0,
+                      {},
+                      column.name,
+                      declared->stored,
+                      std::make_shared<Logical_Type>(declared->logical)};
+  try {
+    require_compatible(target, {});
+  } catch (const Data_Error&) {
+    return {};
+  }
+  return Field_Type{{declared->stored, {}}, declared->logical};
+}
+
+void make_optional(Field_Type& field) {
+  const Type_Code code = field.type.code;
+  if (code == Type_Code::reference || code == Type_Code::blob) return;
+  field.logical.is_optional = true;
+  if (code != Type_Code::boolean) return;
+  field.type.code = Type_Code::int8;
+  field.logical.kind = Logical_Type::Kind::boolean;
+}
+
 // `table` is the id that the new table will get.
-Type type_for(const Database& database, const std::string& name, Table_Id table,
-              const Arrow_Column_Type& column) {
+Field_Type type_for(const Database& database, const std::string& name, Table_Id table,
+                    const Arrow_Column_Type& column) {
   constexpr std::string_view references = "references ";
   const Type_Code usual = usual_type(column);
   const bool is_text = is_arrow_text(column.kind);
   if (column.joedb_type.starts_with(references) && is_arrow_integer(column.kind)) {
     const std::string referenced = column.joedb_type.substr(references.size());
-    if (referenced == name) return {Type_Code::reference, table};
+    if (referenced == name) return {{Type_Code::reference, table}};
     const Table* const found = database.find_table(referenced);
     if (found == nullptr)
       throw Data_Error("column " + column.name + ": it refers to a table " + referenced +
                        ", which does not exist");
-    return {Type_Code::reference, found->id()};
+    return {{Type_Code::reference, found->id()}};
   }
-  if (column.joedb_type == "string" && is_text) return {Type_Code::string, {}};
-  if (column.joedb_type == "blob" && is_text) return {Type_Code::blob, {}};
+  if (column.joedb_type == "string" && is_text) return {{Type_Code::string, {}}};
+  if (column.joedb_type == "blob" && is_text) return {{Type_Code::blob, {}}};
+  if (const auto declared = declared_type(column)) return *declared;
+  if (const Logical_Type logical = usual_logical_type(column); !logical.is_plain()) {
+    std::string problem;
+    const auto made = parse_declared_type(declared_type_text(Type_Code::none, logical), problem);
+    return {{made->stored, {}}, made->logical};
+  }
+  if (column.kind == Arrow_Kind::decimal128)
+    throw Data_Error("column " + column.name +
+                     ": a decimal has 0 to 18 digits behind the point, not " +
+                     std::to_string(column.scale));
   if (usual == Type_Code::none)
     throw Data_Error("column " + column.name + ": all its values are null, which have no type");
-  return {usual, {}};
+  return {{usual, {}}};
 }
 
 }  // namespace
@@ -801,12 +963,12 @@ Arrow_Imported import_stream(Writable_Database& database, Table_Id table, ArrowA
 }
 
 Table_Id create_table_for(Writable_Database& database, const std::string& name,
-                          const ArrowSchema& schema) {
+                          const ArrowSchema& schema, std::span<const std::string> optional) {
   const Database& content = database.get_database();
   const Create_Table create{name};
   content.prepare(create);
   const Table_Id id(static_cast<std::uint16_t>(content.tables().size() + 1));
-  std::vector<std::pair<std::string, Type>> fields;
+  std::vector<std::pair<std::string, Field_Type>> fields;
   std::set<std::string, std::less<>> names;
   require_struct(schema);
   for (std::int64_t i = 0; i < schema.n_children; ++i) {
@@ -819,10 +981,16 @@ Table_Id create_table_for(Writable_Database& database, const std::string& name,
     if (!names.insert(column.name).second)
       throw Data_Error("column " + column.name + ": it comes twice");
     fields.emplace_back(column.name, type_for(content, name, id, column));
+    if (std::ranges::find(optional, column.name) != optional.end())
+      make_optional(fields.back().second);
   }
   if (fields.size() > 65535) throw Data_Error("a table can have at most 65535 fields");
   database.write(create);
-  for (const auto& [field, type] : fields) database.write(Add_Field{id, field, type});
+  for (const auto& [field, type] : fields) {
+    database.write(Add_Field{id, field, type.type});
+    const Table& table = database.get_database().table(id);
+    if (!type.logical.is_plain()) declare_type(database, id, table.find_field(field), type.logical);
+  }
   return id;
 }
 

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <limits>
 
+#include "kernel/base/parse_number.h"
+#include "kernel/base/split.h"
+
 namespace joedb::inline v1 {
 
 // ---- types --------------------------------------------------------------------------------------
@@ -59,16 +62,48 @@ static bool find_time(std::string_view format, Arrow_Column_Type& type) {
     std::string_view format;
     Arrow_Kind kind;
     std::int64_t units;
-  } kinds[] = {{"tss:", Arrow_Kind::int64, 1},         {"tsm:", Arrow_Kind::int64, 1000},
-               {"tsu:", Arrow_Kind::int64, 1'000'000}, {"tsn:", Arrow_Kind::int64, 1'000'000'000},
-               {"tdD", Arrow_Kind::int32, -86400},     {"tdm", Arrow_Kind::int64, 1000}};
+    bool is_duration = false;
+    bool is_date = false;
+  } kinds[] = {{"tss:", Arrow_Kind::int64, 1},
+               {"tsm:", Arrow_Kind::int64, 1000},
+               {"tsu:", Arrow_Kind::int64, 1'000'000},
+               {"tsn:", Arrow_Kind::int64, 1'000'000'000},
+               {"tDs", Arrow_Kind::int64, 1, true},
+               {"tDm", Arrow_Kind::int64, 1000, true},
+               {"tDu", Arrow_Kind::int64, 1'000'000, true},
+               {"tDn", Arrow_Kind::int64, 1'000'000'000, true},
+               {"tdD", Arrow_Kind::int32, -86400, false, true},
+               {"tdm", Arrow_Kind::int64, 1000, false, true}};
   for (const auto& k : kinds)
     if (format.starts_with(k.format)) {
       type.kind = k.kind;
       type.time_units = k.units;
+      type.is_duration = k.is_duration;
+      type.is_date = k.is_date;
       return true;
     }
   return false;
+}
+
+// "d:PRECISION,SCALE", with 128 bits, and "w:SIZE".
+static bool find_fixed(std::string_view format, Arrow_Column_Type& type) {
+  constexpr std::int64_t max_width = 4096;
+  if (format.starts_with("w:")) {
+    const auto width = parse_number<std::int64_t>(format.substr(2));
+    if (!width || *width < 1 || *width > max_width) return false;
+    type.kind = Arrow_Kind::fixed_bytes;
+    type.is_bytes = true;
+    type.width = *width;
+    return true;
+  }
+  if (!format.starts_with("d:")) return false;
+  const std::vector<std::string_view> parts = split(format.substr(2), ",");
+  if (parts.size() != 2 && !(parts.size() == 3 && parts[2] == "128")) return false;
+  const auto scale = parse_number<int>(parts[1]);
+  if (!scale || *scale < -38 || *scale > 38) return false;
+  type.kind = Arrow_Kind::decimal128;
+  type.scale = *scale;
+  return true;
 }
 
 static bool find_kind(const ArrowSchema& schema, Arrow_Column_Type& type) {
@@ -101,17 +136,32 @@ static bool find_kind(const ArrowSchema& schema, Arrow_Column_Type& type) {
       type.is_bytes = k.is_bytes;
       return true;
     }
-  if (find_time(schema.format, type)) return true;
+  if (find_time(schema.format, type) || find_fixed(schema.format, type)) return true;
   if (std::string_view(schema.format) != "+s" || !is_blob_place(schema)) return false;
   type.kind = Arrow_Kind::blob_place;
   return true;
+}
+
+// Returns a type that no field has in words, with its code in the Arrow format.
+static std::string type_in_words(std::string_view format) {
+  static constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"tD", "duration"}, {"td", "date"},       {"ts", "timestamp"}, {"tt", "time of day"},
+      {"ti", "interval"}, {"d:", "decimal"},    {"+s", "struct"},    {"+l", "list"},
+      {"+L", "list"},     {"+v", "list"},       {"+w", "list"},      {"+m", "map"},
+      {"+u", "union"},    {"+r", "run-length"}, {"w:", "bytes"},     {"n", "null"}};
+  const std::string code = '"' + std::string(format) + '"';
+  for (const auto& [start, word] : words)
+    if (format.starts_with(start)) return std::string(word) + " (" + code + ')';
+  return code;
 }
 
 Arrow_Column_Type::Arrow_Column_Type(const ArrowSchema& schema)
     : name(checked(schema.name)), joedb_type(metadata_value(schema.metadata, "joedb.type")) {
   if (schema.format == nullptr) throw Data_Error("column " + name + ": a type without a format");
   if (!find_kind(schema, *this))
-    throw Data_Error("column " + name + ": no field has the Arrow type \"" + schema.format + '"');
+    throw Data_Error("column " + name + ": no field has the Arrow type " +
+                     type_in_words(schema.format));
+  is_uuid = width == 16 && metadata_value(schema.metadata, "ARROW:extension:name") == "arrow.uuid";
   if (schema.dictionary == nullptr) return;
   if (!is_arrow_integer(kind) || time_units != 0)
     throw Data_Error("column " + name + ": a dictionary needs integers");
@@ -140,8 +190,8 @@ void Arrow_Values::fail(const std::string& what) const {
 }
 
 Arrow_Values::Arrow_Values(const std::string& name, Arrow_Kind kind, const ArrowArray& array,
-                           std::int64_t first, std::int64_t size)
-    : name_(name), kind_(kind), array_(array), first_(first), size_(size) {
+                           std::int64_t first, std::int64_t size, std::int64_t width)
+    : name_(name), kind_(kind), array_(array), first_(first), size_(size), width_(width) {
   if (array.length < 0 || array.offset < 0 || array.length > max_arrow_length ||
       array.offset > max_arrow_length)
     fail("a length or an offset is impossible");
@@ -237,7 +287,8 @@ std::string_view Arrow_Values::view(std::int64_t i) const {
 
 Arrow_Rows::Arrow_Rows(const Arrow_Column_Type& type, const ArrowArray& array, std::int64_t first,
                        std::int64_t size)
-    : codes_(type.name, type.has_dictionary ? type.index : type.kind, array, first, size) {
+    : codes_(type.name, type.has_dictionary ? type.index : type.kind, array, first, size,
+             type.width) {
   const auto fail = [&](const char* what) {
     throw Data_Error("column " + type.name + ": the array contradicts itself: " + what);
   };
@@ -254,7 +305,7 @@ Arrow_Rows::Arrow_Rows(const Arrow_Column_Type& type, const ArrowArray& array, s
   if (array.dictionary == nullptr || array.dictionary->release == nullptr)
     fail("the dictionary is missing");
   values_ = std::make_unique<Arrow_Values>(type.name, type.kind, *array.dictionary, 0,
-                                           array.dictionary->length);
+                                           array.dictionary->length, type.width);
   for (std::int64_t i = 0; i < size; ++i) {
     if (codes_.is_null(i)) continue;
     const std::int64_t code = codes_.integer(i);

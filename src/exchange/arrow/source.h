@@ -32,6 +32,8 @@ enum class Arrow_Kind {
   text,        // 32-bit offsets
   large_text,  // 64-bit offsets
   text_view,
+  fixed_bytes,  // of one size
+  decimal128,
   blob_place,  // a struct of position and size
 };
 
@@ -40,9 +42,14 @@ struct Arrow_Column_Type {
   std::string name;
   Arrow_Kind kind = Arrow_Kind::null;  // kind of the values, also with a dictionary
   bool is_bytes = false;               // texts of any bytes
-  // For times since 1970, which are integers in other units: units in a second, or, if negative,
-  // seconds in a unit. 0: not a time.
+  // For times since 1970 and durations, which are integers in other units: units in a second, or,
+  // if negative, seconds in a unit. 0: neither.
   std::int64_t time_units = 0;
+  bool is_duration = false;
+  bool is_date = false;
+  int scale = 0;           // decimal128: digits behind the point
+  std::int64_t width = 0;  // fixed_bytes: size of a value
+  bool is_uuid = false;    // fixed_bytes
   bool has_dictionary = false;
   Arrow_Kind index = Arrow_Kind::int32;  // kind of the indexes into the dictionary
   std::string joedb_type;                // value of `joedb.type` in the metadata; may be empty
@@ -86,6 +93,7 @@ decltype(auto) visit_arrow_integer(Arrow_Kind kind, F&& f) {
 inline bool is_arrow_integer(Arrow_Kind kind) {
   return kind >= Arrow_Kind::int8 && kind <= Arrow_Kind::uint64;
 }
+// Bytes of any size. See also fixed_bytes.
 inline bool is_arrow_text(Arrow_Kind kind) {
   return kind >= Arrow_Kind::text && kind <= Arrow_Kind::text_view;
 }
@@ -94,10 +102,10 @@ inline bool is_arrow_text(Arrow_Kind kind) {
 // the interface states the sizes of the buffers. The array and `name` must outlive this object.
 class Arrow_Values {
  public:
-  // Refers to elements [first, first + size) of the array; the array's own offset is added. Throws
-  // Data_Error, whose text contains `name`.
+  // Refers to elements [first, first + size) of the array; the array's own offset is added. `width`
+  // is the size of a value, for kind fixed_bytes. Throws Data_Error, whose text contains `name`.
   Arrow_Values(const std::string& name, Arrow_Kind kind, const ArrowArray& array,
-               std::int64_t first, std::int64_t size);
+               std::int64_t first, std::int64_t size, std::int64_t width = 0);
 
   std::int64_t size() const { return size_; }
   bool may_have_nulls() const { return validity_ != nullptr || kind_ == Arrow_Kind::null; }
@@ -113,6 +121,10 @@ class Arrow_Values {
   template <class T>
   T get(std::int64_t i) const {
     return load<T>(values_ + (first_ + i) * std::int64_t{sizeof(T)});
+  }
+  // Returns half of a value of kind decimal128: the low one, or the high one.
+  std::uint64_t half(std::int64_t i, bool is_high) const {
+    return load<std::uint64_t>(values_ + (first_ + i) * 16 + (is_high ? 8 : 0));
   }
   bool boolean(std::int64_t i) const { return bit(values_, first_ + i); }
   // Returns a value of any integer kind. A uint64 beyond the range of int64 becomes negative.
@@ -131,6 +143,10 @@ class Arrow_Values {
   }
   // Returns a text, for kind text_view.
   std::string_view view(std::int64_t i) const;
+  // Returns a value of kind fixed_bytes.
+  std::string_view fixed(std::int64_t i) const {
+    return {values_ + (first_ + i) * width_, static_cast<std::size_t>(width_)};
+  }
   // Returns an upper bound in bytes for the texts of a kind with offsets; 0 for other kinds.
   std::int64_t max_text_size() const { return max_text_size_; }
 
@@ -149,6 +165,7 @@ class Arrow_Values {
   const ArrowArray& array_;
   std::int64_t first_;  // includes the array's own offset
   const std::int64_t size_;
+  const std::int64_t width_;
   const char* validity_ = nullptr;
   const char* values_ = nullptr;
   const char* texts_ = nullptr;
