@@ -3,8 +3,8 @@
 
 usage: exchange.py TOOLS_DIR
 
-Without them, made-up rows are used. Python's own csv and json read what is exported. Then: an import that is
-interrupted, and one of more rows than fit in the memory that it may take for them.
+Without them, made-up rows are used. Python's own csv and json read what is exported. Then: imports, scripts and
+statements that are interrupted, and an import of more rows than fit in the memory that it may take for them.
 """
 import csv
 import fcntl
@@ -135,6 +135,42 @@ def is_sleeping(pid):
         return file.read().rpartition(')')[2].split()[0] == 'S'
 
 
+def is_interrupted(process, message):
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
+    error = process.stderr.read()
+    assert process.returncode == -signal.SIGINT, (process.returncode, error)
+    assert message in error, error
+
+
+def check_interrupted_commands(folder):
+    """SIGINT in a script of joedbi or SQL: what has no checkpoint is taken back, so that others may write the file."""
+    db = f'{folder}/script.joedb'
+    run('joedb', 'import', 'csv', '--table', 't', db, '-',
+        data=b'a,b\n' + b''.join(b'%d,"some text of this row"\n' % i for i in range(500_000)))
+    before = run('joedb_logdump', db)
+    process = subprocess.Popen([f'{TOOLS}/joedbi', db], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+    process.stdin.write(b'update t 0 a 7\n' * 10_000)
+    process.stdin.flush()
+    while struct.unpack('i', fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)))[0] > 0 or \
+            not is_sleeping(process.pid):
+        time.sleep(0.01)
+    is_interrupted(process, b'interrupted: the rest of the script was not run')
+    for statement, message in (("UPDATE t SET b = 'x' || a", b'the statement has changed nothing'),
+                               ("BEGIN; UPDATE t SET b = 'x' || a; UPDATE t SET b = 'y' || a",
+                                b'the transaction has changed nothing')):
+        size = os.path.getsize(db)
+        process = subprocess.Popen([f'{TOOLS}/joedb', 'sql', db, statement], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE)
+        while os.path.getsize(db) <= size and process.poll() is None:
+            time.sleep(0.001)  # until it writes
+        is_interrupted(process, b'interrupted: ' + message)
+    assert run('joedb_verify', db).startswith(f'{db}: good\n'.encode())
+    assert run('joedb_logdump', db) == before
+    run('joedb', 'tag', db, 'as_before')
+
+
 def check_interruption(folder):
     """SIGINT in an import: the database is as before, also for the next writer."""
     db = f'{folder}/interrupted.joedb'
@@ -147,11 +183,7 @@ def check_interruption(folder):
     while struct.unpack('i', fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)))[0] > 0 or \
             not is_sleeping(process.pid):
         time.sleep(0.01)  # until it waits for more rows
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)  # the pipe is still open
-    error = process.stderr.read()
-    assert process.returncode == -signal.SIGINT, (process.returncode, error)
-    assert b'interrupted: nothing was imported' in error, error
+    is_interrupted(process, b'interrupted: nothing was imported')  # the pipe is still open
     assert run('joedb_logdump', db) == before
     assert run('joedb', 'import', 'csv', '--table', 't', '-', db, data=b'a\n2\n') == \
            b't: inserted 1, updated 0, unchanged 0, deleted 0\n'
@@ -173,8 +205,8 @@ def check_memory(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for check, *arguments in ((check_packages, packages() or made_up()), (check_iso_codes,),
-                                  (check_interruption,), (check_memory,)):
+        for check, *arguments in ((check_packages, packages() or made_up()), (check_iso_codes,), (check_interruption,),
+                                  (check_interrupted_commands,), (check_memory,)):
             start = time.monotonic()
             check(folder, *arguments)
             print(f'{check.__name__}: {time.monotonic() - start:.1f} s')

@@ -1,5 +1,7 @@
 #include "exchange/cell.h"
 
+#include <absl/strings/escaping.h>
+
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -158,20 +160,16 @@ Record_Id read_reference(const Cell& cell) {
 
 }  // namespace
 
-const char* missing_value_text(Type_Code type) {
-  switch (type) {
-    case Type_Code::string:
-      return "\"\"";
-    case Type_Code::boolean:
-      return "false";
-    case Type_Code::int8:
-    case Type_Code::int16:
-    case Type_Code::int32:
-    case Type_Code::int64:
-      return "0";
-    default:
-      return "";
-  }
+std::string missing_value_text(Type_Code stored, const Logical_Type& logical) {
+  if (logical.is_optional) return "";
+  return visit_type(stored, [&]<class T>(std::type_identity<T>) {
+    std::string text;
+    if constexpr (std::is_same_v<T, std::string_view>)
+      text = "\"\"";
+    else if constexpr (std::is_integral_v<T>)
+      append_value(text, logical, T());
+    return text;
+  });
 }
 
 std::optional<std::int64_t> parse_cell_time(std::string_view text) {
@@ -211,6 +209,123 @@ T read_cell(const Cell& cell, std::string& buffer) {
     return read_integer<T>(cell);
 }
 
+// ---- logical types ------------------------------------------------------------------------------
+
+namespace {
+
+using Kind = Logical_Type::Kind;
+
+template <class T>
+[[noreturn]] void fail(const Cell& cell, const Logical_Type& logical) {
+  const std::string wanted = expected_text(logical);
+  if (wanted.empty()) fail<T>(cell);
+  throw Cell_Error(wanted + " expected, got " + quoted_cell(cell));
+}
+
+// Returns a number without an exponent.
+std::string decimal_text(const Cell& cell) {
+  if (cell.kind() != Cell::Kind::real) return std::to_string(cell.integer());
+  constexpr std::size_t longest = 400;
+  char text[longest];
+  return {text, std::to_chars(text, text + longest, cell.real(), std::chars_format::fixed).ptr};
+}
+
+std::optional<std::int64_t> read_decimal(const Cell& cell, const Logical_Type& logical) {
+  if (cell.kind() == Cell::Kind::boolean) return {};
+  if (!cell.text().empty())
+    if (const auto value = parse_logical_number(cell.text(), logical)) return value;
+  return cell.has_text() ? std::nullopt : parse_logical_number(decimal_text(cell), logical);
+}
+
+// A text must be a value that the type has: 20260131 is no date, although it could be stored.
+std::optional<std::int64_t> read_by_text(std::string_view text, const Logical_Type& logical) {
+  const auto value = parse_logical_number(text, logical);
+  std::string ignored;
+  return value && append_logical_number(ignored, logical, *value) ? value : std::nullopt;
+}
+
+// Returns the stored value of a field that is neither plain nor missing.
+template <class T>
+T read_logical_number(const Cell& cell, const Logical_Type& logical) {
+  std::optional<std::int64_t> value;
+  if (logical.kind == Kind::boolean)
+    value = read_boolean(cell);
+  else if (logical.kind == Kind::decimal)
+    value = read_decimal(cell, logical);
+  else if (cell.has_text())
+    value = read_by_text(cell.text(), logical);
+  if (!value) fail<T>(cell, logical);
+  return static_cast<T>(*value);
+}
+
+std::string_view read_logical_bytes(const Cell& cell, const Logical_Type& logical,
+                                    std::string& buffer) {
+  constexpr std::size_t uuid_size = 16;
+  if (cell.kind() == Cell::Kind::bytes) {
+    if (logical.kind == Kind::uuid && cell.text().size() != uuid_size)
+      fail<std::string_view>(cell, logical);
+    return cell.text();
+  }
+  const bool is_base64 = logical.kind == Kind::bytes && cell.kind() == Cell::Kind::word;
+  if (is_base64) {
+    if (!absl::Base64Unescape({cell.text().data(), cell.text().size()}, &buffer))
+      throw Cell_Error("base64 of bytes expected, got " + quoted_cell(cell));
+    return buffer;
+  }
+  auto value = cell.has_text() ? parse_logical_bytes(cell.text(), logical) : std::nullopt;
+  if (!value) fail<std::string_view>(cell, logical);
+  buffer = std::move(*value);
+  return buffer;
+}
+
+std::string_view read_json(const Cell& cell, std::string& buffer) {
+  if (cell.kind() != Cell::Kind::text) return read_text(cell, buffer);
+  buffer.clear();
+  if (!append_json_string(buffer, cell.text())) fail<std::string_view>(cell);
+  return buffer;
+}
+
+template <class T>
+T read_value(const Cell& cell, const Logical_Type& logical, std::string& buffer) {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    if (logical.kind == Kind::json) return read_json(cell, buffer);
+    if (logical.kind != Kind::plain) return read_logical_bytes(cell, logical, buffer);
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (logical.kind != Kind::plain) return read_logical_number<T>(cell, logical);
+  }
+  return read_cell<T>(cell, buffer);
+}
+
+}  // namespace
+
+bool is_empty_for(const Cell& cell, Type_Code stored, const Logical_Type& logical) {
+  const bool has_empty_texts = stored == Type_Code::string &&
+                               (logical.kind == Kind::plain || logical.kind == Kind::bytes ||
+                                (logical.kind == Kind::json && cell.kind() != Cell::Kind::word));
+  return has_empty_texts ? cell.kind() <= Cell::Kind::null : cell.is_empty();
+}
+
+template <Field_Value T>
+T read_cell(const Cell& cell, const Logical_Type& logical, std::string& buffer) {
+  if (logical.is_plain()) return read_cell<T>(cell, buffer);
+  if (is_empty_for(cell, code_of<T>, logical))
+    return logical.is_optional ? missing_value<T>(logical) : T();
+  const T value = read_value<T>(cell, logical, buffer);
+  if constexpr (!std::is_floating_point_v<T>)
+    if (is_missing<T>(logical, value))
+      throw Cell_Error(quoted_cell(cell) + " is the value that means that there is none");
+  return value;
+}
+
+template std::string_view read_cell(const Cell&, const Logical_Type&, std::string&);
+template std::int8_t read_cell(const Cell&, const Logical_Type&, std::string&);
+template std::int16_t read_cell(const Cell&, const Logical_Type&, std::string&);
+template std::int32_t read_cell(const Cell&, const Logical_Type&, std::string&);
+template std::int64_t read_cell(const Cell&, const Logical_Type&, std::string&);
+template Record_Id read_cell(const Cell&, const Logical_Type&, std::string&);
+template bool read_cell(const Cell&, const Logical_Type&, std::string&);
+template float read_cell(const Cell&, const Logical_Type&, std::string&);
+template double read_cell(const Cell&, const Logical_Type&, std::string&);
 template std::string_view read_cell(const Cell&, std::string&);
 template std::int8_t read_cell(const Cell&, std::string&);
 template std::int16_t read_cell(const Cell&, std::string&);

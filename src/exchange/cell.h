@@ -8,6 +8,7 @@
 
 #include "joedb/base/error.h"
 #include "joedb/schema/type.h"
+#include "kernel/schema/logical_type.h"
 
 namespace joedb {
 
@@ -21,6 +22,7 @@ class Cell {
     integer,
     real,
     text,   // a string
+    json,   // an array or object, or another value of a column of JSON, as JSON text
     word,   // characters that may be a value of any type, as in a CSV file
     bytes,  // bytes of a blob, or of a string that is not UTF-8
   };
@@ -34,7 +36,7 @@ class Cell {
     cell.real_ = value;
     return cell;
   }
-  // `kind` must be text, word or bytes.
+  // `kind` must be text, json, word or bytes.
   static Cell of(Kind kind, std::string_view text) {
     Cell cell(kind);
     cell.text_ = text;
@@ -92,9 +94,24 @@ class Cell_Error : public Data_Error {
 template <Field_Value T>
 T read_cell(const Cell& cell, std::string& buffer);
 
+// The same for a field with a logical type. An optional field gets the value that means "missing"
+// (missing_value in kernel/schema/logical_type.h) from a cell without a value. A text without
+// characters is a value for strings and bytes only. The accepted cells are:
+//
+// * words and texts as in parse_logical_number() and parse_logical_bytes(); a boolean is as above;
+// * integers and floats: of a decimal, they are the value itself; they are no dates, times,
+//   durations or names;
+// * bytes: words are base64, texts are hexadecimal;
+// * json: words are JSON; a text is a JSON string, and other cells are JSON values.
+template <Field_Value T>
+T read_cell(const Cell& cell, const Logical_Type& logical, std::string& buffer);
+
+// Returns true if the cell has no value for a field of this type.
+bool is_empty_for(const Cell& cell, Type_Code stored, const Logical_Type& logical);
+
 // Returns the value, for messages, that a field of this type gets from a cell without a value: "0",
-// "false" or "\"\"". Empty if the field becomes nan or null.
-const char* missing_value_text(Type_Code type);
+// "false", "\"\"", "1970-01-01". Empty if the field becomes nan, null or missing.
+std::string missing_value_text(Type_Code stored, const Logical_Type& logical = {});
 
 // Returns a time in seconds since 1970; nullopt if the text is not a time. Accepts the formats of
 // parse_time (kernel/base/time.h). Times without a zone are in UTC, so that an import does not

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "exchange/row_source.h"
 #include "exchange/value_formats.h"
@@ -51,13 +52,72 @@ class Value_Printer final : public Column_Printer {
   const Abstract_File& file_;
 };
 
+void append_json(std::string& out, const Csv_Values& format, std::string_view text) {
+  format.value(out, text);
+}
+
+// Nests the JSON, in one line. A text that is no JSON, or would be read as something else, becomes
+// {"base64": "…"}.
+void append_json(std::string& out, const Json_Values& format, std::string_view text) {
+  constexpr std::string_view null = "null", key = "\"base64\"", mark = "\xef\xbb\xbf";
+  const std::size_t start = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  const std::size_t colon = text.find(':');
+  // A reader of the line reads "\u0062ase64" as that key, too. The parser accepts texts with a byte
+  // order mark or a NUL.
+  const bool has_such_key =
+      text.find(key) < colon || (text.substr(start, 1) == "{" && text.find('\\') < colon);
+  if (text.substr(start, null.size()) == null || has_such_key || text.starts_with(mark) ||
+      text.find('\0') != text.npos || !nlohmann::json::accept(text))
+    return format.bytes(out, text);
+  const std::size_t size = out.size();
+  out += text;
+  // In JSON, ends of lines can only be between the values.
+  for (std::size_t i = size; i < out.size(); ++i)
+    if (out[i] == '\n' || out[i] == '\r') out[i] = ' ';
+}
+
+// Prints the values of a logical type: as their texts; decimals and booleans as such.
+template <class Format, class T>
+class Logical_Printer final : public Column_Printer {
+  using Kind = Logical_Type::Kind;
+
+ public:
+  Logical_Printer(const Format& format, const Column<T>& column)
+      : format_(format), column_(column), logical_(column.logical()) {}
+  void print(std::string& out, index_t record) const override {
+    const T value = column_.get(record);
+    if (is_missing<T>(logical_, value)) return format_.null(out);
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      if (logical_.kind == Kind::bytes) return format_.bytes(out, value);
+      if (logical_.kind == Kind::plain) return format_.optional_text(out, value);
+      if (logical_.kind == Kind::json) {
+        if (value.empty() && !logical_.is_optional) return format_.null(out);
+        return append_json(out, format_, value);
+      }
+    }
+    std::string text;
+    if (!append_logical<T>(text, logical_, value)) return format_.value(out, value);
+    if (logical_.kind == Kind::decimal || logical_.kind == Kind::boolean)
+      format_.word(out, text);
+    else
+      format_.value(out, std::string_view(text));
+  }
+
+ private:
+  const Format& format_;
+  const Column<T>& column_;
+  const Logical_Type& logical_;
+};
+
 template <class Format>
 class Time_Printer final : public Column_Printer {
  public:
   Time_Printer(const Format& format, const Column<std::int64_t>& column)
       : format_(format), column_(column) {}
   void print(std::string& out, index_t record) const override {
-    format_.value(out, std::string_view(iso_time_text(column_.get(record))));
+    const std::int64_t time = column_.get(record);
+    if (is_missing(column_.logical(), time)) return format_.null(out);
+    format_.value(out, std::string_view(iso_time_text(time)));
   }
 
  private:
@@ -142,16 +202,21 @@ class Table_Writer {
   std::unique_ptr<Column_Printer> value_printer(const Field& field) const {
     return visit_type(field.column->type().code,
                       [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Column_Printer> {
-                        return std::make_unique<Value_Printer<Format, T>>(
-                            format_, static_cast<const Column<T>&>(*field.column), file_);
+                        const auto& column = static_cast<const Column<T>&>(*field.column);
+                        if (!column.logical().is_plain())
+                          return std::make_unique<Logical_Printer<Format, T>>(format_, column);
+                        return std::make_unique<Value_Printer<Format, T>>(format_, column, file_);
                       });
   }
 
   std::unique_ptr<Column_Printer> printer_of(const Field& field) const {
     for (const auto& [name, place] : settings_.references)
       if (name == field.name) return lookup_printer(field, place);
-    if (std::ranges::count(settings_.times, field.name) == 0) return value_printer(field);
-    if (field.column->type().code != Type_Code::int64)
+    const Logical_Type::Kind kind = field.column->logical().kind;
+    const bool is_time = kind == Logical_Type::Kind::timestamp || kind == Logical_Type::Kind::date;
+    if (is_time || std::ranges::count(settings_.times, field.name) == 0)
+      return value_printer(field);
+    if (field.column->type().code != Type_Code::int64 || kind != Logical_Type::Kind::plain)
       throw Data_Error("field " + field.name + " of table " + table_.name() +
                        " is not int64, so it cannot be a time");
     return std::make_unique<Time_Printer<Format>>(
@@ -209,14 +274,15 @@ void write_csv(const Database& database, const Table& table, const Abstract_File
 // an id or as a value of another table.
 static std::string types_line(const Table& table, const Export_Settings& settings) {
   std::string line = "{\"" + std::string(types_key) + "\": {";
-  auto add = [&, is_first = true](std::string_view name, std::string_view type) mutable {
+  auto add = [&, is_first = true](std::string_view name, const std::string& type) mutable {
     line += Json_Values::prefix(name, std::exchange(is_first, false));
-    line += type.empty() ? "null" : '"' + std::string(type) + '"';
+    line += type.empty() ? "null" : '"' + type + '"';
   };
   if (settings.has_ids) add(id_column_name, "int64");
   for (const Field* field : fields_of(table, settings)) {
     const Type_Code type = field->column->type().code;
-    add(field->name, type == Type_Code::reference ? "" : type_name(type));
+    add(field->name,
+        type == Type_Code::reference ? "" : declared_type_text(type, field->column->logical()));
   }
   return line + "}}\n";
 }

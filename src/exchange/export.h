@@ -30,14 +30,18 @@ struct Export_Settings {
 // the settings do not match the table, or if a dangling reference is to be written as a value; and
 // Corruption_Error or Io_Error if a blob cannot be read.
 //
+// Values of logical types are written as their texts (kernel/schema/logical_type.h), but bytes as
+// blobs are. Decimals are numbers.
+//
 // CSV (RFC 4180): lines end with LF. A null reference or blob is empty. A blob is base64; an empty
-// blob is "". A nan is empty. If there is only one column, all empty values are "".
+// blob is "". A nan, and a missing value, is empty; an empty text of an optional field is "". If
+// there is only one column, all empty values are "".
 void write_csv(const Database& database, const Table& table, const Abstract_File& file,
                const Export_Settings& settings, std::ostream& out,
                const std::function<void()>& after_record);
 
-// JSON lines: one object per record. A blob, or a text that is not UTF-8, is {"base64": "…"}. A nan
-// is null, an infinity "inf" or "-inf".
+// JSON lines: one object per record. A blob, or a text that is not UTF-8, is {"base64": "…"}. A
+// nan, and a missing value, is null, an infinity "inf" or "-inf". JSON is nested.
 void write_jsonl(const Database& database, const Table& table, const Abstract_File& file,
                  const Export_Settings& settings, std::ostream& out,
                  const std::function<void()>& after_record);

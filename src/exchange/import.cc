@@ -1,5 +1,7 @@
 #include "exchange/import.h"
 
+#include "kernel/table/declaration.h"
+
 namespace joedb {
 
 // ---- the schema ---------------------------------------------------------------------------------
@@ -31,12 +33,13 @@ Import_Target Import_Plan::make(Writable_Database& database) const {
     Type type{column.type, {}};
     if (!column.lookup.empty())
       type = {Type_Code::reference, find_table(content, column.referenced)};
-    database.write(Add_Field{target.table, column.field, type});
+    add_field(database, Add_Field{target.table, column.field, type}, column.logical);
   }
   const Table& made = content.table(target.table);
   for (const Column& column : columns) {
     Import_Column& result = target.columns.emplace_back();
     result.field = made.find_field(column.field);
+    result.refuses_missing = column.is_guessed && !has_read_all && column.type != Type_Code::string;
     if (column.lookup.empty()) continue;
     const Table_Id referenced = find_table(content, column.referenced);
     result.lookup = content.table(referenced).find_field(column.lookup);
@@ -72,8 +75,11 @@ class Rows {
     if (error.is_about_id) return text + "; --rename __id=FIELD makes a field of this column";
     if (!error.column || plan_.has_read_all || !plan_.columns[*error.column].is_new) return text;
     const Import_Plan::Column& column = plan_.columns[*error.column];
+    const std::string other = error.is_about_missing
+                                  ? "'" + column.field + '=' + column.type_text() + " optional'"
+                                  : column.field + "=string";
     return text + ". The type was guessed from the first " + std::to_string(plan_.rows_seen) +
-           " rows: --type " + column.field + "=string gives another";
+           " rows: --type " + other + " gives another";
   }
 
  private:

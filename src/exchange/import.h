@@ -33,6 +33,7 @@ struct Import_Settings {
   bool has_preview = false;         // the plan must contain examples
   bool reads_times = false;         // a new field is int64 if its values are times
   bool only_strings = false;        // new fields are strings, except those in `types`
+  bool only_plain_types = false;    // new fields have no logical types, except those in `types`
   // Number of rows from which types are guessed. 0: all rows; but if the input can be read only
   // once, the first 10,000.
   std::int64_t sample = 0;
@@ -45,6 +46,8 @@ struct Import_Plan {
     std::string field;
     Type_Code type;  // type of a value; for a lookup, the type of the field to search
     bool is_new;
+    bool is_guessed = false;
+    Logical_Type logical = {};      // plain for a lookup
     std::string renamed_from = {};  // name of the column, if a field cannot have this name
     // For a reference:
     std::string referenced = {};
@@ -55,6 +58,8 @@ struct Import_Plan {
     std::vector<std::string> examples = {};
     std::int64_t empty_count = 0;
     bool has_times = false;                    // the values are times, but the type is string
+    Type_Code plain_type = Type_Code::none;    // what --plain-types makes of them, if that differs
+    std::string other_time_text = {};          // Type_Guess::other_time_text
     Type_Code similar_type = Type_Code::none;  // Type_Guess::similar_type
 
     std::string type_text() const;

@@ -211,6 +211,7 @@ class Planner {
 
   void take_field(Import_Plan::Column& column, const Field& field) {
     column.type = field.column->type().code;
+    column.logical = field.column->logical();
     const std::string* const reference = find_setting(settings_.references, column.field);
     const std::string* const name_table = find_setting(settings_.enums, column.field);
     if (reference == nullptr && name_table == nullptr) return;
@@ -232,17 +233,9 @@ class Planner {
                        ", for the column " + source_.columns()[column.source] +
                        ": --add-fields adds it, --skip leaves the column out, --rename " +
                        source_.columns()[column.source] + "=FIELD names another field");
-    column.type = settings_.only_strings ? Type_Code::string : declared_or_guessed(column, guess);
-    column.has_times = column.type == Type_Code::string && guess.has_times();
-    if (column.type == Type_Code::string) column.similar_type = guess.similar_type();
+    take_guess(column, guess);
     if (const std::string* const type = find_setting(settings_.types, column.field)) {
-      column.type = *type == "time" ? Type_Code::int64 : type_named(*type);
-      column.has_times = false;
-      column.similar_type = Type_Code::none;
-      if (column.type == Type_Code::none || column.type == Type_Code::reference)
-        throw Data_Error("--type " + column.field + "=" + *type +
-                         ": expected string, boolean, int8, int16, int32, int64, float32, float64, "
-                         "blob or time");
+      take_type(column, *type);
     } else if (const std::string* const names = find_setting(settings_.enums, column.field)) {
       set_lookup(column, (names->empty() ? column.field : *names) + ".name", true);
     } else if (const std::string* const reference =
@@ -251,10 +244,54 @@ class Planner {
     }
   }
 
-  Type_Code declared_or_guessed(const Import_Plan::Column& column, const Type_Guess& guess) const {
+  void set_type(Import_Plan::Column& column, const Declared_Type& type) const {
+    column.type = type.stored;
+    column.logical = type.logical;
+  }
+
+  void take_guess(Import_Plan::Column& column, const Type_Guess& guess) const {
+    set_type(column, declared_or_guessed(column, guess));
+    if (column.type != Type_Code::string || !column.logical.is_plain()) return;
+    column.has_times = guess.has_times();
+    column.similar_type = guess.similar_type();
+  }
+
+  void take_type(Import_Plan::Column& column, const std::string& text) const {
+    forget_guess(column);
+    std::string problem;
+    const auto type =
+        text == "time" ? Declared_Type{Type_Code::int64, {}} : parse_declared_type(text, problem);
+    if (!type)
+      throw Data_Error(
+          "--type " + column.field + "=" + text + ": " + problem +
+          "; expected a type like int32, date, decimal(2) or 'int32 optional', or time");
+    set_type(column, *type);
+  }
+
+  static void forget_guess(Import_Plan::Column& column) {
+    column.logical = {};
+    column.is_guessed = false;
+    column.has_times = false;
+    column.similar_type = column.plain_type = Type_Code::none;
+    column.other_time_text.clear();
+  }
+
+  Declared_Type declared_or_guessed(Import_Plan::Column& column, const Type_Guess& guess) const {
+    if (settings_.only_strings) return {Type_Code::string, {}};
     for (const auto& [name, type] : source_.declared_types())
-      if (name == source_.columns()[column.source] && type != Type_Code::none) return type;
-    return guess.type(settings_.reads_times, column.empty_count > 0);
+      if (name == source_.columns()[column.source] && type.stored != Type_Code::none) return type;
+    const Type_Code plain = guess.type(settings_.reads_times, column.empty_count > 0);
+    if (settings_.only_plain_types) return {plain, {}};
+    Declared_Type type = guess.declared_type(settings_.reads_times, column.empty_count);
+    // The records that are there have no value, which is neither 1970-01-01 nor 0.00.
+    if (type.logical.kind != Logical_Type::Kind::plain && table_ != nullptr &&
+        table_->records().used_count() > 0)
+      type.logical.is_optional = true;
+    column.is_guessed = true;
+    if (!type.logical.is_plain()) column.plain_type = plain;
+    if (type.logical.kind == Logical_Type::Kind::timestamp)
+      column.other_time_text = guess.other_time_text();
+    return type;
   }
 
   // `place` has the form TABLE.FIELD.
@@ -264,8 +301,7 @@ class Planner {
     column.referenced = place.substr(0, dot);
     column.lookup = field;
     column.creates_missing = is_enum || settings_.creates_references;
-    column.has_times = false;
-    column.similar_type = Type_Code::none;
+    forget_guess(column);
     if (!is_identifier(column.referenced) || !is_identifier(field))
       throw Data_Error("--reference " + column.field + "=" + place + ": expected " + column.field +
                        "=TABLE.FIELD");
@@ -347,7 +383,7 @@ Import_Plan plan_import(Row_Source& source, const Database& database,
 // ---- text ---------------------------------------------------------------------------------------
 
 std::string Import_Plan::Column::type_text() const {
-  if (lookup.empty()) return std::string(type_name(type));
+  if (lookup.empty()) return declared_type_text(type, logical);
   return "references " + referenced + ", by its " + lookup + (makes_table ? " (a new table)" : "");
 }
 
@@ -365,6 +401,10 @@ std::string Import_Plan::text() const {
     if (column.is_new && !is_new_table) line += " (a new field)";
     if (!column.renamed_from.empty())
       line += " (from the column " + plain(column.renamed_from) + ")";
+    if (column.plain_type != Type_Code::none)
+      line += " (with --plain-types: " + std::string(type_name(column.plain_type)) + ")";
+    if (!column.other_time_text.empty())
+      line += " (will be written like " + column.other_time_text + ")";
     if (column.has_times) line += " (times: --times makes int64 of them)";
     if (column.similar_type != Type_Code::none) {
       const std::string type(type_name(column.similar_type));

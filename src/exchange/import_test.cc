@@ -14,6 +14,7 @@
 #include "exchange/jsonl_reader.h"
 #include "exchange/type_guess.h"
 #include "joedb/io/memory_file.h"
+#include "kernel/table/declaration.h"
 #include "support/error_of.h"
 #include "support/property.h"
 #include "support/temporary_directory.h"
@@ -96,8 +97,8 @@ std::string exported(Format format, const Database& database, const Table& table
   return out.str();
 }
 
-// Creates a table with one field of each of these types.
-void make_schema(Writable_Database& db, const std::vector<Type_Code>& types) {
+// The same for plain types.
+void make_plain_schema(Writable_Database& db, const std::vector<Type_Code>& types) {
   db.write(Create_Table{"t"});
   int number = 0;
   for (const Type_Code code : types) {
@@ -105,6 +106,22 @@ void make_schema(Writable_Database& db, const std::vector<Type_Code>& types) {
     const Table_Id referenced(code == Type_Code::reference ? 1 : 0);
     db.write(Add_Field{Table_Id(1), name, {code, referenced}});
   }
+}
+
+// Creates a table with one field of each of these types.
+void make_schema(Writable_Database& db, const std::vector<Declared_Type>& types) {
+  db.write(Create_Table{"t"});
+  int number = 0;
+  for (const Declared_Type& type : types) {
+    const std::string name = "f" + std::to_string(++number);
+    const Table_Id referenced(type.stored == Type_Code::reference ? 1 : 0);
+    add_field(db, Add_Field{Table_Id(1), name, {type.stored, referenced}}, type.logical);
+  }
+}
+
+Declared_Type declared(std::string_view text) {
+  std::string problem;
+  return parse_declared_type(text, problem).value();
 }
 
 // ---- CSV ----------------------------------------------------------------------------------------
@@ -204,7 +221,7 @@ TEST(Type_Guess_Test, FindsTheTypeThatFitsAllWords) {
   EXPECT_EQ(guess({}), "string");
 }
 
-TEST(Type_Guess_Test, KeepsMissingValuesMissing) {
+TEST(Type_Guess_Test, PlainTypesMayHaveNoMissingValues) {
   const auto guess = [](const std::vector<const char*>& words) {
     Type_Guess result;
     for (const char* word : words) result.add(Cell::of(Cell::Kind::word, word));
@@ -215,6 +232,67 @@ TEST(Type_Guess_Test, KeepsMissingValuesMissing) {
   EXPECT_EQ(guess({"9007199254740993"}), "string");
   EXPECT_EQ(guess({"1", "2.0"}), "string");
   EXPECT_EQ(guess({"true"}), "string");
+}
+
+std::string declared_guess(const std::vector<Cell>& cells, std::int64_t missing) {
+  Type_Guess guess;
+  for (const Cell& cell : cells) guess.add(cell);
+  const Declared_Type type = guess.declared_type(false, missing);
+  return declared_type_text(type.stored, type.logical);
+}
+
+TEST(Type_Guess_Test, FindsLogicalTypes) {
+  const auto guess = [](const std::vector<const char*>& words, std::int64_t missing = 0) {
+    std::vector<Cell> cells;
+    for (const char* word : words) cells.push_back(Cell::of(Cell::Kind::word, word));
+    return declared_guess(cells, missing);
+  };
+  EXPECT_EQ(guess({"2026-01-31", "1969-12-31"}), "date");
+  EXPECT_EQ(guess({"2026-01-31", ""}, 1), "date optional");
+  for (const char* no_date :
+       {"2026-02-30", "2026-1-31", "20260131", " 026-01-31", "2026-01-31T00:00:00Z"})
+    EXPECT_NE(guess({"2026-01-31", no_date}), "date") << no_date;
+  EXPECT_EQ(guess({"2026-01-31T12:00:00Z"}), "timestamp(s)");
+  EXPECT_EQ(guess({"2026-01-31 12:00:00", "2026-01-31 23:59:59"}), "timestamp(s)");
+  EXPECT_EQ(guess({"2026-01-31T12:00:00.120Z", ""}, 1), "timestamp(ms) optional");
+  EXPECT_EQ(guess({"2026-01-31T12:00:00.123456"}), "timestamp");
+  EXPECT_EQ(guess({"2026-01-31T12:00:00.123456789Z"}), "timestamp(ns)");
+  for (const char* other : {"2026-01-31T12:00:00", "2026-01-31 12:00:00Z", "2026-01-31T12:00:00.5Z",
+                            "2026-01-31T12:00:00.000Z", "2026-01-31T12:00Z", "2026-01-31T24:00:00Z",
+                            "2026-01-31T12:00:00+01:00", "2026-01-31"})
+    EXPECT_EQ(guess({"2026-01-31T12:00:00Z", other}), "string") << other;
+  EXPECT_EQ(guess({"12.50", "3.99", "-0.01"}), "decimal(2)");
+  EXPECT_EQ(guess({"1234567890123456.78"}), "decimal(2)");
+  EXPECT_EQ(guess({"12.50", ""}, 1), "decimal(2) optional");
+  EXPECT_EQ(guess({"12.25", "3.99"}), "float64");
+  for (const char* other : {"12.5", "12", "012.50", "-0.00", "1e2.00", "12.5x", ".50", "12.",
+                            "12345678901234567.89", "1.2.3"})
+    EXPECT_EQ(guess({"12.50", other}), "string") << other;
+  EXPECT_EQ(guess({"1", ""}, 1), "int32 optional");
+  EXPECT_EQ(guess({"-2147483648", ""}, 1), "int64 optional");
+  EXPECT_EQ(guess({"-2147483648"}), "int32");
+  EXPECT_EQ(guess({"-9223372036854775808", ""}, 1), "string");
+  EXPECT_EQ(guess({"true", ""}, 1), "boolean optional");
+  EXPECT_EQ(guess({"0.5", ""}, 1), "float64");
+  EXPECT_EQ(guess({"x", ""}, 1), "string");
+  EXPECT_EQ(guess({"x", ""}, 2), "string optional");  // one is null
+  EXPECT_EQ(guess({"x", "", "\xff"}, 2), "string");
+  EXPECT_EQ(guess({}, 3), "string");
+}
+
+TEST(Type_Guess_Test, FindsLogicalTypesOfJsonValues) {
+  const auto text = [](const char* value) { return Cell::of(Cell::Kind::text, value); };
+  const auto nested = [](const char* value) { return Cell::of(Cell::Kind::json, value); };
+  EXPECT_EQ(declared_guess({Cell::of(std::int64_t{1}), Cell::null()}, 1), "int32 optional");
+  EXPECT_EQ(declared_guess({Cell::of(true), Cell::null()}, 1), "boolean optional");
+  EXPECT_EQ(declared_guess({text("2026-01-31")}, 2), "date optional");
+  EXPECT_EQ(declared_guess({text("2026-01-31"), text("")}, 0), "string");
+  EXPECT_EQ(declared_guess({text("1.50")}, 0), "string");
+  EXPECT_EQ(declared_guess({Cell::of(1.5).written_as("1.50")}, 0), "float64");
+  EXPECT_EQ(declared_guess({nested("[1]"), nested("{}")}, 1), "json optional");
+  EXPECT_EQ(declared_guess({nested("[1]"), text("x")}, 0), "string");
+  EXPECT_EQ(declared_guess({text("x"), Cell::null()}, 1), "string");
+  EXPECT_EQ(declared_guess({text("x"), text(""), Cell::null()}, 1), "string optional");
 }
 
 TEST(Type_Guess_Test, FindsNoTypeThatWouldChangeTheText) {
@@ -253,7 +331,8 @@ TEST_F(Import_Test, GivesBackTheTextsOfNewTables) {
             rc::gen::element<std::string>(
                 "true", "false", "yes", "NO", "nan", "NaN", "inf", "1e5", "1e+20", "1e-7", "-0",
                 "-0.0", "007", "5.0", "1.10", "x", "9007199254740993", "12345678901234567890.5",
-                "1234567.89", "nan(12)", "TRUE", "0.1", "+1", "Infinity"));
+                "1234567.89", "nan(12)", "TRUE", "0.1", "+1", "Infinity", "2026-01-31",
+                "2026-01-31T12:00:00Z", "0.10", "12.50", "-0.00"));
         const auto words = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(word));
         std::string text = "a\n";
         for (const std::string& w : words) text += w + '\n';
@@ -335,7 +414,7 @@ TEST_F(Import_Test, TakesNoTrueForANumber) {
                                Type_Code::float32, Type_Code::reference}) {
     Memory_File file;
     Writable_Database db(file);
-    make_schema(db, {code});
+    make_plain_schema(db, {code});
     EXPECT_THAT(error_in([&] { import(Format::jsonl, "{\"f1\": true}\n", db, {.table = "t"}); }),
                 HasSubstr("expected, got `true`"));
     db.rollback();
@@ -348,14 +427,14 @@ TEST_F(Import_Test, CountsWhatIsMissing) {
     const Import_Settings settings{.table = "t", .types = {{"a", "int32"}, {"b", "boolean"}}};
     Memory_File file;
     Writable_Database db(file);
-    const auto counts = import(Format::csv, "a,b,c,d\n1,true,x,0.5\n,,,\n,,\"\",\n", db, settings);
+    const auto counts = import(Format::csv, "a,b,c,d\n1,true,x,0.5\n,,,\n,,y,\n", db, settings);
     EXPECT_EQ(counts.missing, (Missing{{"a", 2}, {"b", 2}, {"c", 1}}));
   }
   Memory_File file;
   Writable_Database db(file);
   const std::string text = "{\"t\": 5, \"u\": true}\n{\"t\": null}\n{\"u\": true}\n{}\n";
   const Import_Settings settings{.table = "t", .types = {{"t", "int8"}}};
-  EXPECT_EQ(import(Format::jsonl, text, db, settings).missing, (Missing{{"t", 3}, {"u", 2}}));
+  EXPECT_EQ(import(Format::jsonl, text, db, settings).missing, (Missing{{"t", 3}}));
 }
 
 TEST_F(Import_Test, CountsNothingAsMissingThatKeepsItsValue) {
@@ -374,9 +453,9 @@ TEST_F(Import_Test, ShowsInAPreviewWhatIsMissing) {
   Jsonl_Reader reader(input);
   const std::string text =
       plan_import(reader, Database(), {.table = "t", .has_preview = true}).text();
-  EXPECT_THAT(text, HasSubstr("t  float64  5; 3 empty"));
-  EXPECT_THAT(text, HasSubstr("u  string   1.10, x; 2 empty"));
-  EXPECT_THAT(text, HasSubstr("v  float64  1; 3 empty"));
+  EXPECT_THAT(text, HasSubstr("t  int32 optional  5; 3 empty (with --plain-types: float64)"));
+  EXPECT_THAT(text, HasSubstr("u  string          1.10, x; 2 empty"));
+  EXPECT_THAT(text, HasSubstr("v  int32 optional  1; 3 empty"));
 }
 
 TEST_F(Import_Test, CanBeInterruptedBetweenRows) {
@@ -426,7 +505,7 @@ TEST_F(Import_Test, RefusesWhatIsNoText) {
 TEST_F(Import_Test, DeletesAllRecordsForAnExportOfAnEmptyTable) {
   Memory_File file;
   Writable_Database db(file);
-  make_schema(db, {Type_Code::int32});
+  make_plain_schema(db, {Type_Code::int32});
   db.write(Insert{Table_Id(1), Record_Id(0)});
   db.soft_checkpoint();
   EXPECT_EQ(import(Format::jsonl, "", db, {.table = "t", .deletes_missing = true}).deleted, 1);
@@ -469,14 +548,54 @@ std::string arbitrary_text() {
       rc::gen::element<std::string>("", "nan", "null", "0", "true", "é", "\xef\xbb\xbf"));
 }
 
-void add_record(Writable_Database& db, Record_Id record, const std::vector<Type_Code>& types) {
+// Returns a value of a logical type. Values without a text of their own are not among them.
+template <Field_Value T>
+T logical_value(const Logical_Type& logical) {
+  using Kind = Logical_Type::Kind;
+  if (logical.is_optional && *rc::gen::inRange(0, 4) == 0) return missing_value<T>(logical);
+  const auto below = [](std::int64_t limit) {
+    return static_cast<T>(*rc::gen::inRange<std::int64_t>(1 - limit, limit));
+  };
+  switch (logical.kind) {
+    case Kind::boolean:
+      return static_cast<T>(*rc::gen::arbitrary<bool>());
+    case Kind::date:
+      return below(1'000'000);
+    case Kind::timestamp: {
+      std::int64_t limit = 8'000'000'000;  // in seconds: in the year 2223
+      for (int i = 0; i < logical.scale; ++i) limit *= 10;
+      return below(limit);
+    }
+    case Kind::decimal:
+    case Kind::duration:
+      return below(1'000'000'000'000'000'000);
+    case Kind::enumeration:
+      return static_cast<T>(*rc::gen::inRange<std::size_t>(0, logical.names.size()));
+    default:
+      return arbitrary<T>();
+  }
+}
+
+std::string logical_text(const Logical_Type& logical) {
+  using Kind = Logical_Type::Kind;
+  if (logical.is_optional && *rc::gen::inRange(0, 4) == 0)
+    return std::string(missing_value<std::string_view>(logical));
+  if (logical.kind == Kind::uuid) return std::string(15, *rc::gen::arbitrary<char>()) + 'x';
+  if (logical.kind == Kind::json)
+    return *rc::gen::element<std::string>("{\"a\":[1,2.50,\"é\"]}", "null", "\"x\"", "1.50", "true",
+                                          "{\"base64\":\"AAAA\"}", "no JSON", "\"1\"", "[]",
+                                          "{\"a\": 1}\n]", "18446744073709551615");
+  return arbitrary_text();
+}
+
+void add_record(Writable_Database& db, Record_Id record, const std::vector<Declared_Type>& types) {
   const Table_Id table(1);
   db.write(Insert{table, record});
   std::uint16_t field = 0;
-  for (const Type_Code code : types) {
+  for (const auto& [code, logical] : types) {
     const Field_Id id(++field);
     if (code == Type_Code::string) {
-      const std::string text = arbitrary_text();
+      const std::string text = logical_text(logical);
       db.write(Update<std::string_view>{table, record, id, text});
     } else if (code == Type_Code::blob) {
       const bool is_null = *rc::gen::arbitrary<bool>();
@@ -487,9 +606,9 @@ void add_record(Writable_Database& db, Record_Id record, const std::vector<Type_
       const auto target = *rc::gen::inRange<index_t>(-1, 20);
       db.write(Update<Record_Id>{table, record, id, target < 0 ? Record_Id() : Record_Id(target)});
     } else {
-      visit_type(code, [&]<class T>(std::type_identity<T>) {
+      visit_type(code, [&, &type = logical]<class T>(std::type_identity<T>) {
         if constexpr (std::is_arithmetic_v<T>)
-          db.write(Update<T>{table, record, id, arbitrary<T>()});
+          db.write(Update<T>{table, record, id, logical_value<T>(type)});
       });
     }
   }
@@ -523,17 +642,32 @@ std::string content_of(const Database& database, const Abstract_File& file) {
 
 class Round_Trip : public Import_Test, public ::testing::WithParamInterface<Format> {
  protected:
-  static std::vector<Type_Code> some_types() {
-    return *rc::gen::nonEmpty(rc::gen::container<std::vector<Type_Code>>(
-        rc::gen::map(rc::gen::inRange(1, type_count + 1),
-                     [](int code) { return static_cast<Type_Code>(code); })));
+  // With a second column, so that CSV can distinguish a missing text from an empty one.
+  static std::vector<Declared_Type> some_types() {
+    const auto plain = rc::gen::map(rc::gen::inRange(1, type_count + 1), [](int code) {
+      return Declared_Type{static_cast<Type_Code>(code), {}};
+    });
+    const auto logical = rc::gen::map(
+        rc::gen::element<std::string>("date", "timestamp", "timestamp(s)", "duration(ms)",
+                                      "decimal(2)", "decimal(18)", "enum(open,paid)", "bytes",
+                                      "uuid", "json", "int8", "int64", "float32", "string"),
+        [](const std::string& text) { return declared(text); });
+    const auto optional =
+        rc::gen::map(rc::gen::element<std::string>(
+                         "date", "timestamp(ns)", "duration", "decimal(0)", "enum(open,paid)",
+                         "bytes", "uuid", "json", "int8", "int64", "float32", "string", "boolean"),
+                     [](const std::string& text) { return declared(text + " optional"); });
+    auto types = *rc::gen::nonEmpty(
+        rc::gen::container<std::vector<Declared_Type>>(rc::gen::oneOf(plain, logical, optional)));
+    if (types.size() == 1) types.push_back({Type_Code::int8, {}});
+    return types;
   }
 };
 
 TEST_P(Round_Trip, AnImportOfAnExportMakesTheSameValues) {
   expect_property(
       [&] {
-        const std::vector<Type_Code> types = some_types();
+        const std::vector<Declared_Type> types = some_types();
         Memory_File file;
         Writable_Database db(file);
         make_schema(db, types);
@@ -568,6 +702,144 @@ INSTANTIATE_TEST_SUITE_P(Formats, Round_Trip, ::testing::Values(Format::csv, For
                            return parameter.param == Format::csv ? "Csv" : "JsonLines";
                          });
 
+// ---- logical types ------------------------------------------------------------------------------
+
+TEST_F(Import_Test, WritesAndReadsLogicalTypes) {
+  const std::vector<Declared_Type> types = {
+      declared("date"),           declared("decimal(2)"),     declared("enum(open,paid)"),
+      declared("bytes"),          declared("uuid"),           declared("json"),
+      declared("int32 optional"), declared("string optional")};
+  const std::string csv =
+      "f1,f2,f3,f4,f5,f6,f7,f8\n"
+      "2026-01-31,12.50,paid,AP8=,2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77,\"{\"\"a\"\": 1}\",7,x\n"
+      "1970-01-01,0.00,open,\"\",,,,\"\"\n"
+      "-0044-03-15,-0.05,open,\"\",,,,\n";
+  const std::string json =
+      "{\"f1\": \"2026-01-31\", \"f2\": 12.50, \"f3\": \"paid\", \"f4\": {\"base64\": \"AP8=\"}, "
+      "\"f5\": \"2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77\", \"f6\": {\"a\": 1}, \"f7\": 7, "
+      "\"f8\": \"x\"}\n"
+      "{\"f1\": \"1970-01-01\", \"f2\": 0.00, \"f3\": \"open\", \"f4\": {\"base64\": \"\"}, "
+      "\"f5\": \"\", \"f6\": null, \"f7\": null, \"f8\": \"\"}\n"
+      "{\"f1\": \"-0044-03-15\", \"f2\": -0.05, \"f3\": \"open\", \"f4\": {\"base64\": \"\"}, "
+      "\"f5\": \"\", \"f6\": null, \"f7\": null, \"f8\": null}\n";
+  Memory_File file;
+  Writable_Database db(file);
+  make_schema(db, types);
+  import(Format::csv, csv, db, {.table = "t"});
+  const Table& table = *db.get_database().find_table("t");
+  EXPECT_EQ(exported(Format::csv, db.get_database(), table, file), csv);
+  EXPECT_EQ(exported(Format::jsonl, db.get_database(), table, file), json);
+}
+
+TEST_F(Import_Test, SaysWhatALogicalTypeExpects) {
+  const auto error = [&](const char* type, const char* word) {
+    Memory_File file;
+    Writable_Database db(file);
+    make_schema(db, {declared(type), declared("string")});
+    const std::string text = "f1,f2\n" + std::string(word) + ",x\n";
+    const std::string result = error_in([&] { import(Format::csv, text, db, {.table = "t"}); });
+    db.rollback();
+    return result;
+  };
+  EXPECT_EQ(error("date", "31.1.2026"),
+            "in.csv:2:1: column f1: date like 2026-01-31 expected, got `31.1.2026`");
+  EXPECT_THAT(error("date", "20260131"), HasSubstr("date like 2026-01-31 expected"));
+  EXPECT_THAT(error("enum(open,paid)", "late"), HasSubstr("open or paid expected, got `late`"));
+  EXPECT_THAT(error("decimal(2)", "1.234"), HasSubstr("2 digits behind the point expected"));
+  EXPECT_THAT(error("uuid", "1234"), HasSubstr("UUID like"));
+  EXPECT_THAT(error("bytes", "?"), HasSubstr("base64 of bytes expected"));
+  EXPECT_THAT(error("boolean optional", "maybe"), HasSubstr("true or false expected"));
+  EXPECT_THAT(error("int8 optional", "-128"), HasSubstr("is the value that means"));
+  EXPECT_THAT(error("string optional", "\xff"), HasSubstr("is the value that means"));
+  EXPECT_THAT(error("int8 optional", "many"), HasSubstr("int8 expected, got `many`"));
+}
+
+TEST_F(Import_Test, ANumberIsNoDateOrName) {
+  const auto error = [&](Format format, const char* type, const std::string& text) {
+    Memory_File file;
+    Writable_Database db(file);
+    make_schema(db, {declared(type)});
+    const std::string result = error_in([&] { import(format, text, db, {.table = "t"}); });
+    db.rollback();
+    return result;
+  };
+  for (const char* type : {"date", "timestamp", "duration(s)", "enum(open,paid)"}) {
+    EXPECT_THAT(error(Format::jsonl, type, "{\"f1\": 1}\n"), HasSubstr(" expected, got `1`"));
+    EXPECT_THAT(error(Format::jsonl, type, "{\"f1\": 1.0}\n"), HasSubstr(" expected, got `1"));
+    EXPECT_THAT(error(Format::csv, type, "f1\n1\n"), HasSubstr(" expected, got `1`"));
+  }
+  EXPECT_THAT(error(Format::jsonl, "date", "{\"f1\": 2026}\n"),
+              HasSubstr("date like 2026-01-31 expected, got `2026`"));
+}
+
+TEST_F(Import_Test, RecordsThatAreThereHaveNoValueInGuessedFields) {
+  Memory_File file;
+  Writable_Database db(file);
+  import(Format::csv, "k\n1\n2\n", db, {.table = "t"});
+  import(Format::csv, "k,d,p\n2,2026-01-31,1.50\n", db,
+         {.table = "t", .key = {"k"}, .adds_fields = true});
+  EXPECT_EQ(exported(Format::csv, db.get_database(), *db.get_database().find_table("t"), file),
+            "k,d,p\n1,,\n2,2026-01-31,1.50\n");
+}
+
+TEST_F(Import_Test, JsonThatWouldBeReadAsSomethingElseIsWrittenAsBytes) {
+  const auto line = [&](std::string_view json) {
+    Memory_File file;
+    Writable_Database db(file);
+    make_schema(db, {declared("json")});
+    db.write(Insert{Table_Id(1), Record_Id(0)});
+    db.write(Update<std::string_view>{Table_Id(1), Record_Id(0), Field_Id(1), json});
+    std::string result =
+        exported(Format::jsonl, db.get_database(), *db.get_database().find_table("t"), file);
+    db.rollback();
+    return result;
+  };
+  const std::string_view nul("[]\0", 3);
+  for (const std::string_view json :
+       {std::string_view("{\"\\u0062ase64\":\"eHg=\"}"), nul, std::string_view("\xef\xbb\xbf[]")})
+    EXPECT_THAT(line(json), HasSubstr("{\"f1\": {\"base64\": ")) << json;
+  EXPECT_EQ(line("{\"a\":\"\\n\"}"), "{\"f1\": {\"a\":\"\\n\"}}\n");
+}
+
+TEST_F(Import_Test, FieldsWithoutAColumnAreMissing) {
+  Memory_File file;
+  Writable_Database db(file);
+  make_schema(db, {declared("int32"), declared("date optional"), declared("string optional")});
+  import(Format::csv, "f1\n7\n", db, {.table = "t"});
+  import(Format::jsonl, "{\"f1\": 8}\n", db, {.table = "t"});
+  EXPECT_EQ(exported(Format::csv, db.get_database(), *db.get_database().find_table("t"), file),
+            "f1,f2,f3\n7,,\n8,,\n");
+  // So are those of records that are there when a field is added.
+  import(Format::csv, "f1,f4\n9,1\n10,\n", db, {.table = "t", .key = {"f1"}, .adds_fields = true});
+  EXPECT_EQ(exported(Format::csv, db.get_database(), *db.get_database().find_table("t"), file),
+            "f1,f2,f3,f4\n7,,,\n8,,,\n9,,,1\n10,,,\n");
+}
+
+TEST_F(Import_Test, TheTypesOfJsonLinesMayBeLogical) {
+  const std::string text =
+      "{\"__types\": {\"a\": \"decimal(2)\", \"b\": \"enum(open,paid) optional\"}}\n"
+      "{\"a\": 12.50, \"b\": \"paid\"}\n"
+      "{\"a\": 3.00, \"b\": null}\n";
+  Memory_File file;
+  Writable_Database db(file);
+  import(Format::jsonl, text, db, {.table = "t"});
+  EXPECT_EQ(exported(Format::jsonl, db.get_database(), *db.get_database().find_table("t"), file,
+                     {.has_types = true}),
+            text);
+}
+
+TEST_F(Import_Test, PlainTypesAreAsBefore) {
+  Memory_File file;
+  Writable_Database db(file);
+  const Import_Settings settings{
+      .table = "t", .types = {{"d", "date optional"}}, .only_plain_types = true};
+  import(Format::csv, "a,b,c,d\n2026-01-31,12.50,1,2026-01-31\n2026-02-01,3.99,,\n", db, settings);
+  std::string types;
+  for (const Field& field : db.get_database().find_table("t")->fields())
+    types += declared_type_text(field.column->type().code, field.column->logical()) + ' ';
+  EXPECT_EQ(types, "string string float64 date optional ");
+}
+
 // ---- plans --------------------------------------------------------------------------------------
 
 TEST_F(Import_Test, ANewTableHasAFieldForEachColumn) {
@@ -587,11 +859,15 @@ TEST_F(Import_Test, ANewTableHasAFieldForEachColumn) {
             "{\"name\": \"Bern\", \"size_in_km\": null, \"country\": 1}\n");
 }
 
-TEST_F(Import_Test, MissingNumbersStayMissing) {
+TEST_F(Import_Test, MissingValuesStayMissing) {
   for (const auto& [format, text, out] : std::vector<std::tuple<Format, std::string, std::string>>{
-           {Format::csv, "a,b\n1,x\n,y\n", "a,b\n1.0,x\n,y\n"},
+           {Format::csv, "a,b\n1,x\n,y\n", "a,b\n1,x\n,y\n"},
+           {Format::csv, "a,b\n,x\ntrue,\nfalse,\"\"\n", "a,b\n,x\ntrue,\nfalse,\"\"\n"},
+           {Format::csv, "a\n2026-01-31\n\"\"\n", "a\n2026-01-31\n\"\"\n"},
            {Format::jsonl, "{\"b\": \"x\"}\n{\"b\": \"y\", \"a\": 1}\n",
-            "{\"b\": \"x\", \"a\": null}\n{\"b\": \"y\", \"a\": 1.0}\n"}}) {
+            "{\"b\": \"x\", \"a\": null}\n{\"b\": \"y\", \"a\": 1}\n"},
+           {Format::jsonl, "{\"a\": null, \"b\": \"\"}\n{\"a\": true, \"b\": null}\n",
+            "{\"a\": null, \"b\": \"\"}\n{\"a\": true, \"b\": null}\n"}}) {
     Memory_File file;
     Writable_Database db(file);
     import(format, text, db, {.table = "t"});
@@ -615,8 +891,8 @@ TEST_F(Import_Test, JsonLinesMayBeginWithTypes) {
   EXPECT_EQ(error_in([&] {
               import(Format::jsonl, "{\"__types\": {\"a\": \"number\"}}\n", db, {.table = "t"});
             }),
-            "in.jsonl:1:1: __types: a: \"number\": expected null, string, boolean, int8, int16, "
-            "int32, int64, float32, float64 or blob");
+            "in.jsonl:1:1: __types: a: \"number\": unknown type: number; expected null, or a type "
+            "like string, int32 optional or decimal(2)");
 }
 
 TEST_F(Import_Test, WideTextsAreConverted) {
@@ -666,6 +942,11 @@ TEST_F(Import_Test, ATypeThatWasGuessedFromTheFirstRowsMayBeWrong) {
             "in.csv:4:1: column a: int32 expected, got `x`. The type was guessed from the first 2 "
             "rows: --type a=string gives another");
   db.rollback();
+  EXPECT_EQ(
+      error_in([&] { import(Format::csv, "a,b\n1,x\n,\n", db, {.table = "t", .sample = 1}); }),
+      "in.csv:3:1: column a: a value expected, got nothing. The type was guessed from the first "
+      "1 rows: --type 'a=int32 optional' gives another");
+  db.rollback();
   EXPECT_THAT(error_in([&] {
                 import(Format::jsonl, "{\"a\": 1}\n{\"b\": 1}\n", db, {.table = "t", .sample = 1});
               }),
@@ -702,7 +983,8 @@ TEST_F(Import_Test, RefusesSettingsThatDoNotFit) {
   EXPECT_THAT(error({.table = "t", .key = {"b"}}), HasSubstr("--key b: "));
   EXPECT_THAT(error({.table = "t"}, "a,b\n1,2\n"), HasSubstr("--add-fields adds it"));
   EXPECT_THAT(error({.table = "t", .deletes_missing = true}), HasSubstr("--delete-missing needs"));
-  EXPECT_THAT(error({.table = "u", .types = {{"a", "int"}}}), HasSubstr("--type a=int: expected"));
+  EXPECT_THAT(error({.table = "u", .types = {{"a", "int"}}}),
+              HasSubstr("--type a=int: unknown type: int"));
   EXPECT_THAT(error({.table = "u", .references = {{"a", "v.w"}}}), HasSubstr("no table v"));
   EXPECT_THAT(error({.table = "t", .references = {{"a", "t.a"}}}), HasSubstr("is not a reference"));
   EXPECT_THAT(error({.table = "u", .renames = {{"x", "y"}}}, "x,y\n1,2\n"),
@@ -714,7 +996,7 @@ TEST_F(Import_Test, AKeyThatTwoRowsHaveIsFoundInAnIndexThatWasEmpty) {
   Memory_File file;
   {
     Writable_Database db(file);
-    make_schema(db, {Type_Code::int32});
+    make_plain_schema(db, {Type_Code::int32});
     db.soft_checkpoint();
   }
   Writable_Database db(file, {}, Deleted_Values::reset,

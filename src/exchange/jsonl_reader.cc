@@ -186,7 +186,7 @@ class Jsonl_Reader::Parser : public json::json_sax_t {
     needs_comma_ = true;
     if (--depth_ > 1) return true;
     if (!base64_ || nested_ != std::string(base64_start) + json(*base64_).dump() + '}')
-      return take_text(Cell::Kind::text, nested_);
+      return take_text(Cell::Kind::json, nested_);
     std::string bytes;
     if (!absl::Base64Unescape(*base64_, &bytes)) return refuse("this is not base64");
     return take_text(Cell::Kind::bytes, bytes);
@@ -303,12 +303,12 @@ bool Jsonl_Reader::take_types(std::string_view line) {
   if (!json.begin()->is_object()) fail_because("an object expected: {\"COLUMN\": \"TYPE\", ...}");
   for (const auto& [name, value] : json.begin()->items()) {
     const std::string word = value.is_string() ? value.get<std::string>() : "";
-    const Type_Code type = type_named(word);
-    if (!value.is_null() && (type == Type_Code::none || type == Type_Code::reference))
-      fail_because(name + ": " + value.dump() +
-                   ": expected null, string, boolean, int8, int16, int32, int64, float32, float64 "
-                   "or blob");
-    types_.emplace_back(name, type);
+    std::string problem;
+    const auto type = value.is_null() ? Declared_Type() : parse_declared_type(word, problem);
+    if (!type)
+      fail_because(name + ": " + value.dump() + ": " + problem +
+                   "; expected null, or a type like string, int32 optional or decimal(2)");
+    types_.emplace_back(name, *type);
     add_column(name);
   }
   return true;

@@ -25,7 +25,7 @@ class Jsonl_Reader : public Row_Source {
   void rewind() override { input_.rewind(); }
   std::int64_t line() const override { return input_.line(); }
   const Input& input() const override { return input_; }
-  std::span<const std::pair<std::string, Type_Code>> declared_types() const override {
+  std::span<const std::pair<std::string, Declared_Type>> declared_types() const override {
     return types_;
   }
 
@@ -38,7 +38,7 @@ class Jsonl_Reader : public Row_Source {
 
   Input& input_;
   std::unique_ptr<Parser> parser_;
-  std::vector<std::pair<std::string, Type_Code>> types_;
+  std::vector<std::pair<std::string, Declared_Type>> types_;
 };
 
 }  // namespace joedb

@@ -3,7 +3,7 @@
 #include <absl/container/flat_hash_set.h>
 #include <cassert>
 
-#include "kernel/schema/value_text.h"
+#include "kernel/schema/logical_type.h"
 #include "text/dump.h"
 
 namespace joedb {
@@ -75,7 +75,8 @@ Key_Column key_column(const Table& table, Field_Id id) {
                         return key_part<T>(static_cast<const Column<T>&>(column).get(record));
                       },
                       [](std::string& out, const Column_Base& column, index_t record) {
-                        append_value(out, T(static_cast<const Column<T>&>(column).get(record)));
+                        append_value(out, column.logical(),
+                                     T(static_cast<const Column<T>&>(column).get(record)));
                       }};
   });
 }

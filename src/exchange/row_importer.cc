@@ -59,6 +59,8 @@ class Row_Importer::Lookup {
 
 struct Row_Importer::Column {
   Column_Writer* writer = nullptr;
+  const Column_Base* stored = nullptr;
+  bool hides_missing = false;  // a missing value is stored as 0, false or ""
   Lookup* lookup = nullptr;
   bool is_pending = false;  // finish() looks it up
   bool is_absent = false;   // in the current row: no cell
@@ -67,6 +69,7 @@ struct Row_Importer::Column {
   bool is_string = false;  // the field
   bool is_number = false;  // in this row: a number or boolean for a string
   std::int64_t texts = 0;
+  std::int64_t dangling = 0;
   bool is_key = false;
 };
 
@@ -94,11 +97,15 @@ Row_Importer::Row_Importer(Writable_Database& database, Import_Target target)
     throw Data_Error("records are identified by their ids or by a key, not by both");
   if (target_.deletes_missing && !target_.has_ids && target_.key.empty())
     throw Data_Error("without a key, no record is missing");
-  for (const Import_Column& column : target_.columns)
+  for (const Import_Column& column : target_.columns) {
+    const Column_Base& stored = *writer_.table().find_field(column.field)->column;
     columns_.push_back(
         {.writer = &writer_.column(column.field),
-         .is_string =
-             writer_.table().find_field(column.field)->column->type().code == Type_Code::string});
+         .stored = &stored,
+         .hides_missing = !missing_value_text(stored.type().code, stored.logical()).empty(),
+         .is_string = stored.type().code == Type_Code::string &&
+                      stored.logical().kind == Logical_Type::Kind::plain});
+  }
   make_lookups();
   for (const Field_Id field : target_.key) {
     const auto is_field = [&](const Import_Column& column) { return column.field == field; };
@@ -167,15 +174,16 @@ Row_Importer::State& Row_Importer::state(Record_Id record) {
 // Returns null if the cell has no value.
 Record_Id Row_Importer::look_up(std::size_t i, const Cell& cell) {
   if (cell.is_empty()) return {};
-  return columns_[i].lookup->find(cell, target_.columns[i], counts_.created);
+  const Record_Id found = columns_[i].lookup->find(cell, target_.columns[i], counts_.created);
+  if (found.is_null()) ++columns_[i].dangling;
+  return found;
 }
 
-// Returns true if a value is missing. A string field is different: a text without characters is a
-// value.
-bool Row_Importer::is_missing(const Import_Column& column, const Cell& cell) const {
-  if (!cell.is_empty()) return false;
-  const Type_Code type = writer_.table().find_field(column.field)->column->type().code;
-  return *missing_value_text(type) != 0 && !(type == Type_Code::string && cell.has_text());
+// Returns true if a value is missing, and the field will not show it. A string field is different:
+// a text without characters is a value.
+bool Row_Importer::is_missing(const Column& column, const Cell& cell) {
+  return cell.is_empty() && column.hides_missing &&
+         is_empty_for(cell, column.stored->type().code, column.stored->logical());
 }
 
 bool Row_Importer::is_number(const Cell& cell) const {
@@ -193,7 +201,12 @@ void Row_Importer::read(std::size_t i, const Cell& cell) {
   Column& column = columns_[i];
   column.is_number = column.is_string && is_number(cell);
   column.is_absent = cell.kind() == Cell::Kind::absent;
-  column.is_empty = is_missing(target_.columns[i], cell);
+  column.is_empty = is_missing(column, cell);
+  if (column.is_empty && target_.columns[i].refuses_missing) {
+    Row_Error error(Data_Error("a value expected, got nothing"), i, place_);
+    error.is_about_missing = true;
+    throw error;
+  }
   try {
     if (column.is_pending) {
       column.writer->reset();
@@ -386,6 +399,7 @@ Import_Counts Row_Importer::finish() {
     const std::string& name = writer_.table().find_field(target_.columns[i].field)->name;
     if (columns_[i].missing > 0) counts_.missing[name] = columns_[i].missing;
     if (columns_[i].texts > 0) counts_.texts[name] = columns_[i].texts;
+    if (columns_[i].dangling > 0) counts_.dangling[name] = columns_[i].dangling;
   }
   return counts_;
 }

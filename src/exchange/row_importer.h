@@ -26,7 +26,8 @@ class Row_Error : public Data_Error {
   const std::optional<std::size_t> column;
   const std::int64_t place;
   const bool is_dangling = false;
-  bool is_about_id = false;  // the cell of the record id has another value
+  bool is_about_id = false;       // the cell of the record id has another value
+  bool is_about_missing = false;  // Import_Column::refuses_missing
 };
 
 // How to use one cell of a row.
@@ -39,6 +40,8 @@ struct Import_Column {
   bool creates_missing = false;
   // With `lookup`: if no record is found, the reference becomes null.
   bool ignores_missing = false;
+  // A missing value that would become 0 or false is an error.
+  bool refuses_missing = false;
 };
 
 struct Import_Target {
@@ -67,11 +70,14 @@ struct Import_Counts {
   std::int64_t deleted = 0;
   std::int64_t created = 0;  // inserted into referenced tables
   // For each field: the number of rows without a value for it, in which it was set to 0, false or
-  // "". Fields of floats, references and blobs are not counted, because a NaN or null shows that
-  // the value is missing.
+  // "". Optional fields, and those of floats, references and blobs are not counted, because a NaN
+  // or null shows that the value is missing.
   std::map<std::string, std::int64_t> missing = {};
   // For each string field: the number of rows whose value was a number or boolean.
   std::map<std::string, std::int64_t> texts = {};
+  // For each field with Import_Column::ignores_missing: the number of references to records that do
+  // not exist, which became null.
+  std::map<std::string, std::int64_t> dangling = {};
 
   friend bool operator==(const Import_Counts&, const Import_Counts&) = default;
 };
@@ -115,7 +121,7 @@ class Row_Importer {
   void make_lookups();
   Lookup& find_lookup(Table_Id table, Field_Id field);
   Record_Id look_up(std::size_t i, const Cell& cell);
-  bool is_missing(const Import_Column& column, const Cell& cell) const;
+  static bool is_missing(const Column& column, const Cell& cell);
   bool is_number(const Cell& cell) const;
   void read(std::size_t i, const Cell& cell);
   void read_row(std::span<const Cell> cells);

@@ -17,7 +17,7 @@ namespace joedb {
 inline constexpr std::string_view id_column_name = "__id";
 
 // The only key of the first of JSON lines, if it has the types of the columns:
-// {"__types": {"name": "string", "age": "int32", "boss": null}}.
+// {"__types": {"name": "string", "born": "date optional", "boss": null}}.
 inline constexpr std::string_view types_key = "__types";
 
 // Maximum number of fields of a table.
@@ -41,7 +41,9 @@ class Row_Source {
   virtual const std::string& header(std::size_t column) const { return columns()[column]; }
   virtual bool has_more_columns() const { return false; }
   // Returns the types that the file gives its columns. A type may be none: it is not known.
-  virtual std::span<const std::pair<std::string, Type_Code>> declared_types() const { return {}; }
+  virtual std::span<const std::pair<std::string, Declared_Type>> declared_types() const {
+    return {};
+  }
   // Adds a column that later rows may have, if it is unknown. Requires has_more_columns().
   virtual void add_column(const std::string&) {}
   // Throws Data_Error about the current row, or about one of its cells.

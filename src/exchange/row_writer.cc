@@ -25,13 +25,15 @@ template <Field_Value T>
 class Typed_Writer final : public Column_Writer {
  public:
   Typed_Writer(Writable_Database& database, Table& table, Field_Id field)
-      : database_(database), table_(table), field_(field), column_(table.column<T>(field)) {}
+      : database_(database), table_(table), field_(field), column_(table.column<T>(field)) {
+    Typed_Writer::reset();
+  }
 
   void read(const Cell& cell) override {
-    value_ = read_cell<T>(cell, buffer_);
+    value_ = read_cell<T>(cell, logical_, buffer_);
     if constexpr (std::is_same_v<T, std::string_view>) Database::require_size(value_);
   }
-  void reset() override { value_ = T(); }
+  void reset() override { value_ = logical_.is_optional ? missing_value<T>(logical_) : T(); }
   bool is_stored(Record_Id record) const override {
     return is_same<T>(column_.get(record.value()), value_);
   }
@@ -45,6 +47,7 @@ class Typed_Writer final : public Column_Writer {
   Table& table_;
   const Field_Id field_;
   Column<T>& column_;
+  const Logical_Type logical_ = column_.logical();
   T value_{};
   std::string buffer_;
 };

@@ -17,7 +17,7 @@ class Column_Writer {
   // Takes a value. The text of the cell must not change until the value is replaced. Throws
   // Cell_Error.
   virtual void read(const Cell& cell) = 0;
-  // Takes the default value of the type.
+  // Takes the default value of the type; in an optional field, the missing value.
   virtual void reset() = 0;
   // Returns true if the record already has this value. Floats are equal if their bits are, or if
   // both are nan; blobs are equal if their bytes are.

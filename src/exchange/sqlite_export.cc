@@ -6,7 +6,9 @@
 #include <map>
 
 #include "exchange/sqlite.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/base/utf8.h"
+#include "kernel/table/declaration.h"
 #include "kernel/table/live_fields.h"
 #include "text/dump.h"
 #include "text/sql.h"
@@ -16,6 +18,10 @@ namespace joedb {
 namespace {
 
 // ---- values -------------------------------------------------------------------------------------
+
+bool is_sql_text(std::string_view value) {
+  return is_utf8(value) && value.find('\0') == value.npos;
+}
 
 // Binds values of a column to a parameter of a statement.
 class Parameter {
@@ -38,8 +44,8 @@ class Typed_Parameter final : public Parameter {
   void bind(Sqlite_Statement& statement, index_t id) override {
     const auto value = static_cast<const Column<T>&>(column_).get(id);
     if constexpr (std::is_same_v<T, std::string_view>) {
-      const bool is_text = is_utf8(value) && value.find('\0') == value.npos;
-      is_text ? statement.bind_text(number_, value) : statement.bind_bytes(number_, value);
+      is_sql_text(value) ? statement.bind_text(number_, value)
+                         : statement.bind_bytes(number_, value);
     } else if constexpr (std::is_floating_point_v<T>) {
       statement.bind(number_, static_cast<double>(value));
     } else if constexpr (std::is_same_v<T, Record_Id>) {
@@ -59,6 +65,63 @@ class Typed_Parameter final : public Parameter {
   std::string bytes_;
 };
 
+// Binds values of a logical type.
+template <class T>
+class Logical_Parameter final : public Parameter {
+  using Kind = Logical_Type::Kind;
+
+ public:
+  using Parameter::Parameter;
+
+  void bind(Sqlite_Statement& statement, index_t id) override {
+    const T value = static_cast<const Column<T>&>(column_).get(id);
+    const Logical_Type& logical = column_.logical();
+    if (is_missing<T>(logical, value)) return statement.bind_null(number_);
+    text_.clear();
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      if (logical.kind == Kind::uuid && append_logical<T>(text_, logical, value))
+        statement.bind_text(number_, text_);
+      else if (logical.kind != Kind::bytes && logical.kind != Kind::uuid && is_sql_text(value))
+        statement.bind_text(number_, value);
+      else
+        statement.bind_bytes(number_, value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      statement.bind(number_, static_cast<double>(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      if (logical.kind == Kind::boolean || !append_logical<T>(text_, logical, value))
+        statement.bind(number_, std::int64_t{value});
+      else if (logical.kind == Kind::decimal)
+        bind_decimal(statement, value);
+      else
+        statement.bind_text(number_, text_);
+    }
+  }
+
+ private:
+  // A column of decimals converts text to a float, even if digits are lost, but not a BLOB.
+  void bind_decimal(Sqlite_Statement& statement, std::int64_t value) {
+    const auto real = parse_number<double>(text_);
+    std::string shown;
+    if (real) append_value(shown, *real);
+    if (real && parse_logical_number(shown, column_.logical()) == value)
+      statement.bind(number_, *real);
+    else
+      statement.bind_bytes(number_, text_);
+  }
+
+  std::string text_;
+};
+
+std::unique_ptr<Parameter> new_parameter(int number, const Column_Base& column,
+                                         const Abstract_File& file) {
+  return visit_type(column.type().code,
+                    [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Parameter> {
+                      if (column.logical().is_plain())
+                        return std::make_unique<Typed_Parameter<T>>(number, column, file);
+                      return std::make_unique<Logical_Parameter<T>>(number, column);
+                    });
+}
+
 // ---- tables -------------------------------------------------------------------------------------
 
 class Table_Export {
@@ -69,9 +132,7 @@ class Table_Export {
     int number = 1;
     for_each_field(table, [&](Field_Id, const Field& field) {
       ++number;
-      visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-        parameters_.push_back(std::make_unique<Typed_Parameter<T>>(number, *field.column, file));
-      });
+      parameters_.push_back(new_parameter(number, *field.column, file));
     });
   }
 
@@ -99,6 +160,20 @@ class Table_Export {
   std::vector<std::unique_ptr<Parameter>> parameters_;
 };
 
+// Returns the CREATE TABLE, with the declarations of logical types.
+std::string definition(const Sql_Names& names, const Table& table) {
+  std::string sql = sql_definition(names, table, Sql_Types::exact);
+  sql.pop_back();
+  for (const auto& [name, id, field] : Sql_Names::fields(table)) {
+    const Column_Base& column = *field.column;
+    if (!column.logical().is_plain())
+      sql += "\n/* " +
+             type_declaration(names.table(table), name, column.type().code, column.logical()) +
+             " */";
+  }
+  return sql + ')';
+}
+
 // ---- indexes ------------------------------------------------------------------------------------
 
 std::string definition(const Sql_Names& names, const Index_Definition& index) {
@@ -124,7 +199,7 @@ void Sqlite_Export::write(const std::string& path, const std::string& name) cons
   const auto is_left_out = [](const Table& table) { return !too_wide_for_sql(table).empty(); };
   std::vector<const Table*> tables = live_tables(database);
   std::erase_if(tables, [&](const Table* table) { return is_left_out(*table); });
-  for (const Table* table : tables) out.run(sql_definition(names, *table, Sql_Types::exact));
+  for (const Table* table : tables) out.run(definition(names, *table));
   constexpr index_t step = 1000;
   index_t rows = 0;
   for (const Table* table : tables) {

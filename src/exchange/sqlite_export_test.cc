@@ -54,10 +54,32 @@ TEST_F(Sqlite_Export_Test, DeclaresATypeOfItsOwnForEachTypeOfFields) {
   write();
   EXPECT_EQ(query("SELECT sql FROM sqlite_schema"),
             "CREATE TABLE \"city\"(\"__id\" INTEGER PRIMARY KEY)\n"
-            "CREATE TABLE \"all_types\"(\"__id\" INTEGER PRIMARY KEY, \"s\" TEXT, \"a\" TINYINT, "
-            "\"b\" SMALLINT, \"c\" INTEGER, \"d\" BIGINT, \"e\" BOOLEAN, \"f\" FLOAT, "
-            "\"g\" REAL, \"h\" BLOB, \"i\" INTEGER REFERENCES \"city\")\n");
+            "CREATE TABLE \"all_types\"(\"__id\" INTEGER PRIMARY KEY, \"s\" TEXT NOT NULL, \"a\" "
+            "TINYINT NOT NULL, "
+            "\"b\" SMALLINT NOT NULL, \"c\" INTEGER NOT NULL, \"d\" BIGINT NOT NULL, \"e\" BOOLEAN "
+            "NOT NULL, \"f\" FLOAT, \"g\" REAL, \"h\" BLOB, \"i\" INTEGER REFERENCES \"city\")\n");
   EXPECT_EQ(query("PRAGMA application_id"), std::to_string(sqlite_application_id) + '\n');
+}
+
+TEST_F(Sqlite_Export_Test, WritesLogicalTypes) {
+  run("create_table t\nadd_field t d date\nadd_field t at timestamp(ms) optional\n"
+      "add_field t price decimal(2)\nadd_field t state enum(open, paid)\n"
+      "add_field t code bytes\nadd_field t is_new boolean optional\nadd_field t note json\n"
+      "insert_into t 0 2026-01-31 \"2026-01-31T12:00:00.5Z\" 12.50 paid 00ff true \"[1]\"\n"
+      "insert_into t 1 1969-12-31 null 1234567890123456.78 open \"\" null \"x\"\n");
+  write();
+  EXPECT_EQ(
+      query("SELECT sql FROM sqlite_schema"),
+      "CREATE TABLE \"t\"(\"__id\" INTEGER PRIMARY KEY, \"d\" DATE NOT NULL, \"at\" TIMESTAMP, "
+      "\"price\" DECIMAL(18,2) NOT NULL, \"state\" TEXT NOT NULL, \"code\" BLOB NOT NULL, "
+      "\"is_new\" BOOLEAN, \"note\" TEXT NOT NULL\n"
+      "/* joedb: type t.d date */\n/* joedb: type t.at timestamp(ms) optional */\n"
+      "/* joedb: type t.price decimal(2) */\n/* joedb: type t.state enum(open,paid) */\n"
+      "/* joedb: type t.code bytes */\n/* joedb: type t.is_new boolean optional */\n"
+      "/* joedb: type t.note json */)\n");
+  EXPECT_EQ(query("SELECT d, at, price, typeof(price), state, hex(code), is_new, note FROM t"),
+            "2026-01-31|2026-01-31T12:00:00.500Z|12.5|real|paid|00FF|1|[1]\n"
+            "1969-12-31||1234567890123456.78|blob|open|||x\n");
 }
 
 TEST_F(Sqlite_Export_Test, KeepsRecordIdsAndLeavesOutWhatWasDeletedOrDropped) {
@@ -69,7 +91,7 @@ TEST_F(Sqlite_Export_Test, KeepsRecordIdsAndLeavesOutWhatWasDeletedOrDropped) {
   write();
   EXPECT_EQ(query("SELECT * FROM city"), "0|Lyon|3\n5|Nice|\n");
   EXPECT_EQ(query("SELECT sql FROM sqlite_schema"),
-            "CREATE TABLE \"city\"(\"__id\" INTEGER PRIMARY KEY, \"name\" TEXT, \"lost\" "
+            "CREATE TABLE \"city\"(\"__id\" INTEGER PRIMARY KEY, \"name\" TEXT NOT NULL, \"lost\" "
             "INTEGER)\n");
 }
 

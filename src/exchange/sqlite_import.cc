@@ -6,6 +6,8 @@
 
 #include "exchange/identifiers.h"
 #include "exchange/sqlite_rows.h"
+#include "kernel/base/counted.h"
+#include "kernel/table/declaration.h"
 
 namespace joedb {
 
@@ -35,13 +37,31 @@ void Sqlite_Import::make_schema(Writable_Database& database, const Table_Plan& p
     const Field_Id field = table.find_field(column.field);
     if (field.is_null()) {
       const Type_Code code = parent.is_null() ? column.value_type : Type_Code::reference;
-      database.write(Add_Field{id, column.field, {code, parent}});
+      Logical_Type logical = parent.is_null() ? column.logical : Logical_Type();
+      // The records that are there have no value, which is neither 1970-01-01 nor 0.00.
+      if (logical.kind != Logical_Type::Kind::plain && !column.is_exact &&
+          table.records().used_count() > 0)
+        logical.is_optional = true;
+      add_field(database, Add_Field{id, column.field, {code, parent}}, logical);
       continue;
     }
     const Type there = table.find_field(field)->column->type();
     if (!parent.is_null() && there.code == Type_Code::reference && there.referenced != parent)
       throw Data_Error("field " + column.field + " of table " + plan.table +
                        " refers to another table than " + plan_.tables[column.referenced].table);
+  }
+}
+
+// The fields may have been there before, with other types than those of the plan.
+void Sqlite_Import::note_nulls(const Database& database, const Table_Plan& plan) {
+  const Table& table = database.table(find_table(database, plan));
+  for (std::size_t i = 0; i < plan.columns.size(); ++i) {
+    const std::int64_t rows = plan.values[i].nulls;
+    const Column_Base& column = *table.find_field(table.find_field(plan.columns[i].field))->column;
+    const std::string text = missing_value_text(column.type().code, column.logical());
+    if (rows == 0 || text.empty()) continue;
+    notes_.push_back("NULL becomes " + text + ": " + plan.source.name + '.' +
+                     plan.columns[i].column + ", in " + counted(rows, "row"));
   }
 }
 
@@ -120,6 +140,7 @@ class Table_Import {
       if (plan_.columns[i].is_deferred) target.columns[i].lookup = {};
     const std::size_t first = target_.has_ids ? 1 : 0;
     std::vector<Cell> cells(first + plan_.columns.size());
+    const std::vector<std::size_t> json = json_columns();
     return locate_errors([&] {
       Row_Importer importer(database_, std::move(target));
       Sqlite_Rows rows(file_, plan_.source, budget_);
@@ -130,6 +151,7 @@ class Table_Import {
         if (target_.has_ids) cells[0] = Cell::of(rows.place());
         for (std::size_t i = 0; i < plan_.columns.size(); ++i)
           cells[first + i] = plan_.columns[i].is_deferred ? Cell() : rows.cell(i);
+        for (const std::size_t i : json) cells[first + i] = json_cell(cells[first + i]);
         const Record_Id record = importer.add(cells, rows.place());
         if (has_deferred) records_.push_back(record);
       }
@@ -137,8 +159,9 @@ class Table_Import {
     });
   }
 
-  // Imports the deferred references, when all records exist.
-  void finish() {
+  // Imports the deferred references, when all records exist. Adds those to missing records to
+  // `counts`.
+  void finish(Import_Counts& counts) {
     if (records_.empty()) return;
     Import_Target target{.table = target_.table, .columns = {}, .has_ids = true};
     target.memory = target_.memory;
@@ -148,7 +171,7 @@ class Table_Import {
       target.columns.push_back(target_.columns[i]);
     }
     std::vector<Cell> cells(1 + deferred_.size());
-    locate_errors([&] {
+    const Import_Counts second = locate_errors([&] {
       Row_Importer importer(database_, std::move(target));
       Sqlite_Budget second_pass(file_);
       Sqlite_Rows rows(file_, plan_.source, second_pass);
@@ -159,9 +182,20 @@ class Table_Import {
       }
       return importer.finish();
     });
+    counts.dangling.insert(second.dangling.begin(), second.dangling.end());
   }
 
  private:
+  std::vector<std::size_t> json_columns() const {
+    const Table& table = database_.get_database().table(target_.table);
+    std::vector<std::size_t> result;
+    for (std::size_t i = 0; i < target_.columns.size(); ++i)
+      if (table.find_field(target_.columns[i].field)->column->logical().kind ==
+          Logical_Type::Kind::json)
+        result.push_back(i);
+    return result;
+  }
+
   template <class F>
   Import_Counts locate_errors(F f) const {
     const std::string table = file_.name() + ": table " + plan_.source.name;
@@ -201,6 +235,8 @@ std::vector<Sqlite_Table_Counts> Sqlite_Import::run(Writable_Database& database,
   for (const Table_Plan* plan : plans)
     if (find_table(tables, *plan).is_null()) database.write(Create_Table{plan->table});
   for (const Table_Plan* plan : plans) make_schema(database, *plan);
+  notes_.clear();
+  for (const Table_Plan* plan : plans) note_nulls(tables, *plan);
 
   Sqlite_Budget budget(file_, std::move(progress));
   std::vector<Sqlite_Table_Counts> result;
@@ -210,7 +246,7 @@ std::vector<Sqlite_Table_Counts> Sqlite_Import::run(Writable_Database& database,
         std::make_unique<Table_Import>(database, file_, *plan, target(tables, *plan), budget));
     result.push_back({plan->table, imports.back()->run()});
   }
-  for (const auto& import : imports) import->finish();
+  for (std::size_t i = 0; i < imports.size(); ++i) imports[i]->finish(result[i].counts);
   return result;
 }
 

@@ -42,16 +42,21 @@ class Sqlite_Import {
   std::vector<Sqlite_Table_Counts> run(Writable_Database& database,
                                        std::function<void(std::int64_t)> progress);
 
+  // After run(): notes for the user, like "NULL becomes 0: invoice.total, in 1 row".
+  const std::vector<std::string>& notes() const { return notes_; }
+
  private:
   std::string place(const Table_Plan& table) const;
   Table_Id referenced(const Database& database, const Column_Plan& column) const;
   void make_schema(Writable_Database& database, const Table_Plan& table);
+  void note_nulls(const Database& database, const Table_Plan& table);
   Import_Target target(const Database& database, const Table_Plan& table) const;
   std::vector<Field_Id> key(const Database& database, const Table_Plan& table) const;
 
   const Sqlite& file_;
   const Sqlite_Plan& plan_;
   const Sqlite_Import_Options options_;
+  std::vector<std::string> notes_;
 };
 
 // Returns the indexes of the tables as lines of a .joedbc file, for the database after the import.

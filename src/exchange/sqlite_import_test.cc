@@ -7,9 +7,10 @@
 #include <sstream>
 
 #include "joedb/io/memory_file.h"
-#include "kernel/table/schema_text.h"
+#include "kernel/table/declaration.h"
 #include "support/error_of.h"
 #include "support/temporary_directory.h"
+#include "text/dump.h"
 #include "text/json.h"
 
 namespace joedb {
@@ -48,13 +49,15 @@ class Sqlite_Import_Test : public ::testing::Test {
                                   const std::vector<std::string>& tables = {}) {
     const Sqlite_Plan all = plan(tables);
     std::vector<std::string> result;
-    for (const auto& [table, c] : Sqlite_Import(*file, all, options).run(db, [](std::int64_t) {})) {
+    Sqlite_Import importer(*file, all, options);
+    for (const auto& [table, c] : importer.run(db, [](std::int64_t) {})) {
       std::ostringstream line;
       line << table << ' ' << c.inserted << ' ' << c.updated << ' ' << c.unchanged << ' '
            << c.deleted;
       result.push_back(line.str());
     }
     db.soft_checkpoint();
+    notes = importer.notes();
     indexes = sqlite_indexes(all, db.get_database(), "in.db");
     return result;
   }
@@ -64,11 +67,15 @@ class Sqlite_Import_Test : public ::testing::Test {
     return error;
   }
 
-  // Returns the fields in the schema, without the word add_field.
+  // Returns "TABLE FIELD TYPE" for each field.
   std::vector<std::string> fields() {
     std::vector<std::string> result;
-    for (const std::string& line : schema_lines(db.get_database().schema_entries()))
-      if (line.starts_with("add_field ")) result.push_back(line.substr(10));
+    const Database& content = db.get_database();
+    for (const Table* table : live_tables(content))
+      for_each_field(*table, [&](Field_Id, const Field& field) {
+        result.push_back(table->name() + ' ' + field.name + ' ' +
+                         type_text(content, *field.column, "none"));
+      });
     return result;
   }
   // Returns the tables as JSON, without white space.
@@ -86,6 +93,7 @@ class Sqlite_Import_Test : public ::testing::Test {
   Writable_Database db{journal};
   std::unique_ptr<Sqlite> file;
   std::string indexes;
+  std::vector<std::string> notes;  // of the last import
 };
 
 // ---- types --------------------------------------------------------------------------------------
@@ -97,7 +105,7 @@ TEST_F(Sqlite_Import_Test, TypesAreThoseOfTheDeclarations) {
   EXPECT_THAT(fields(),
               ElementsAre("t a int64", "t b int64", "t c int64", "t d int16", "t e int8",
                           "t f boolean", "t g string", "t h string", "t i float64", "t j float64",
-                          "t k float64", "t l float64", "t m blob", "t n string", "t o string"));
+                          "t k float64", "t l decimal(2)", "t m blob", "t n date", "t o string"));
 }
 
 TEST_F(Sqlite_Import_Test, ValuesMakeTypesLarger) {
@@ -108,7 +116,7 @@ TEST_F(Sqlite_Import_Test, ValuesMakeTypesLarger) {
       " x'41')");
   import();
   EXPECT_THAT(fields(), ElementsAre("t a int16", "t b int32", "t c int64", "t d float64",
-                                    "t e string", "t f int64", "t g float64", "t h blob",
+                                    "t e string", "t f int64 optional", "t g float64", "t h blob",
                                     "t i string", "t j int64", "t k int64", "t l string"));
   EXPECT_THAT(json(), HasSubstr("\"e\":[\"x\",\"3\"]"));
   EXPECT_THAT(json(), HasSubstr("\"k\":[1,9223372036854775807]"));
@@ -129,14 +137,102 @@ TEST_F(Sqlite_Import_Test, MentionsWhatBecomesText) {
                                         "bytes become texts: t.b, in 1 row"));
 }
 
-TEST_F(Sqlite_Import_Test, NullBecomesADefaultValueAndIsMentioned) {
-  sql("CREATE TABLE t(a INT, b TEXT, c BOOL, d REAL, e BLOB);"
-      "INSERT INTO t VALUES(NULL, NULL, NULL, NULL, NULL)");
-  EXPECT_THAT(plan().notes,
-              ElementsAre("NULL becomes 0: t.a, in 1 row", "NULL becomes \"\": t.b, in 1 row",
-                          "NULL becomes false: t.c, in 1 row"));
+TEST_F(Sqlite_Import_Test, NullStaysMissing) {
+  sql("CREATE TABLE t(a INT, b TEXT, c BOOL, d REAL, e BLOB, f TINYINT, g DATE, h DECIMAL(9,2));"
+      "INSERT INTO t VALUES(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),"
+      "(1, '', 1, 0.5, x'00', -128, '2026-01-31', 12.5)");
+  EXPECT_THAT(plan().notes, ElementsAre());
   import();
-  EXPECT_THAT(json(), HasSubstr("\"a\":[0],\"b\":[\"\"],\"c\":[false],\"d\":[0],\"e\":[[0,0]]"));
+  EXPECT_THAT(fields(),
+              ElementsAre("t a int64 optional", "t b string optional", "t c boolean optional",
+                          "t d float64", "t e blob", "t f int16 optional", "t g date optional",
+                          "t h decimal(2) optional"));
+  EXPECT_THAT(json(), HasSubstr("\"a\":[null,1],\"b\":[null,\"\"],\"c\":[null,true]"));
+  EXPECT_THAT(json(),
+              HasSubstr("\"f\":[null,-128],\"g\":[null,\"2026-01-31\"],\"h\":[null,12.50]"));
+}
+
+TEST_F(Sqlite_Import_Test, MentionsNullThatHasNoValueOfItsOwn) {
+  sql("CREATE TABLE t(a INT, b TEXT);"
+      "INSERT INTO t VALUES(NULL, NULL), (-9223372036854775808, x'ff')");
+  EXPECT_THAT(plan().notes, ElementsAre("bytes become texts: t.b, in 1 row"));
+  import();
+  EXPECT_THAT(notes,
+              ElementsAre("NULL becomes 0: t.a, in 1 row", "NULL becomes \"\": t.b, in 1 row"));
+}
+
+TEST_F(Sqlite_Import_Test, MentionsNullForFieldsThatAreThere) {
+  sql("CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b TEXT, c REAL);"
+      "INSERT INTO t VALUES(1, 5, 'x', 0.5)");
+  import();
+  EXPECT_THAT(notes, ElementsAre());
+  sql("UPDATE t SET a = NULL, b = NULL, c = NULL");
+  EXPECT_THAT(import({.updates = true}), ElementsAre("t 0 1 0 0"));
+  EXPECT_THAT(notes,
+              ElementsAre("NULL becomes 0: t.a, in 1 row", "NULL becomes \"\": t.b, in 1 row"));
+}
+
+TEST_F(Sqlite_Import_Test, ATextMayBeTheOneThatMeansMissing) {
+  sql("CREATE TABLE t(a TEXT); INSERT INTO t VALUES(NULL), (CAST(x'ff' AS TEXT))");
+  EXPECT_THAT(import(), ElementsAre("t 2 0 0 0"));
+  EXPECT_THAT(fields(), ElementsAre("t a string"));
+  EXPECT_THAT(notes, ElementsAre("NULL becomes \"\": t.a, in 1 row"));
+}
+
+TEST_F(Sqlite_Import_Test, RecordsThatAreThereHaveNoValueInNewFields) {
+  sql("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES(1), (2)");
+  import();
+  sql("DELETE FROM t; ALTER TABLE t ADD COLUMN d DATE; ALTER TABLE t ADD COLUMN p DECIMAL(9,2);"
+      "INSERT INTO t VALUES(2, '2026-01-31', 1.5)");
+  import({.updates = true});
+  EXPECT_THAT(fields(), ElementsAre("t id int64", "t d date optional", "t p decimal(2) optional"));
+  EXPECT_THAT(json(), HasSubstr("\"d\":[null,\"2026-01-31\"],\"p\":[null,1.50]"));
+}
+
+TEST_F(Sqlite_Import_Test, AnEmptyTextIsNoDecimal) {
+  sql("CREATE TABLE t(a DECIMAL(10,2)); INSERT INTO t VALUES(12.5), ('')");
+  EXPECT_THAT(plan().notes, ElementsAre("not all values are of the type DECIMAL(10,2): t.a",
+                                        "numbers become texts: t.a, in 1 row"));
+  import();
+  EXPECT_THAT(json(), HasSubstr("\"a\":[\"12.5\",\"\"]"));
+}
+
+TEST_F(Sqlite_Import_Test, TimesAreRewrittenOnlyIfNothingIsLost) {
+  sql("CREATE TABLE t(a TIMESTAMP, b TIMESTAMP, c DATETIME, d DATE, e DATETIME);"
+      "INSERT INTO t VALUES('2026-01-31T12:00:00Z', '2026-01-31', '2026-01-31 12:00:00+02:00',"
+      " ' 026-01-31', '2026-01-31 12:00:00.5')");
+  EXPECT_THAT(plan().notes,
+              ElementsAre("not all values are of the type TIMESTAMP: t.b",
+                          "not all values are of the type DATETIME: t.c",
+                          "not all values are of the type DATE: t.d",
+                          "times will be written like 2026-01-31T12:00:00.500Z: t.e"));
+  import();
+  EXPECT_THAT(fields(), ElementsAre("t a timestamp(s)", "t b string", "t c string", "t d string",
+                                    "t e timestamp(ms)"));
+}
+
+TEST_F(Sqlite_Import_Test, DeclaredTypesBecomeLogicalIfAllValuesFit) {
+  sql("CREATE TABLE t(a DATE, b DATETIME, c TIMESTAMP WITH TIME ZONE, d DECIMAL(10,2),"
+      " e NUMERIC(10, 3), f DATE, g DATETIME, h DECIMAL(10,2));"
+      "INSERT INTO t VALUES('2026-01-31', '2026-01-31 12:00:00', '2026-01-31T11:00:00Z', 12.5,"
+      " 1, 20484, 1769817600, 1.005);"
+      "INSERT INTO t VALUES('1969-12-31', '2026-01-31T12:00:00.123456Z', '2026-01-31T00:00:00Z', "
+      "'7.10', "
+      "2.125,"
+      " '2026-01-31', 'now', 2)");
+  EXPECT_THAT(
+      plan().notes,
+      ElementsAre("times will be written like 2026-01-31T12:00:00.000000Z: t.b",
+                  "not all values are of the type DATE: t.f",
+                  "not all values are of the type DATETIME: t.g",
+                  "not all values are of the type DECIMAL(10,2): t.h",
+                  "numbers become texts: t.f, in 1 row", "numbers become texts: t.g, in 1 row"));
+  import();
+  EXPECT_THAT(fields(),
+              ElementsAre("t a date", "t b timestamp", "t c timestamp(s)", "t d decimal(2)",
+                          "t e decimal(3)", "t f string", "t g string", "t h float64"));
+  EXPECT_THAT(json(), HasSubstr("\"c\":[\"2026-01-31T11:00:00Z\",\"2026-01-31T00:00:00Z\"],"
+                                "\"d\":[12.50,7.10],\"e\":[1.000,2.125]"));
 }
 
 TEST_F(Sqlite_Import_Test, TextsInUtf16AreRead) {
@@ -352,7 +448,7 @@ TEST_F(Sqlite_Import_Test, IndexesBecomeLinesOfAnOptionsFile) {
             "create_unique_index t_by_id t id\n"
             "create_unique_index t_by_a_b t a,b\n"
             "create_index by_b t b\n"
-            "# not unique here, for records 0 and 1 of table t have both b = \"\"\n"
+            "# not unique here, for records 0 and 1 of table t have both b = null\n"
             "create_index u t b\n"
             "# no index, because it has a blob: by_c t c\n");
 }

@@ -6,6 +6,7 @@
 
 #include "exchange/identifiers.h"
 #include "exchange/sqlite_rows.h"
+#include "exchange/type_guess.h"
 #include "kernel/base/counted.h"
 
 namespace joedb {
@@ -68,6 +69,96 @@ void Sqlite_Plan::assign_names() {
 
 // ---- types --------------------------------------------------------------------------------------
 
+namespace {
+
+using Kind = Logical_Type::Kind;
+
+// Numbers and other texts may mean anything: a day, or a second since 1970. A day is no time, and a
+// timestamp does not keep an offset.
+bool is_calendar_text(const Cell& cell, Kind kind) {
+  if (cell.kind() != Cell::Kind::text) return false;
+  if (kind == Kind::date) return is_date(cell.text());
+  constexpr std::size_t point = 19;  // 2026-01-31 12:00:00.5
+  std::string text(cell.text());
+  if (text.ends_with('Z')) text.pop_back();
+  if (text.size() > point + 1)
+    while ((text.size() - point - 1) % 3 != 0) text += '0';
+  return time_form(text).has_value();
+}
+
+bool fits(const Cell& cell, const Declared_Type& type, bool is_exact) {
+  const Kind kind = type.logical.kind;
+  if (cell.is_empty() && type.stored != Type_Code::string) return false;  // it would become 0
+  const bool is_time = kind == Kind::date || kind == Kind::timestamp;
+  if (is_time && !is_exact && !is_calendar_text(cell, kind)) return false;
+  try {
+    visit_type(type.stored, [&]<class T>(std::type_identity<T>) {
+      std::string buffer;
+      if constexpr (!std::is_same_v<T, Blob>)
+        read_cell<T>(kind == Kind::json ? json_cell(cell) : cell, type.logical, buffer);
+    });
+    return true;
+  } catch (const Cell_Error&) {
+    return false;
+  }
+}
+
+// Keeps a text whose form is not that of timestamps, if there is one.
+void remember_time(std::string& example, std::string_view text) {
+  constexpr std::size_t clock = 10;
+  const bool is_kept = example.size() > clock && (example[clock] != 'T' || !example.ends_with('Z'));
+  const bool is_other =
+      text.size() != example.size() || (text.size() > clock && text[clock] != 'T');
+  if (!is_kept && is_other) example = text;
+}
+
+// Removes the logical types of the columns that the current row does not fit.
+void check_logical_types(const Sqlite_Rows& rows, std::vector<Sqlite_Column>& columns) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].logical_types.empty()) continue;
+    const Cell cell = rows.cell(i);
+    if (cell.kind() == Cell::Kind::null) continue;
+    if (cell.kind() == Cell::Kind::text) remember_time(columns[i].example, cell.text());
+    std::erase_if(columns[i].logical_types, [&](const Declared_Type& type) {
+      return !fits(cell, type, columns[i].is_exact);
+    });
+  }
+}
+
+}  // namespace
+
+// Notes that times will be written in another form.
+void Sqlite_Plan::note_time(const Table_Plan& table, std::size_t i, const Logical_Type& logical) {
+  const Sqlite_Column& column = table.source.columns[i];
+  if (logical.kind != Kind::timestamp || column.is_exact || column.example.empty()) return;
+  std::string text;
+  append_logical_number(text, logical, parse_logical_number(column.example, logical).value_or(0));
+  if (text != column.example)
+    notes.push_back("times will be written like " + text + ": " + table.source.name + '.' +
+                    column.name);
+}
+
+void Sqlite_Plan::find_type(Table_Plan& table, std::size_t i, bool is_exact) {
+  Column_Plan& column = table.columns[i];
+  const Sqlite_Column& source = table.source.columns[i];
+  const Sqlite_Values& values = table.values[i];
+  Declared_Type type;
+  if (!source.logical_types.empty()) {
+    type = source.logical_types.front();
+    type.logical.is_optional = type.logical.is_optional || values.nulls > 0;
+    note_time(table, i, type.logical);
+  } else {
+    type.stored = joedb::find_type(source.declared_type, is_exact, values);
+    if (values.nulls > 0) type = optional_type(type.stored, values);
+    if (source.is_exact || !logical_types(source.declared_type).empty())
+      notes.push_back("not all values are of the type " + source.declared_type + ": " +
+                      table.source.name + '.' + source.name);
+  }
+  column.type = column.value_type = type.stored;
+  column.logical = type.logical;
+  column.is_exact = source.is_exact;
+}
+
 void Sqlite_Plan::read_values(const Sqlite& file, std::function<void(std::int64_t)> progress,
                               bool is_exact) {
   Sqlite_Budget budget(file, std::move(progress));
@@ -75,10 +166,13 @@ void Sqlite_Plan::read_values(const Sqlite& file, std::function<void(std::int64_
     if (!table.is_imported) continue;
     table.values.resize(table.columns.size());
     Sqlite_Rows rows(file, table.source, budget);
-    for (; rows.next(); ++table.rows) rows.add_to(table.values);
-    for (std::size_t i = 0; i < table.columns.size(); ++i)
-      table.columns[i].type = table.columns[i].value_type =
-          find_type(table.source.columns[i].declared_type, is_exact, table.values[i]);
+    const bool has_logical_types = std::ranges::any_of(
+        table.source.columns, [](const Sqlite_Column& c) { return !c.logical_types.empty(); });
+    for (; rows.next(); ++table.rows) {
+      rows.add_to(table.values);
+      if (has_logical_types) check_logical_types(rows, table.source.columns);
+    }
+    for (std::size_t i = 0; i < table.columns.size(); ++i) find_type(table, i, is_exact);
   }
   content_size = budget.used();
 }
@@ -93,9 +187,8 @@ void Sqlite_Plan::note_changes(bool is_exact) {
                           ", in " + counted(rows, "row"));
       };
       const Type_Code type = table.columns[i].type;
-      if (const char* const text = missing_value_text(type); *text != 0)
-        note(std::string("NULL becomes ") + text, values.nulls);
-      if (type != Type_Code::string) continue;
+      const Logical_Type& logical = table.columns[i].logical_type();
+      if (type != Type_Code::string || logical.kind != Kind::plain) continue;
       note("numbers become texts", values.numbers);
       if (!is_exact) note("bytes become texts", values.bytes);  // joedb writes some texts as bytes
     }

@@ -22,8 +22,14 @@ struct Column_Plan {
   std::size_t referenced = 0;
   std::optional<std::size_t> referenced_column = {};
   Type_Code value_type = Type_Code::string;
+  Logical_Type logical = {};  // of values of the type `value_type`
+  bool is_exact = false;      // joedb wrote the logical type
   // True if some referenced records do not exist yet when this table is imported.
   bool is_deferred = false;
+
+  const Logical_Type& logical_type() const {
+    return type == Type_Code::reference ? get(nullptr) : logical;
+  }
 };
 
 struct Table_Plan {
@@ -61,6 +67,8 @@ struct Sqlite_Plan {
   void find_reference(Table_Plan& table, const Sqlite_Foreign_Key& key);
   void keep_keys();
   void sort_tables();
+  void find_type(Table_Plan& table, std::size_t column, bool is_exact);
+  void note_time(const Table_Plan& table, std::size_t column, const Logical_Type& logical);
   void note_changes(bool is_exact);
 };
 

@@ -5,6 +5,7 @@
 #include "exchange/sqlite_export.h"
 #include "exchange/sqlite_import.h"
 #include "joedb/io/memory_file.h"
+#include "kernel/table/declaration.h"
 #include "support/property.h"
 #include "support/temporary_directory.h"
 #include "text/dump.h"
@@ -36,6 +37,52 @@ std::string any_string() {
                                  "h\xc3\xa9", "\xed\xa0\x80", "'\"\n", std::string(5000, 'x')});
 }
 
+// Types with a logical part.
+Declared_Type any_logical_type() {
+  const std::string text = *rc::gen::elementOf(std::vector<std::string>{
+      "date", "timestamp", "timestamp(s)", "duration(ms)", "decimal(2)", "decimal(18)",
+      "enum(open,paid)", "bytes", "uuid", "json", "int8", "int16", "int32", "int64", "float32",
+      "float64", "string", "boolean"});
+  std::string problem;
+  return parse_declared_type(text + (*rc::gen::arbitrary<bool>() ? " optional" : ""), problem)
+      .value();
+}
+
+// Returns a value that the logical type has.
+template <class T>
+T any_logical_number(const Logical_Type& logical) {
+  using Kind = Logical_Type::Kind;
+  const auto below = [](std::int64_t limit) {
+    return static_cast<T>(any_value<std::int64_t>({0, limit - 1, 1 - limit}) % limit);
+  };
+  if (logical.is_optional && *rc::gen::inRange(0, 4) == 0) return missing_value<T>(logical);
+  switch (logical.kind) {
+    case Kind::boolean:
+      return static_cast<T>(*rc::gen::inRange(0, 2));
+    case Kind::date:
+      return below(1'000'000);
+    case Kind::timestamp:
+      // Years with 4 digits: other times are stored as numbers, which no import takes.
+      return below(logical.scale == 0 ? 50'000'000'000 : 8'000'000'000'000'000);
+    case Kind::decimal:
+    case Kind::duration:
+      return below(1'000'000'000'000'000'000);
+    case Kind::enumeration:
+      return static_cast<T>(*rc::gen::inRange<std::size_t>(0, logical.names.size()));
+    default:
+      return any_number<T>();
+  }
+}
+
+std::string any_logical_string(const Logical_Type& logical) {
+  constexpr std::size_t uuid_size = 16;
+  if (logical.is_optional && *rc::gen::inRange(0, 4) == 0)
+    return std::string(missing_value<std::string_view>(logical));
+  std::string text = any_string();
+  if (logical.kind == Logical_Type::Kind::uuid) text.resize(uuid_size, 'x');
+  return text;
+}
+
 class Any_Database {
  public:
   Any_Database() {
@@ -56,10 +103,12 @@ class Any_Database {
     const int fields = *rc::gen::inRange(0, 12);
     for (int i = 0; i < fields; ++i) {
       const auto code = static_cast<Type_Code>(*rc::gen::inRange(1, type_count + 1));
-      Type type{code, {}};
-      if (code == Type_Code::reference)
+      Declared_Type declared{code, {}};
+      if (*rc::gen::arbitrary<bool>()) declared = any_logical_type();
+      Type type{declared.stored, {}};
+      if (type.code == Type_Code::reference)
         type.referenced = Table_Id(static_cast<std::uint16_t>(*rc::gen::inRange(1, tables_ + 1)));
-      db.write(Add_Field{table, "f" + std::to_string(i), type});
+      add_field(db, Add_Field{table, "f" + std::to_string(i), type}, declared.logical);
     }
     if (fields > 2 && *rc::gen::arbitrary<bool>()) db.write(Drop_Field{table, Field_Id(2)});
   }
@@ -73,7 +122,7 @@ class Any_Database {
       std::uint16_t field = 0;
       for (const Field& f : table.fields()) {
         ++field;
-        if (f.column) set(id, record, Field_Id(field), f.column->type().code);
+        if (f.column) set(id, record, Field_Id(field), *f.column);
       }
     }
     for (int i = 0; i < rows / 4; ++i)
@@ -81,10 +130,11 @@ class Any_Database {
         db.write(Delete{id, record});
   }
 
-  void set(Table_Id table, Record_Id record, Field_Id field, Type_Code code) {
-    visit_type(code, [&]<class T>(std::type_identity<T>) {
+  void set(Table_Id table, Record_Id record, Field_Id field, const Column_Base& column) {
+    visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
       if constexpr (std::is_same_v<T, std::string_view>) {
-        db.write(Update<std::string_view>{table, record, field, any_string()});
+        db.write(
+            Update<std::string_view>{table, record, field, any_logical_string(column.logical())});
       } else if constexpr (std::is_same_v<T, Blob>) {
         if (*rc::gen::arbitrary<bool>())
           db.write(Update<Blob>{table, record, field, db.write_blob(any_string())});
@@ -93,7 +143,7 @@ class Any_Database {
       } else if constexpr (std::is_same_v<T, bool>) {
         db.write(Update<bool>{table, record, field, *rc::gen::arbitrary<bool>()});
       } else {
-        db.write(Update<T>{table, record, field, any_number<T>()});
+        db.write(Update<T>{table, record, field, any_logical_number<T>(column.logical())});
       }
     });
   }
@@ -131,7 +181,8 @@ std::vector<std::string> content(const Database& database, const Abstract_File& 
     for_each_field(*table, [&](Field_Id, const Field& field) {
       const Type type = field.column->type();
       const Table* const referenced = database.find_table(type.referenced);
-      lines.push_back("field " + field.name + ' ' + std::string(type_name(type.code)) +
+      lines.push_back("field " + field.name + ' ' +
+                      declared_type_text(type.code, field.column->logical()) +
                       (referenced ? ' ' + referenced->name() : ""));
       visit_type(type.code, [&]<class T>(std::type_identity<T>) {
         for_each_run(*table, [&](index_t first, index_t size) {

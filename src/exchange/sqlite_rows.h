@@ -39,6 +39,11 @@ class Sqlite_Budget {
   std::int64_t next_ = 0;
 };
 
+// Returns the cell for a field that has JSON: a text is JSON.
+inline Cell json_cell(const Cell& cell) {
+  return cell.kind() == Cell::Kind::text ? Cell::of(Cell::Kind::json, cell.text()) : cell;
+}
+
 // Reads the rows of a table in the order in which they are stored.
 class Sqlite_Rows {
  public:

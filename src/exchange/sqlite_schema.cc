@@ -1,9 +1,12 @@
 #include "exchange/sqlite_schema.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include "kernel/base/parse_number.h"
+#include "kernel/table/declaration.h"
 #include "text/sql.h"
 
 namespace joedb {
@@ -84,6 +87,7 @@ class Schema_Reader {
     Sqlite_Table table;
     table.name = name;
     read_columns(table, has_rowid);
+    if (schema_.is_exact) read_declarations(table);
     read_indexes(table);
     read_foreign_keys(table);
     if (has_rowid) take_key(table);
@@ -104,9 +108,31 @@ class Schema_Reader {
         skip("generated column", table.name + '.' + std::string(rows.bytes(0)));
       else
         table.columns.push_back({std::string(rows.bytes(0)), std::string(rows.bytes(1)),
-                                 static_cast<int>(rows.integer(2)), rows.type(4) != SQLITE_NULL});
+                                 static_cast<int>(rows.integer(2)), rows.type(4) != SQLITE_NULL,
+                                 logical_types(rows.bytes(1))});
     }
     if (!rowids.empty()) table.rowid = rowids.front();
+  }
+
+  // Reads the comments that Sqlite_Export has written.
+  void read_declarations(Sqlite_Table& table) {
+    Sqlite_Statement rows =
+        file_.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1");
+    rows.bind_text(1, table.name);
+    if (!rows.step()) return;
+    constexpr std::string_view open = "/* ", close = " */";
+    const std::string sql(rows.bytes(0));
+    for (std::size_t at = 0; (at = sql.find(open, at)) != sql.npos;) {
+      at += open.size();
+      const std::size_t end = std::min(sql.find(close, at), sql.size());
+      const auto declaration = parse_declaration(std::string_view(sql).substr(at, end - at));
+      if (!declaration) continue;
+      for (Sqlite_Column& column : table.columns) {
+        if (!is_same_name(column.name, declaration->field)) continue;
+        column.logical_types = {declaration->type};
+        column.is_exact = true;
+      }
+    }
   }
 
   void read_indexes(Sqlite_Table& table) {
@@ -179,6 +205,10 @@ Sqlite_Schema read_sqlite_schema(const Sqlite& file, bool may_have_ids) {
 
 // ---- types --------------------------------------------------------------------------------------
 
+void Sqlite_Values::add_bytes(std::string_view value) {
+  if (value == missing_value<std::string_view>(Logical_Type())) has_missing_text = true;
+}
+
 void Sqlite_Values::add(const Sqlite_Statement& row, int column) {
   switch (row.type(column)) {
     case SQLITE_NULL:
@@ -202,10 +232,12 @@ void Sqlite_Values::add(const Sqlite_Statement& row, int column) {
     }
     case SQLITE_TEXT:
       has_texts = true;
+      add_bytes(row.bytes(column));
       break;
     default:
       has_bytes = true;
       ++bytes;
+      add_bytes(row.bytes(column));
   }
 }
 
@@ -271,6 +303,46 @@ static Type_Code float_type(Type_Code declared, const Sqlite_Values& values) {
   if (declared == Type_Code::float32 && values.is_single && fits_float(values, 24))
     return Type_Code::float32;
   return fits_float(values, 53) ? Type_Code::float64 : Type_Code::string;
+}
+
+// Returns the second number of DECIMAL(10,2), if it can be the scale of a decimal.
+static std::optional<std::uint8_t> declared_scale(std::string_view declared) {
+  constexpr std::uint8_t max_digits = 18;
+  const std::size_t comma = declared.find(','), end = declared.find(')');
+  if (declared.find('(') >= comma || comma >= end || end == declared.npos) return {};
+  const std::size_t start = std::min(declared.find_first_not_of(' ', comma + 1), end);
+  const auto scale = parse_number<std::uint8_t>(declared.substr(start, end - start));
+  return scale && *scale > 0 && *scale <= max_digits ? scale : std::nullopt;
+}
+
+std::vector<Declared_Type> logical_types(std::string_view declared) {
+  using Kind = Logical_Type::Kind;
+  if (is_same_name(declared.substr(0, declared.find(' ')), "DATE"))
+    return {{Type_Code::int32, {.kind = Kind::date}}};
+  std::vector<Declared_Type> types;
+  if (contains(declared, "DATETIME") || contains(declared, "TIMESTAMP"))
+    for (const std::uint8_t scale : std::to_array<std::uint8_t>({0, 3, 6, 9}))
+      types.push_back({Type_Code::int64, {.kind = Kind::timestamp, .scale = scale}});
+  if (contains(declared, "DEC") || contains(declared, "NUMERIC"))
+    if (const auto scale = declared_scale(declared))
+      types.push_back({Type_Code::int64, {.kind = Kind::decimal, .scale = *scale}});
+  return types;
+}
+
+Declared_Type optional_type(Type_Code code, const Sqlite_Values& values) {
+  if (code == Type_Code::boolean)
+    return {Type_Code::int8, {.kind = Logical_Type::Kind::boolean, .is_optional = true}};
+  if (code == Type_Code::string) return {code, {.is_optional = !values.has_missing_text}};
+  if (code == Type_Code::int8 && values.min == std::numeric_limits<std::int8_t>::min())
+    code = Type_Code::int16;
+  if (code == Type_Code::int16 && values.min == std::numeric_limits<std::int16_t>::min())
+    code = Type_Code::int32;
+  if (code == Type_Code::int32 && values.min == std::numeric_limits<std::int32_t>::min())
+    code = Type_Code::int64;
+  const bool is_integer = code == Type_Code::int8 || code == Type_Code::int16 ||
+                          code == Type_Code::int32 || code == Type_Code::int64;
+  const bool is_taken = values.min == std::numeric_limits<std::int64_t>::min();
+  return {code, {.is_optional = is_integer && !is_taken}};
 }
 
 Type_Code find_type(std::string_view declared, bool is_exact, const Sqlite_Values& values) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exchange/sqlite.h"
-#include "joedb/schema/type.h"
+#include "kernel/schema/logical_type.h"
 #include "text/sql.h"
 
 namespace joedb {
@@ -19,6 +19,10 @@ struct Sqlite_Column {
   std::string declared_type;
   int key_place = 0;  // position in the primary key, from 1; 0: not part of it
   bool has_default = false;
+  // The types that the declared type may mean, best first, if all values fit one of them.
+  std::vector<Declared_Type> logical_types = {};
+  bool is_exact = false;     // joedb wrote the logical type
+  std::string example = {};  // of the texts, if there may be a logical type
 };
 
 struct Sqlite_Foreign_Key {
@@ -69,16 +73,28 @@ struct Sqlite_Values {
   bool has_reals = false;
   bool has_texts = false;
   bool has_bytes = false;
-  bool is_single = true;  // all reals are exact as float32
-  std::int64_t min = 0;   // of the integers and 0
+  bool has_missing_text = false;  // the value of a string that would mean "missing"
+  bool is_single = true;          // all reals are exact as float32
+  std::int64_t min = 0;           // of the integers and 0
   std::int64_t max = 0;
 
   void add(const Sqlite_Statement& row, int column);
+
+ private:
+  void add_bytes(std::string_view value);
 };
 
 // Returns the type of the field for a column: the declared type if it can hold all values,
 // otherwise a type that can.
 Type_Code find_type(std::string_view declared, bool is_exact, const Sqlite_Values& values);
+
+// Returns the logical types that a declared type may mean: dates, timestamps by their units, and
+// decimals.
+std::vector<Declared_Type> logical_types(std::string_view declared);
+
+// Returns an optional type for a column of this type with NULLs. Returns a plain one if the values
+// leave no value that could mean "missing".
+Declared_Type optional_type(Type_Code code, const Sqlite_Values& values);
 
 }  // namespace joedb
 

@@ -73,6 +73,12 @@ class Csv_Values {
     if (bytes.empty()) out += "\"\"";
     append_base64(out, bytes);
   }
+  // A text of a column where a missing value is another one.
+  void optional_text(std::string& out, std::string_view text) const {
+    text.empty() ? out.append("\"\"") : (value(out, text), out);
+  }
+  // The text of a number or boolean.
+  void word(std::string& out, std::string_view text) const { value(out, text); }
 
  private:
   const char separator_;
@@ -111,6 +117,8 @@ class Json_Values {
     append_base64(out, bytes);
     out += "\"}";
   }
+  static void optional_text(std::string& out, std::string_view text) { value(out, text); }
+  static void word(std::string& out, std::string_view text) { out += text; }
 };
 
 }  // namespace joedb

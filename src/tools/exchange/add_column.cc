@@ -1,10 +1,13 @@
 #include "tools/exchange/add_column.h"
 
+#include <cctype>
+#include <optional>
 #include <utility>
 
 #include "exchange/sqlite.h"
 #include "joedb/base/error.h"
 #include "joedb/schema/type.h"
+#include "kernel/schema/logical_type.h"
 #include "text/sql.h"
 
 namespace joedb {
@@ -147,20 +150,64 @@ std::optional<Added_Column> parse_add_column(std::string_view sql) {
   return column;
 }
 
-std::string field_type(const std::string& type) {
-  if (const auto table = referenced_table(type)) return "references " + *table;
-  const Type_Code code = type_named(type);
-  if (code != Type_Code::none && code != Type_Code::reference) return type;
+// Returns the type with single blanks between words, and none beside punctuation, except after ")".
+static std::string without_blanks(std::string_view type) {
+  std::string text;
+  for (Sql_Tokens tokens(type); !tokens.current().empty(); tokens.advance()) {
+    const bool is_word = is_of_word(tokens.current()[0]);
+    if (is_word && !text.empty() && (is_of_word(text.back()) || text.back() == ')')) text += ' ';
+    text += tokens.current();
+  }
+  return text;
+}
+
+// Removes `end` from the end of the text, in any case.
+static bool take_end(std::string& text, std::string_view end) {
+  if (text.size() < end.size() || !is_same_name(text.substr(text.size() - end.size()), end))
+    return false;
+  text.resize(text.size() - end.size());
+  return true;
+}
+
+// Converts "(18,2)" or "(2)" behind DECIMAL or NUMERIC: the digits, and those behind the point.
+static std::string decimal_type(std::string_view arguments) {
+  if (!arguments.starts_with('(') || !arguments.ends_with(')')) return "";
+  const std::size_t comma = arguments.find(',');
+  if (comma == arguments.npos) return "decimal(0)";
+  return "decimal" + std::string(1, '(').append(arguments.substr(comma + 1));
+}
+
+// Converts a type without NULL. Returns an empty text if it is unknown.
+static std::string known_type(const std::string& type) {
   constexpr std::pair<const char*, const char*> types[] = {
-      {"INTEGER", "int64"}, {"INT", "int64"},   {"BIGINT", "int64"}, {"SMALLINT", "int16"},
-      {"TINYINT", "int8"},  {"TEXT", "string"}, {"REAL", "float64"}, {"DOUBLE", "float64"},
-      {"FLOAT", "float64"}, {"BLOB", "blob"},   {"BOOL", "boolean"}, {"BOOLEAN", "boolean"}};
+      {"INTEGER", "int64"},  {"INT", "int64"},          {"BIGINT", "int64"},
+      {"SMALLINT", "int16"}, {"TINYINT", "int8"},       {"TEXT", "string"},
+      {"REAL", "float64"},   {"DOUBLE", "float64"},     {"FLOAT", "float64"},
+      {"BLOB", "blob"},      {"BOOL", "boolean"},       {"BOOLEAN", "boolean"},
+      {"DATE", "date"},      {"DATETIME", "timestamp"}, {"TIMESTAMP", "timestamp"},
+      {"UUID", "uuid"},      {"JSON", "json"}};
   for (const auto& [name, field] : types)
     if (is_same_name(type, name)) return field;
+  for (const std::string_view name : {"DECIMAL", "NUMERIC"})
+    if (type.size() > name.size() && is_same_name(type.substr(0, name.size()), name))
+      if (type.find(',') != type.npos || !std::islower(static_cast<unsigned char>(type[0])))
+        return decimal_type(std::string_view(type).substr(name.size()));
+  return type;
+}
+
+std::string field_type(const std::string& type) {
+  if (const auto table = referenced_table(type)) return "references " + *table;
+  std::string name = without_blanks(type);
+  const bool is_optional = take_end(name, " NULL");
+  std::string field = known_type(name), problem;
+  if (is_optional && field != "blob") field += " optional";
+  if (const auto declared = parse_declared_type(field, problem))
+    return declared_type_text(declared->stored, declared->logical);
   throw Exception("a joedb file cannot have a column of the type " +
                   (type.empty() ? "that is not given" : "\"" + type + "\"") +
                   ": expected int8 ... int64, float32, float64, boolean, string, blob, TEXT, "
-                  "INTEGER, REAL or REFERENCES table, without constraints");
+                  "INTEGER, REAL, DATE, TIMESTAMP, DECIMAL(18,2), another type of joedbi, or "
+                  "REFERENCES table; only NULL may follow");
 }
 
 }  // namespace joedb

@@ -23,7 +23,8 @@ struct Added_Column {
 std::optional<Added_Column> parse_add_column(std::string_view sql);
 
 // Converts the type of a column to that of a field: "TEXT" to "string", "INTEGER REFERENCES city"
-// to "references city". Throws Exception for types and constraints that a field cannot have.
+// to "references city", "DECIMAL(18,2) NULL" to "decimal(2) optional". Throws Exception for types
+// and constraints that a field cannot have.
 std::string field_type(const std::string& type);
 
 }  // namespace joedb

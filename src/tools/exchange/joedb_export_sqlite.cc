@@ -11,8 +11,10 @@ namespace joedb {
 
 static const char* const export_sqlite_details =
     R"(Creates a table for each table, a column for each field, and a column "__id" INTEGER PRIMARY KEY for
-the record ids. Null references, blobs and nan become NULL. A string that is not UTF-8, or contains
-zero bytes, becomes a BLOB. joedb import sqlite restores the same database from OUT.
+the record ids. Dates and other values with a logical type are texts, decimals are numbers. Missing
+values, null references, null blobs and nan become NULL; fields that cannot be missing are NOT NULL.
+A string that is not UTF-8, or contains zero bytes, becomes a BLOB, and so does a decimal of which a
+float would lose digits. joedb import sqlite restores the same database from OUT.
 
 OUT appears only when it is complete and on disk. With --force, an existing SQLite file is updated
 in one transaction, so that programs that have it open see the new content.

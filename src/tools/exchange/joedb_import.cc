@@ -10,6 +10,7 @@
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/json_output.h"
 #include "tools/frame/lock_notice.h"
 #include "tools/frame/memory_limit.h"
 #include "tools/frame/output.h"
@@ -42,11 +43,15 @@ void add_import_options(Options& options, Import_Options& import) {
   options.add_flag("--delete-missing", settings.deletes_missing,
                    "delete the records that match no row; needs --key or a column __id");
   options.add_flag("--preview", settings.has_preview,
-                   "show how the columns would be imported, but write nothing");
+                   "show how the columns would be imported, and with a key how many records would "
+                   "change, but write nothing");
   options.add("--type", import.types,
-              "type of a new field, instead of a type that fits its values; time: seconds since "
-              "1970, in an int64",
+              "type of a new field, like date, decimal(2), enum(open,paid) or 'int32 optional', "
+              "instead of a type that fits its values; time: seconds since 1970, in an int64",
               "FIELD=TYPE,...");
+  options.add_flag("--plain-types", settings.only_plain_types,
+                   "new fields are not optional, and are no dates, timestamps or decimals, unless "
+                   "--type names such a type");
   options.add_flag("--times", settings.reads_times,
                    "give new fields with times, like 2026-01-31 or 2026-01-31T12:00:00Z, the type "
                    "int64 instead of string");
@@ -81,8 +86,13 @@ void add_import_options(Options& options, Import_Options& import) {
   add_file_modes(options, transaction_grammar);
 }
 
-// Parses words of the form NAME=VALUE. The name of a column may have = and commas, at which the
-// list was split.
+// Returns true if a closing bracket is missing.
+bool is_open(const std::string& text) {
+  return text.find('(') != text.npos && text.find(')') == text.npos;
+}
+
+// Parses words of the form NAME=VALUE. The list was split at commas, which the name of a column,
+// and the brackets of a type, may have. The name may also have =.
 Named_Settings named(const char* option, const std::vector<std::string>& words,
                      bool may_have_no_value = false) {
   Named_Settings result;
@@ -91,6 +101,10 @@ Named_Settings named(const char* option, const std::vector<std::string>& words,
   };
   std::string begin;  // of a name that has a comma
   for (const std::string& word : words) {
+    if (!result.empty() && is_open(result.back().second)) {
+      result.back().second += ',' + word;
+      continue;
+    }
     const std::string whole = begin + word;
     const std::size_t equals = whole.rfind('=');
     if (equals == whole.npos && !may_have_no_value) {
@@ -169,14 +183,48 @@ void read_content(const File_Argument& argument, Recovery recovery, Database& da
   load(database, journal);
 }
 
+Json preview_json(const Import_Plan& plan, const std::optional<Import_Counts>& counts) {
+  Json json{{"table", plan.table},
+            {"written", false},
+            {"new_table", plan.is_new_table},
+            {"rows", plan.rows_seen},
+            {"all_rows", plan.has_read_all},
+            {"fields", Json::array()}};
+  for (const Import_Plan::Column& column : plan.columns) {
+    Json field{{"name", column.field}, {"type", column.type_text()}, {"new", column.is_new}};
+    if (!column.renamed_from.empty()) field["column"] = column.renamed_from;
+    json["fields"].push_back(std::move(field));
+  }
+  if (counts) {
+    json["inserted"] = counts->inserted;
+    json["updated"] = counts->updated;
+    json["unchanged"] = counts->unchanged;
+    json["deleted"] = counts->deleted;
+    json["created"] = counts->created;
+  }
+  return json;
+}
+
+// With a key or record ids, also counts the records that would change, in a copy of the database.
 void preview(Row_Source& source, const File_Argument& file, const Import_Options& import,
              const Stop_Signal& stop) {
   Database database;
   read_content(file, import.transaction.recovery, database);
   const Import_Plan plan = make_plan(source, database, import.settings, stop);
+  std::optional<Import_Counts> counts;
+  if (!plan.key.empty() || plan.id_source)
+    change_copy(file, import.transaction, [&](Writable_Database& copy) {
+      Watch watch(source, stop, "comparing");
+      counts = import_rows(source, copy, plan, [&] { watch(); });
+    });
+  if (import.is_json) return print_json(preview_json(plan, counts));
   std::cout << source.input().name() << ": " << counted(plan.rows_seen, "row")
-            << (plan.has_read_all ? "\n" : " were looked at; there may be more\n") << plan.text()
-            << "nothing was written\n";
+            << (plan.has_read_all ? "\n" : " were looked at; there may be more\n") << plan.text();
+  if (counts) {
+    std::cout << "would be: ";
+    print_counts(plan.table, *counts, false);
+  }
+  std::cout << "nothing was written\n";
 }
 
 // Returns notes like "renamed: column full name is now full_name".
@@ -194,9 +242,9 @@ std::string missing_notes(const Import_Counts& counts, const Import_Plan& plan,
   std::string notes;
   const Table& table = *database.find_table(plan.table);
   for (const auto& [name, rows] : counts.missing) {
-    const Type_Code type = table.find_field(table.find_field(name))->column->type().code;
-    notes += std::string("empty becomes ") + missing_value_text(type) + ": " + plan.table + '.' +
-             name + ", in " + counted(rows, "row") + '\n';
+    const Column_Base& column = *table.find_field(table.find_field(name))->column;
+    notes += "empty becomes " + missing_value_text(column.type().code, column.logical()) + ": " +
+             plan.table + '.' + name + ", in " + counted(rows, "row") + '\n';
   }
   for (const auto& [name, rows] : counts.texts)
     notes += "numbers, true and false become texts: " + plan.table + '.' + name + ", in " +
@@ -246,9 +294,10 @@ const char* const import_common_details =
     R"(Columns of an existing table are matched to its fields by name; a new table gets a field for each
 column. The import is one transaction: if a row is invalid, nothing is imported. Without --key, each
 row inserts a new record. With --key, or with a column __id (the record id), importing the same rows
-again changes nothing. A missing value becomes nan in a float field and a null reference in a
-reference field; in other fields it becomes 0, false or "", and such rows are counted. IN may be -,
-standard input.
+again changes nothing. A missing value stays missing in an optional field; it becomes nan in a float
+field and a null reference in a reference field; in other fields it becomes 0, false or "", and such
+rows are counted. Numbers, dates, and true and false get optional fields if some rows have no value.
+IN may be -, standard input.
 
 )";
 
@@ -270,6 +319,7 @@ void print_counts(const std::string& table, const Import_Counts& counts, bool is
     };
     add("missing", counts.missing);
     add("texts", counts.texts);
+    add("dangling", counts.dangling);
     std::cout << "}\n";
     return;
   }
@@ -279,14 +329,28 @@ void print_counts(const std::string& table, const Import_Counts& counts, bool is
   std::cout << '\n';
 }
 
+// Prints a notice if the file seems to have another separator: then its header is one column.
+static void propose_separator(const Row_Source& source) {
+  if (source.columns().size() != 1) return;
+  const std::string& header = source.header(0);
+  const std::size_t found = header.find_first_of(";\t|");
+  if (found == header.npos) return;
+  const std::string name = header[found] == '\t' ? "tab" : std::string("'") + header[found] + "'";
+  print_notice(source.input().name() + " has one column, " + plain(header) +
+               ": is it --separator " + name + '?');
+}
+
 int import_csv(std::vector<std::string> arguments) {
   const std::string usage = "joedb import csv [options] FILE IN";
   Options options(
       {usage, "Imports the rows of a CSV file into a table.",
-       std::string("The first row has the column names. New fields for numbers, for "
-                   "true and false, and for text get a\n"
-                   "type that preserves all values as written: 007, 1.10 and NO stay "
-                   "strings. Blobs are base64.\n"
+       std::string("The first row has the column names. New fields for numbers, dates, "
+                   "times, for true and false, and for\n"
+                   "text get a type that preserves all values as written: 007 and NO stay "
+                   "strings, and a column with\n"
+                   "1.10 and 2.25 is decimal(2). Only times like 2026-01-31 12:00:00 will be "
+                   "written otherwise, with T and Z.\n"
+                   "Blobs and bytes are base64.\n"
                    "\n") +
            import_common_details + file_help(transaction_grammar),
        "  joedb import csv --preview europe.joedb cities.csv\n"
@@ -313,7 +377,9 @@ int import_csv(std::vector<std::string> arguments) {
   return run(options, import, std::move(arguments), usage, [&](Input& input) {
     if (!separator.empty()) format.separator = separator_of(separator);
     format.missing = {missing.begin(), missing.end()};
-    return std::make_unique<Csv_Reader>(input, format);
+    auto reader = std::make_unique<Csv_Reader>(input, format);
+    if (separator.empty()) propose_separator(*reader);
+    return reader;
   });
 }
 

@@ -8,6 +8,7 @@
 #include "tools/exchange/exchange_formats.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/file_transaction.h"
+#include "tools/frame/json_output.h"
 #include "tools/frame/lock_notice.h"
 #include "tools/frame/memory_limit.h"
 #include "tools/frame/output.h"
@@ -23,9 +24,10 @@ const char* const import_sqlite_details =
 references. A column "__id" INTEGER PRIMARY KEY, which joedb export sqlite writes, is the record id.
 Existing tables and fields of FILE are not changed; the rows are added to them.
 
-A field gets the type of the column, or a larger one if some values do not fit. NULL becomes 0,
-false, "", or nan. Everything that is not imported, or is renamed, is reported. The import is one
-transaction: after any error, nothing is imported.
+A field gets the type of the column, or a larger one if some values do not fit: DATE, DATETIME,
+TIMESTAMP and DECIMAL(10,2) become date, timestamp and decimal(2) if all values are exact. A column
+with NULLs gets an optional field, or a float. Everything that is not imported, or is renamed, is
+reported. The import is one transaction: after any error, nothing is imported.
 
 )";
 
@@ -101,18 +103,67 @@ void print_notes(const std::vector<std::string>& notes, bool is_json) {
     std::cout << (is_json ? '{' + json_members({{"note", note}}) + '}' : note) << '\n';
 }
 
-void print_tables(const Sqlite_Plan& plan) {
+void print_tables(const Sqlite_Plan& plan, bool is_json) {
   for (const Table_Plan& table : plan.tables) {
     if (!table.is_imported) continue;
-    std::cout << "table " << table.table << ": " << counted(table.rows, "row") << '\n';
+    Json json{{"table", table.table}, {"written", false}, {"rows", table.rows}};
+    json["fields"] = Json::array();
+    std::string text = "table " + table.table + ": " + counted(table.rows, "row") + '\n';
     for (const Column_Plan& column : table.columns) {
-      std::cout << "  " << column.field << ' ' << type_name(column.type);
-      if (column.type == Type_Code::reference)
-        std::cout << ' ' << plan.tables[column.referenced].table;
-      std::cout << '\n';
+      std::string type = declared_type_text(column.type, column.logical_type());
+      if (column.type == Type_Code::reference) type += ' ' + plan.tables[column.referenced].table;
+      text += "  " + column.field + ' ' + type + '\n';
+      json["fields"].push_back({{"name", column.field}, {"type", type}});
+    }
+    if (is_json)
+      print_json(json);
+    else
+      std::cout << text;
+  }
+  if (!is_json) std::cout << "nothing was written\n";
+}
+
+// Returns notes like "dangling becomes null: invoice.customer, in 1 row".
+std::vector<std::string> dangling_notes(const std::vector<Sqlite_Table_Counts>& tables) {
+  std::vector<std::string> notes;
+  for (const auto& [table, counts] : tables)
+    for (const auto& [field, rows] : counts.dangling) {
+      std::string note = "dangling becomes null: " + table;
+      note.append(".").append(field).append(", in ").append(counted(rows, "row"));
+      notes.push_back(std::move(note));
+    }
+  return notes;
+}
+
+// Takes the types that fields have in the database.
+void take_types(Sqlite_Plan& plan, const Database& database) {
+  for (Table_Plan& table : plan.tables) {
+    const Table* const found = database.find_table(table.table);
+    if (!table.is_imported || found == nullptr) continue;
+    for (Column_Plan& column : table.columns) {
+      const Field* const field = found->find_field(found->find_field(column.field));
+      if (field == nullptr || field->column->type().code == Type_Code::reference) continue;
+      column.type = field->column->type().code;
+      column.logical = field->column->logical();
     }
   }
-  std::cout << "nothing was written\n";
+}
+
+// Imports into a copy of the database, which finds what the import would refuse.
+void preview(const File_Argument& file, const Arguments& arguments, const Sqlite& in,
+             const Sqlite_Plan& plan) {
+  std::vector<Sqlite_Table_Counts> counts;
+  Sqlite_Import import(in, plan, arguments.import);
+  Sqlite_Plan shown = plan;
+  change_copy(file, arguments.transaction, [&](Writable_Database& database) {
+    Sqlite_Watch watch("checking " + arguments.in, plan.content_size);
+    counts = import.run(database, std::ref(watch));
+    take_types(shown, database.get_database());
+  });
+  print_notes(plan.notes, arguments.is_json);
+  print_notes(import.notes(), arguments.is_json);
+  print_notes(dangling_notes(counts), arguments.is_json);
+  print_tables(shown, arguments.is_json);
 }
 
 void write_options_file(const Arguments& arguments, const std::string& text) {
@@ -124,17 +175,20 @@ void write_options_file(const Arguments& arguments, const std::string& text) {
 void import_into(const File_Argument& file, const Arguments& arguments, const Sqlite& in,
                  const Sqlite_Plan& plan) {
   std::vector<Sqlite_Table_Counts> counts;
+  Sqlite_Import import(in, plan, arguments.import);
   std::vector<std::string> sql_notes;
   change_file(file, arguments.transaction, [&](Writable_Database& database) {
     const Sql_Notes sql(database.get_database());
     Sqlite_Watch watch("importing " + arguments.in, plan.content_size);
-    counts = Sqlite_Import(in, plan, arguments.import).run(database, std::ref(watch));
+    counts = import.run(database, std::ref(watch));
     in.require_unchanged();
     sql_notes = sql.news(database.get_database());
     if (!arguments.new_options_file.empty())
       write_options_file(arguments, sqlite_indexes(plan, database.get_database(), arguments.in));
   });
   print_notes(plan.notes, arguments.is_json);
+  print_notes(import.notes(), arguments.is_json);
+  print_notes(dangling_notes(counts), arguments.is_json);
   print_notes(sql_notes, arguments.is_json);
   for (const auto& [table, count] : counts) print_counts(table, count, arguments.is_json);
 }
@@ -163,12 +217,10 @@ int import_sqlite(std::vector<std::string> words_of_line) {
   const Sqlite in(arguments.in, arguments.in,
                   arguments.is_immutable ? Sqlite::Use::read_alone : Sqlite::Use::read);
   const Sqlite_Plan plan = make_plan(arguments, in);
-  if (arguments.has_preview) {
-    print_notes(plan.notes, false);
-    print_tables(plan);
-  } else {
+  if (arguments.has_preview)
+    preview(file, arguments, in, plan);
+  else
     import_into(file, arguments, in, plan);
-  }
   finish_standard_output();
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -29,6 +30,7 @@
 #include "tools/frame/pager.h"
 #include "tools/frame/source.h"
 #include "tools/frame/standard_input.h"
+#include "tools/frame/stop_signal.h"
 #include "tools/frame/terminal.h"
 
 namespace joedb {
@@ -48,7 +50,8 @@ table in a joedb file, use SELECT joedb_alter(FILE, 'create_table city'). Openin
 nothing: the first change makes a file that does not exist. With --read, nothing can be changed.
 
 Each table has a view NAME__joined, which shows referenced records by name, and a table function for
-past states: TABLE('2026-01-31').
+past states: TABLE('2026-01-31'). Times are in UTC, as for all functions of SQL, unless an offset
+follows: TABLE('2026-01-31 12:00 +0100').
 
 Exit code 1 if a statement failed; a script stops at the first failure.
 
@@ -109,6 +112,8 @@ class Sql_Session {
         connection, [this](const std::string& file) { return open_file(file); },
         Schema_Changes::allowed));
     sqlite3_set_authorizer(connection, authorize, this);
+    // A name in double quotes that does not exist is an error, and not a text.
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     if (is_sqlite) {
       sqlite3_db_config(connection, SQLITE_DBCONFIG_MAINDBNAME, main_schema_.c_str());
       schemas_.push_back(main_schema_);
@@ -185,15 +190,25 @@ class Sql_Session {
   void forbid_changes() { run("PRAGMA query_only = 1"); }
 
   // Calls sqlite3_prepare_v2 for a statement of the user. If the statement would create or drop an
-  // object that is in no file, `result` is SQLITE_AUTH, and this returns the reason. Otherwise,
-  // returns an empty string.
+  // object that is in no file, or has RETURNING for a table of a joedb file, `result` is
+  // SQLITE_AUTH, and this returns the reason. Otherwise, returns an empty string.
   std::string prepare(std::string_view sql, sqlite3_stmt*& statement, const char*& rest,
                       int& result) {
     refusal_.clear();
+    inserts_into_joedb_ = false;
     is_checking_ = true;
     result = sqlite3_prepare_v2(connection(), sql.data(), static_cast<int>(sql.size()), &statement,
                                 &rest);
     is_checking_ = false;
+    if (result == SQLITE_OK && inserts_into_joedb_ && sqlite3_column_count(statement) > 0 &&
+        sqlite3_stmt_isexplain(statement) == 0) {
+      sqlite3_finalize(std::exchange(statement, nullptr));
+      result = SQLITE_AUTH;
+      refusal_ =
+          "INSERT RETURNING is not available on tables of joedb files: SQLite would show NULL for "
+          "the id, and for all columns without a given value; SELECT last_insert_rowid() returns "
+          "the id";
+    }
     return result == SQLITE_AUTH ? refusal_ : "";
   }
 
@@ -211,6 +226,23 @@ class Sql_Session {
     run("SELECT joedb_add_column(" + sql_text(found.first) + ", " + sql_text(found.second) + ", " +
         sql_text(column->name) + ", " + sql_text(field_type(column->type)) + ")");
     return column->size;
+  }
+
+  // Returns a hint if SQLite has refused a CREATE INDEX because it knows no such table, or because
+  // the table is of a joedb file.
+  std::string index_hint(std::string_view sql) const {
+    const std::string_view message = sqlite3_errmsg(connection());
+    if (joedb_files_.empty() || (message != "virtual tables may not be indexed" &&
+                                 !message.starts_with("no such table: main.")))
+      return "";
+    std::istringstream words{std::string(sql.substr(0, 1000))};
+    std::string first, second;
+    words >> first >> second;
+    if (is_same_name(second, "UNIQUE")) words >> second;
+    if (!is_same_name(first, "CREATE") || !is_same_name(second, "INDEX")) return "";
+    return "\nIndexes of a joedb file are in a .joedbc file, which --options names: create_index "
+           "NAME "
+           "TABLE FIELD";
   }
 
   // Throws Exception if `result` is an error code.
@@ -244,12 +276,20 @@ class Sql_Session {
                        const char* schema, const char*) noexcept {
     auto& self = *static_cast<Sql_Session*>(session);
     if (!self.is_checking_) return SQLITE_OK;
+    if (action == SQLITE_INSERT && self.is_joedb_schema(schema)) self.inserts_into_joedb_ = true;
     const Definition* const found =
         std::find_if(std::begin(definitions), std::end(definitions),
                      [&](const Definition& definition) { return definition.action == action; });
     if (found == std::end(definitions)) return SQLITE_OK;
     return without_exceptions([&] { return self.check_definition(*found, first, second, schema); },
                               [](const char*) {});
+  }
+
+  bool is_joedb_schema(const char* schema) const {
+    return schema != nullptr &&
+           std::any_of(joedb_files_.begin(), joedb_files_.end(), [&](const auto& file) {
+             return sqlite3_stricmp(schema, file.first.c_str()) == 0;
+           });
   }
 
   // A kind of statement that creates or drops objects. `command` is the equivalent command of
@@ -366,6 +406,7 @@ class Sql_Session {
   std::unique_ptr<sqlite3, Close> connection_;
   bool is_checking_ = false;  // true while a statement of the user is being prepared
   std::string refusal_;
+  bool inserts_into_joedb_ = false;  // the statement that was prepared last
 };
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -405,7 +446,7 @@ class Shell {
         if (!refusal.empty()) throw Exception(refusal);
         const std::string message = sql_error_text(session_.connection(), place.text, place.start);
         const std::size_t size = session_.add_field(sql);
-        if (size == 0) throw Exception(message);
+        if (size == 0) throw Exception(message + session_.index_hint(sql));
         rest = sql.data() + size;
       }
       if (statement) run(statement.get(), place, out);
@@ -438,7 +479,7 @@ class Shell {
     terminal.stop_at_interrupts();
     while (true) {
       try {
-        const auto line = terminal.next(prompt_text(typed.empty() ? "sql" : "..."), completer);
+        const auto line = terminal.next(prompt(typed.empty() ? "sql" : "..."), completer);
         if (!line) break;
         if (typed.empty() && line->starts_with('.')) {
           if (!run_command(*line, std::cout)) break;
@@ -457,7 +498,18 @@ class Shell {
     display_.screen = nullptr;
   }
 
+  // Throws Exception if a script has ended in a transaction that has changed something.
+  void require_committed() const {
+    if (sqlite3_get_autocommit(session_.connection()) == 0 &&
+        sqlite3_total_changes(session_.connection()) != changes_before_transaction_)
+      throw Exception("the transaction has no COMMIT: its changes were taken back");
+  }
+
  private:
+  std::string prompt(const std::string& text) const {
+    return display_.has_colours ? prompt_text(text) : text + "> ";
+  }
+
   void show(const std::string& sql, Terminal& terminal) {
     struct Page_End {
       ~Page_End() { terminal.end_page(); }
@@ -471,7 +523,16 @@ class Shell {
   void run(sqlite3_stmt* statement, const Place& place, std::ostream& out) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
+    if (stop_) stop_->require_none("the rest of the script was not run");
+    const bool is_alone = sqlite3_get_autocommit(session_.connection()) != 0;
+    if (is_alone) changes_before_transaction_ = sqlite3_total_changes(session_.connection());
+    if (display_.screen == nullptr && !stop_ &&
+        (!is_alone || sqlite3_stmt_readonly(statement) == 0))
+      stop_.emplace();
     const int result = Sql_Rows(statement, format_, out, display_).run();
+    if (stop_ && result != SQLITE_DONE)
+      stop_->require_none(is_alone ? "the statement has changed nothing"
+                                   : "the transaction has changed nothing");
     if (result == SQLITE_INTERRUPT) throw Display_Stopped("interrupted");
     if (result != SQLITE_DONE) fail(place);
     if (has_timer_) {
@@ -569,6 +630,10 @@ class Shell {
   Row_Format format_;
   bool has_timer_;
   Display display_;
+  int changes_before_transaction_ = 0;
+  // From the first change of a script on: a signal takes the current changes back, instead of
+  // ending the process in the middle of them.
+  std::optional<Stop_Signal> stop_;
 };
 
 // Returns true if a word begins like a statement, for example select(1).
@@ -649,6 +714,7 @@ int run_sql(std::vector<std::string> arguments) {
       shell.run_terminal();
     else
       shell.run_script(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+    shell.require_committed();
   } catch (const Exception&) {
     session.report_missing_files();
     throw;

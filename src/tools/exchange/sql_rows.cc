@@ -9,6 +9,7 @@
 #include "kernel/base/utf8.h"
 #include "text/display_width.h"
 #include "text/sql.h"
+#include "tools/frame/stop_signal.h"
 
 namespace joedb {
 
@@ -217,7 +218,7 @@ void interrupt_when_stopped(sqlite3* connection, Display& display) {
   const auto is_stopped = [](void* checked) {
     try {
       static_cast<Display*>(checked)->check();
-      return 0;
+      return stop_signal_come() != 0 ? 1 : 0;
     } catch (const Display_Stopped&) {
       return 1;
     }
