@@ -20,7 +20,8 @@ EDITORS = os.path.join(SOURCE, 'packaging/editors')
 sys.path.insert(0, os.path.join(SOURCE, 'tests/docs'))
 import help as help_test  # noqa: E402 (from the folder above)
 
-TYPES = 'string blob int8 int16 int32 int64 float32 float64 boolean'.split()
+TYPES = ('string blob int8 int16 int32 int64 float32 float64 boolean '
+         'date timestamp duration decimal enum bytes uuid json').split()
 # line -> the kinds of its words, as grammars name them
 LINES = {
     'joedbi': {
@@ -31,6 +32,8 @@ LINES = {
         'add_field string string string': 'keyword entity.name.type variable storage',
         'add_field city mayor references person': 'keyword entity.name.type variable storage entity.name.type',
         'add_field city size int32 = -5': 'keyword entity.name.type variable storage keyword.operator constant.numeric',
+        'add_field city founded date optional': 'keyword entity.name.type variable storage storage',
+        'set_type city state enum(open,paid) optional': 'keyword entity.name.type variable storage storage',
         'custom move_phones': 'keyword entity.name.function',
         'update city 0 name "a \\"b\\" \\303\\204"': 'keyword entity.name.type constant.numeric variable string',
         'insert_into city 3 "x" 1.5e3 true': 'keyword entity.name.type constant.numeric string constant.numeric '

@@ -198,10 +198,13 @@ TEST(Client, RefusesASchemaChangeThatItPulls) {
   geo_1::Client old_client(old_file, connection);
   Client new_client(new_file, connection);
   const auto before = old_file.get_data();
-  for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(error_of([&] { old_client.pull(); }), "geo_1: Can't upgrade schema during pull");
-  EXPECT_EQ(error_of([&] { old_client.transaction([](geo_1::Writable_Database&) {}); }),
-            "geo_1: Can't upgrade schema during pull");
+  const std::string error =
+      "memory: another program has changed its schema while this one (geo_1) had it open: change 7 "
+      "is \"add_field city country string\" in the file, missing in the program. Nothing is "
+      "damaged: start the new version of this program";
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(error_of([&] { old_client.pull(); }), error);
+  EXPECT_EQ(error_of([&] { old_client.transaction([](geo_1::Writable_Database&) {}); }), error);
+  EXPECT_THROW(old_client.pull(), joedb::Schema_Mismatch);
   EXPECT_EQ(old_file.get_data(), before);
   EXPECT_TRUE(old_client.get_database().get_city_table().is_empty());
 }
@@ -223,8 +226,8 @@ TEST(File_Client, CanBeReadAfterAPullThatDropsATable) {
       writer.write(joedb::Drop_Table{settings.id()});
     });
   }
-  EXPECT_EQ(error_of([&] { ann.pull(); }), "geo_2: Can't upgrade schema during pull");
-  EXPECT_EQ(error_of([&] { reader.pull(); }), "geo_2: Pulled a schema change");
+  EXPECT_THROW(ann.pull(), joedb::Schema_Mismatch);
+  EXPECT_EQ(error_of([&] { reader.pull(); }), error_of([&] { ann.pull(); }));
   EXPECT_EQ(ann.get_database().get_volume(), 7);
   EXPECT_EQ(ann.get_database().get_language(), "en\"\\");
   EXPECT_EQ(reader.get_database().get_volume(), 7);
@@ -349,9 +352,9 @@ TEST(File_Client, RefusesToGoOnWhereAUniqueIndexIsViolated) {
   joedb::Writable_Database_Client other(other_file);
   name_city_1(other, "Oslo");
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(
-        error_of([&] { ann.pull(); }),
-        "geo_2: city_by_name unique index failure: (\"Oslo\") at id = 1 was already at id = 0");
+    EXPECT_EQ(error_of([&] { ann.pull(); }), directory.file("db.joedb") +
+                                                 ": geo_2: city_by_name unique index failure: "
+                                                 "(\"Oslo\") at id = 1 was already at id = 0");
   name_city_1(other, "Bergen");
   EXPECT_GT(ann.pull(), 0);
   EXPECT_EQ(ann.get_database().find_city_by_name("Bergen"), id_of_city(1));
@@ -398,7 +401,21 @@ TEST(Readonly_Client, RefusesASchemaChangeThatItPulls) {
   geo_1::Readonly_Client reader(file);
   { File_Client new_writer(directory.file("db.joedb")); }
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(error_of([&] { reader.pull(); }), "geo_1: Pulled a schema change");
+    EXPECT_EQ(error_of([&] { reader.pull(); }),
+              directory.file("db.joedb") +
+                  ": another program has changed its schema while this one (geo_1) had it open: "
+                  "change 7 is \"add_field city country string\" in the file, missing in the "
+                  "program. Nothing is damaged: start the new version of this program");
+}
+
+TEST(Readonly_Client, OpensAFileByItsName) {
+  const Temporary_Directory directory;
+  File_Client writer(directory.file("db.joedb"));
+  Readonly_Client reader(directory.file("db.joedb"));
+  writer.transaction([](Writable_Database& db) { db.new_city("Oslo", 1, "Norway"); });
+  EXPECT_GT(reader.pull(), 0);
+  EXPECT_EQ(reader.get_database().history(id_of_city(0)).size(), 1u);
+  EXPECT_THROW(Readonly_Client(directory.file("none.joedb")), joedb::Io_Error);
 }
 
 // ---- without a compiled schema ------------------------------------------------------------------

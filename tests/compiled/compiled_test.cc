@@ -427,7 +427,11 @@ TEST(Compiled_Opening, UpgradesAnOlderSchemaAndKeepsTheData) {
   }
   EXPECT_THROW(shop_2::Readonly_Database(directory.file("db.joedb")), Out_Of_Date);
   EXPECT_EQ(error_of([&] { shop_2::Readonly_Database db(directory.file("db.joedb")); }),
-            "shop_2: Schema is out of date. Can't upgrade a read-only database.");
+            directory.file("db.joedb") +
+                ": its schema is older than the one of this program (shop_2): change 3 is missing "
+                "in the file, \"add_field item code int32\" in the program. It was opened "
+                "read-only: open it once for writing, which upgrades it (File_Database or "
+                "File_Client)");
   {
     shop_2::File_Database db(directory.file("db.joedb"));
     EXPECT_EQ(db.get_label(shop_2::id_of_item(0)), "old");
@@ -438,23 +442,27 @@ TEST(Compiled_Opening, UpgradesAnOlderSchemaAndKeepsTheData) {
   }
   const shop_2::Readonly_Database db(directory.file("db.joedb"));
   EXPECT_EQ(db.get_code(shop_2::id_of_item(1)), 2);
-  EXPECT_EQ(error_of([&] { shop_1::File_Database old(directory.file("db.joedb")); }),
-            "shop_1: Trying to open a file with incompatible schema"
-            ": change 3 is \"add_field item code int32\" in the file, missing in the program");
+  EXPECT_EQ(
+      error_of([&] { shop_1::File_Database old(directory.file("db.joedb")); }),
+      directory.file("db.joedb") +
+          ": its schema is newer than the one of this program (shop_1): change 3 is "
+          "\"add_field item code int32\" in the file, missing in the program. A newer version "
+          "of the program has changed the file: use that");
 }
 
 TEST(Compiled_Opening, RefusesAnotherSchemaAndLeavesTheFileAlone) {
   Temporary_Directory directory;
   shop_1::File_Database{directory.file("db.joedb")};
   const std::string before = directory.read("db.joedb");
-  EXPECT_EQ(error_of([&] { shop_other::File_Database db(directory.file("db.joedb")); }),
-            "shop_other: Trying to open a file with incompatible schema"
-            ": change 2 is \"add_field item label string\" in the file, \"add_field item name "
-            "string\" in the program");
-  EXPECT_EQ(error_of([&] { shop_other::Readonly_Database db(directory.file("db.joedb")); }),
-            "shop_other: Trying to open a file with incompatible schema"
-            ": change 2 is \"add_field item label string\" in the file, \"add_field item name "
-            "string\" in the program");
+  const std::string error =
+      directory.file("db.joedb") +
+      ": its schema is not the one of this program (shop_other): change 2 is \"add_field item "
+      "label "
+      "string\" in the file, \"add_field item name string\" in the program. Is it the file of "
+      "another program? If not, compile the program with the lines of the file, and append new "
+      "lines at the end";
+  EXPECT_EQ(error_of([&] { shop_other::File_Database db(directory.file("db.joedb")); }), error);
+  EXPECT_EQ(error_of([&] { shop_other::Readonly_Database db(directory.file("db.joedb")); }), error);
   EXPECT_EQ(directory.read("db.joedb"), before);
 }
 
@@ -563,7 +571,8 @@ TEST(Compiled_Names, MayBeKeywordsAndNamesOfGeneratedCode) {
 }
 
 TEST(Compiled_Header, IsWhatItWas) {
-  for (const std::string name : {"everything.h", "hard_names.h", "shop_1.h", "shop_1/writable.h"}) {
+  for (const std::string name :
+       {"everything.h", "hard_names.h", "shop_1.h", "shop_1/writable.h", "typed.h"}) {
     std::ifstream in(JOEDB_GENERATED_DIR "/" + name);
     const std::string text(std::istreambuf_iterator<char>(in), {});
     joedb::testing::expect_golden("compiled/" + name, text);

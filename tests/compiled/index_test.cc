@@ -354,8 +354,10 @@ TEST(Compiled_Index, RefusesOldDataThatViolateIt) {
   }
   const auto before =
       joedb::File(directory.file("db.joedb"), joedb::Open_Mode::read_existing).get_size();
-  EXPECT_EQ(error_of([&] { File_Database db(directory.file("db.joedb")); }),
-            "geo_2: city_by_name unique index failure: (\"oslo\") at id = 1 was already at id = 0");
+  EXPECT_EQ(
+      error_of([&] { File_Database db(directory.file("db.joedb")); }),
+      directory.file("db.joedb") +
+          ": geo_2: city_by_name unique index failure: (\"oslo\") at id = 1 was already at id = 0");
   EXPECT_EQ(joedb::File(directory.file("db.joedb"), joedb::Open_Mode::read_existing).get_size(),
             before);
 }

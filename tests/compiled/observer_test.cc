@@ -918,7 +918,8 @@ TEST_F(Typed_History, HasPastStates) {
   EXPECT_EQ(past.get_population(oslo_), 1);
   EXPECT_EQ(past.get_city_table().get_size(), 1u);
   EXPECT_EQ(error_of([&] { past.history(oslo_); }),
-            "a database that was read once does not know its file any more");
+            "a Readonly_Database reads its file once, and then does not know it any more; open it "
+            "with a Readonly_Client to read its history");
 }
 
 TEST_F(Typed_History, TakesATransactionBack) {
@@ -947,6 +948,21 @@ TEST_F(Typed_History, KeepsTheSchemaThatTheProgramNeeds) {
                 });
               }),
               ::testing::HasSubstr("has changed tables or fields, which this program needs"));
+}
+
+TEST_F(Typed_History, UndoesNoChangesWithoutACheckpoint) {
+  const auto undo_changes = [&](bool has_checkpoint) {
+    Memory_Database db;
+    db.new_city("Pisa", 1, "");
+    if (has_checkpoint) db.soft_checkpoint();
+    (void)db.undo();
+  };
+  EXPECT_EQ(error_of([&] { undo_changes(false); }),
+            "there are changes after the last checkpoint: end them with write_timestamp() and "
+            "soft_checkpoint(), or drop them with rollback()");
+  EXPECT_EQ(error_of([&] { undo_changes(true); }),
+            "the last changes have no end of a transaction, so that nobody knows how many "
+            "transactions they are: end them with write_timestamp() or write_valid_data()");
 }
 
 }  // namespace

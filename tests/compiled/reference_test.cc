@@ -175,12 +175,16 @@ TEST(Reference, ATransactionThatFailsIsRolledBack) {
     throw std::runtime_error("the input ends too early");
   };
 
-  try {
-    load(db);
-    db.hard_checkpoint();
-  } catch (const std::exception&) {
-    db.rollback();
-  }
+  const auto load_all = [&] {
+    try {
+      load(db);
+      db.hard_checkpoint();
+    } catch (const std::exception&) {
+      db.rollback();
+      throw;
+    }
+  };
+  EXPECT_THROW(load_all(), std::runtime_error);
   EXPECT_TRUE(db.get_country_table().is_empty());
   EXPECT_EQ(db.ahead_of_checkpoint(), 0);
 }

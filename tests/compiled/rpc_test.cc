@@ -118,7 +118,7 @@ TEST_F(Remote_Procedures, RefuseAMessageThatChangesTheSchema) {
   const std::string bytes(file.get_data().begin() + static_cast<std::ptrdiff_t>(start),
                           file.get_data().end());
   EXPECT_EQ(error_of_message(procedures.procedures, bytes),
-            "invalid message: search: Can't upgrade schema during pull");
+            "invalid message: the bytes of a copy must not change the schema");
 }
 
 TEST_F(Remote_Procedures, LeaveAMessageAloneThatGetsInvalidBytes) {

@@ -115,7 +115,10 @@ TEST_F(Upgrade, CannotBeCheckpointedHalfWay) {
 TEST_F(Upgrade, OfAFileThatIsOnlyReadHappensInMemory) {
   joedb::Readonly_Memory_File readonly(file_.get_data());
   EXPECT_EQ(error_of([&] { Readonly_Database db(readonly); }),
-            "geo_2: Schema is out of date. Can't upgrade a read-only database.");
+            "memory: its schema is older than the one of this program (geo_2): change 7 is missing "
+            "in the file, \"add_field city country string\" in the program. It was opened "
+            "read-only: open it once for writing, which upgrades it (File_Database or "
+            "File_Client)");
   EXPECT_THROW(Readonly_Database db(readonly), joedb::Out_Of_Date);
 
   const std::vector<char> before = file_.get_data();
@@ -145,9 +148,11 @@ TEST_F(Upgrade, OfAFileOfTheSystemThatIsOnlyRead) {
 
 TEST_F(Upgrade, RefusesAFileWithAnotherSchema) {
   { Writable_Database db(file_); }
-  EXPECT_EQ(error_of([&] { geo_1::Writable_Database db(file_); }),
-            "geo_1: Trying to open a file with incompatible schema"
-            ": change 7 is \"add_field city country string\" in the file, missing in the program");
+  EXPECT_EQ(
+      error_of([&] { geo_1::Writable_Database db(file_); }),
+      "memory: its schema is newer than the one of this program (geo_1): change 7 is "
+      "\"add_field city country string\" in the file, missing in the program. A newer version "
+      "of the program has changed the file: use that");
 }
 
 // ---- single rows --------------------------------------------------------------------------------
@@ -194,10 +199,11 @@ TEST(Single_Row, MustBeTheOnlyOne) {
         untyped.write(joedb::Insert{table, joedb::Record_Id(1)});
       untyped.soft_checkpoint();
     }
-    EXPECT_EQ(error_of([&] { Writable_Database db(file); }),
-              "Single-row constraint failure for table settings");
-    EXPECT_EQ(error_of([&] { Readonly_Database db(file); }),
-              "Single-row constraint failure for table settings");
+    const std::string error =
+        std::string("memory: Single-row constraint failure for table settings: it has ") +
+        (is_missing ? "0" : "2") + " records, but must have only record 0";
+    EXPECT_EQ(error_of([&] { Writable_Database db(file); }), error);
+    EXPECT_EQ(error_of([&] { Readonly_Database db(file); }), error);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -204,9 +205,20 @@ struct Arrow_Options {
 //     string                       Arrow_Text
 //     blob                         Z               with blob_file; null for a null blob
 //                                  +s              else, of position and size
+//     date                         tdD             not copied
+//     timestamp, duration          tsu:UTC, tDu …  not copied, but durations if one is missing
+//     decimal(N)                   d:19,N          copied
+//     enum                         c, s            places in a dictionary of texts; null for a
+//     place
+//                                                  of no name
+//     bytes                        Z               copied
+//     uuid                         w:16            copied; null for a value without 16 bytes
+//     json                         Arrow_Text
+//     boolean optional             b               copied
 //
-// If the type of a field does not follow from the Arrow type, the metadata `joedb.type` holds it:
-// "references TABLE", "blob", or "string" for texts as bytes. create_table_for() reads these
+// Optional fields are nullable; missing values are null. If the type of a field does not follow
+// from the Arrow type, the metadata `joedb.type` holds it: "references TABLE", "blob", "string" for
+// texts as bytes, or a logical type, such as "date optional". create_table_for() reads these
 // metadata.
 //
 // The stream and its arrays stay valid and keep their values until they are released, whatever
@@ -263,9 +275,17 @@ struct Arrow_Imported {
 //     references                    integers that are not negative; -1 and null for a null one;
 //                                   floats that are whole numbers, and NaN for a null one
 //     string                        u, U, vu; z, Z, vz
-//     blob                          the same, whose bytes go to the journal; see blob_positions
+//     blob                          the same, and w, whose bytes go to the journal; see
+//                                   blob_positions
+//     date, timestamp               times and dates; integers, which are stored values
+//     duration                      durations; integers, which are stored values
+//     decimal(N)                    decimals of 128 bits; integers; floats nearest to a decimal
+//     enum                          texts that are names; integers that are places
+//     uuid                          w:16; texts, or 16 bytes
+//     bytes, json                   as string
 //
-// Each of these types may be dictionary-encoded.
+// Optional fields hold null, and have no value without a column. Each of these types may be
+// dictionary-encoded.
 //
 // Reads all batches into memory, and checks every value before the first value is written. Throws
 // Data_Error for a value that does not fit (the text names the column, the row counted from 0, and
@@ -286,14 +306,16 @@ Arrow_Imported import_stream(Writable_Database& database, Table_Id table, ArrowA
 
 // Creates a table with a field for each column of a schema of structs, except `__id`. Integers
 // become the smallest integer type that holds all their values (but uint64 becomes int64),
-// half-floats float32, times and dates int64, and bytes blobs, unless `joedb.type` in the metadata
-// says otherwise. Does not release the schema.
+// half-floats float32, dates, times, durations, decimals and arrow.uuid fields of logical types,
+// and bytes blobs, unless `joedb.type` in the metadata says otherwise. The fields for the columns
+// `optional` are optional. Does not release the schema.
 //
-// Throws Data_Error for a type without a field type (decimals, lists, durations: the text names the
-// column), for names that are not identifiers or occur twice, and the errors of
-// Writable_Database::write for a table. Then nothing was written, unless the error is an Io_Error.
+// Throws Data_Error for a type without a field type (lists, decimals with more than 18 digits
+// behind the point: the text names the column), for names that are not identifiers or occur twice,
+// and the errors of Writable_Database::write for a table. Then nothing was written, unless the
+// error is an Io_Error.
 Table_Id create_table_for(Writable_Database& database, const std::string& name,
-                          const ArrowSchema& schema);
+                          const ArrowSchema& schema, std::span<const std::string> optional = {});
 
 }  // namespace joedb::inline v1
 

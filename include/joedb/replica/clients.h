@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -326,13 +327,16 @@ class Typed_Client_Lock : public Client_Lock {
 template <class Reader>
 class Typed_Readonly_Client {
  public:
-  // `file` must outlive the client. Throws the exceptions of Readonly_Database, for example
-  // Out_Of_Date if the schema of the file is older than the schema of the program.
+  // Throws the exceptions of Readonly_Database, for example Out_Of_Date if the schema of the file
+  // is older than the schema of the program.
+  explicit Typed_Readonly_Client(const std::string& file_name)
+      : Typed_Readonly_Client(std::make_unique<File>(file_name, Open_Mode::read_existing)) {}
+  // The same; `file` must outlive the client.
   explicit Typed_Readonly_Client(Abstract_File& file) : journal_(file) {
     for (const Index_Definition& index : Reader::program_schema().indexes)
       content_.add_index(index);
     load(content_, journal_);
-    require_same_schema(content_, Reader::program_schema());
+    require_same_schema(content_, Reader::program_schema(), file.get_name());
     content_.keep_dropped();
     database_.set_file(file);
     database_.bind(content_);
@@ -341,25 +345,28 @@ class Typed_Readonly_Client {
   const Reader& get_database() const { return database_; }
 
   // Reads the entries that other processes have written. Returns the number of their bytes.
-  // Invalidates strings of the database. Throws Exception if the schema was changed. Throws
+  // Invalidates strings of the database. Throws Schema_Mismatch if the schema was changed. Throws
   // Corruption_Error if an entry is invalid: the tables then have the entries before this entry,
   // and every later pull throws, too.
   Offset pull() {
     const Offset size = journal_.pull();
     load(content_, journal_);
-    if (content_.schema_entries() != Reader::program_schema().entries)
-      throw Exception(std::string(Reader::program_schema().name) + ": Pulled a schema change");
-    require_same_schema(content_, Reader::program_schema());
+    require_unchanged_schema(content_, Reader::program_schema(), journal_.get_file().get_name());
     database_.notify_observers(journal_.get_checkpoint());
     return size;
   }
 
  private:
+  explicit Typed_Readonly_Client(std::unique_ptr<File> file) : Typed_Readonly_Client(*file) {
+    own_file_ = std::move(file);
+  }
+
   struct Bound : Reader {
     using Reader::bind;
     using Reader::notify_observers;
     using Reader::set_file;
   };
+  std::unique_ptr<File> own_file_;
   Readonly_Journal journal_;
   Database content_;
   Bound database_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <chrono>
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -30,6 +32,226 @@
 
 namespace joedb::inline v1 {
 
+// ---- values of logical types --------------------------------------------------------------------
+
+// A decimal number with `digits` digits behind the point, such as an amount of money:
+//
+//     using namespace joedb::literals;
+//     joedb::Decimal<2> total = 12.50_decimal;
+//     total += 3 * joedb::Decimal<2>("0.05");
+//     to_string(total)  // "12.65"
+//
+// All operations are exact. They throw Data_Error if the result has more digits than 64 bits. There
+// is no conversion from floating-point numbers.
+template <int digits>
+class Decimal {
+  static_assert(digits >= 0 && digits <= 18);
+  static constexpr std::int64_t power_of_10(int exponent) {
+    return exponent == 0 ? 1 : 10 * power_of_10(exponent - 1);
+  }
+  template <int other>
+  friend class Decimal;
+
+ public:
+  // 10^digits: the number of units in 1.
+  static constexpr std::int64_t unit = power_of_10(digits);
+
+  constexpr Decimal() = default;
+  template <std::integral Integer>
+  requires(!std::is_same_v<Integer, bool>) constexpr Decimal(Integer whole)
+      : units_(times(unit, whole)) {}
+  // From fewer digits behind the point.
+  template <int fewer>
+  requires(fewer < digits) constexpr Decimal(Decimal<fewer> value)
+      : units_(times(value.units(), power_of_10(digits - fewer))) {}
+  // Reads a text such as "12.50", "-3" or "+0.5". More digits behind the point must be 0.
+  constexpr explicit Decimal(std::string_view text) : units_(parse(text)) {}
+
+  // The number is units() / unit. It is stored as units().
+  static constexpr Decimal from_units(std::int64_t units) {
+    Decimal result;
+    result.units_ = units;
+    return result;
+  }
+  constexpr std::int64_t units() const { return units_; }
+
+  constexpr explicit operator double() const {
+    return static_cast<double>(units_) / static_cast<double>(unit);
+  }
+
+  // The text has all digits behind the point.
+  friend std::string to_string(Decimal value) {
+    const auto one = static_cast<std::uint64_t>(unit);
+    const auto bits = static_cast<std::uint64_t>(value.units_);
+    const std::uint64_t size = value.units_ < 0 ? -bits : bits;
+    std::string text = (value.units_ < 0 ? "-" : "") + std::to_string(size / one);
+    if (digits > 0) text.append(".").append(std::to_string(size % one + one).substr(1));
+    return text;
+  }
+  // Include <ostream>.
+  template <class Char, class Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      Decimal value) {
+    return out << to_string(value);
+  }
+
+  friend constexpr bool operator==(Decimal, Decimal) = default;
+  friend constexpr auto operator<=>(Decimal, Decimal) = default;
+  friend constexpr Decimal operator+(Decimal a, Decimal b) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a.units_, b.units_, &sum)) throw_overflow();
+    return from_units(sum);
+  }
+  friend constexpr Decimal operator-(Decimal a, Decimal b) {
+    std::int64_t difference = 0;
+    if (__builtin_sub_overflow(a.units_, b.units_, &difference)) throw_overflow();
+    return from_units(difference);
+  }
+  friend constexpr Decimal operator-(Decimal a) { return Decimal() - a; }
+  template <std::integral Integer>
+  requires(!std::is_same_v<Integer, bool>) friend constexpr Decimal operator*(Decimal a,
+                                                                              Integer factor) {
+    return from_units(times(a.units_, factor));
+  }
+  template <std::integral Integer>
+  requires(!std::is_same_v<Integer, bool>) friend constexpr Decimal operator*(Integer factor,
+                                                                              Decimal a) {
+    return a * factor;
+  }
+  constexpr Decimal& operator+=(Decimal other) { return *this = *this + other; }
+  constexpr Decimal& operator-=(Decimal other) { return *this = *this - other; }
+  template <std::integral Integer>
+  constexpr Decimal& operator*=(Integer factor) {
+    return *this = *this * factor;
+  }
+
+ private:
+  [[noreturn]] static void throw_overflow() {
+    throw Data_Error("a decimal number has too many digits for 64 bits");
+  }
+  [[noreturn]] static void throw_no_decimal(std::string_view text) {
+    throw Data_Error("number with at most " + std::to_string(digits) +
+                     " digits behind the point expected, got \"" + std::string(text) + "\"");
+  }
+  template <std::integral Integer>
+  static constexpr std::int64_t times(std::int64_t a, Integer b) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product)) throw_overflow();
+    return product;
+  }
+  static constexpr std::int64_t parse(std::string_view text) {
+    const bool is_negative = text.starts_with('-');
+    const std::string_view number = text.substr(is_negative || text.starts_with('+'));
+    const std::size_t point = std::min(number.find('.'), number.size());
+    if (point == 0 || point + 1 == number.size()) throw_no_decimal(text);
+    std::int64_t units = 0;
+    int behind = 0;
+    for (std::size_t i = 0; i < number.size(); ++i) {
+      if (i == point) continue;
+      if (number[i] < '0' || number[i] > '9') throw_no_decimal(text);
+      if (i > point && ++behind > digits) {
+        if (number[i] != '0') throw_no_decimal(text);
+        continue;
+      }
+      const int digit = number[i] - '0';
+      units = times(units, 10);
+      if (__builtin_add_overflow(units, is_negative ? -digit : digit, &units)) throw_overflow();
+    }
+    return behind < digits ? times(units, power_of_10(digits - behind)) : units;
+  }
+
+  std::int64_t units_ = 0;
+};
+
+template <char... c>
+inline constexpr char literal_digits[] = {c...};
+
+inline namespace literals {
+// 12.50_decimal is a Decimal<2>. A number that does not fit is a compile-time error.
+template <char... c>
+consteval auto operator""_decimal() {
+  constexpr std::string_view number(literal_digits<c...>, sizeof...(c));
+  constexpr std::size_t point = std::min(number.find('.'), number.size() - 1);
+  return Decimal<static_cast<int>(number.size() - point - 1)>(number);
+}
+}  // namespace literals
+
+// 128 bits that identify something. The default has only zeros. Ordered by its bytes.
+class Uuid {
+ public:
+  static constexpr std::size_t size = 16;
+
+  constexpr Uuid() = default;
+  // Reads a text such as "2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77", with or without dashes, in upper
+  // or lower case. Throws Data_Error.
+  constexpr explicit Uuid(std::string_view text) {
+    std::size_t digits = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text.size() == 36 && (i == 8 || i == 13 || i == 18 || i == 23) && text[i] == '-')
+        continue;
+      const int digit = value_of(text[i]);
+      if (digit < 0 || digits == 2 * size) throw_no_uuid(text);
+      bytes_[digits / 2] |= static_cast<std::byte>(digits % 2 == 0 ? digit << 4 : digit);
+      ++digits;
+    }
+    if (digits != 2 * size) throw_no_uuid(text);
+  }
+  // Returns the UUID with these 16 bytes; one of zeros if the text has another size.
+  static Uuid from_bytes(std::string_view bytes) {
+    Uuid result;
+    if (bytes.size() == size) std::copy_n(bytes.data(), size, result.data());
+    return result;
+  }
+  // The 16 bytes. They refer to this object.
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(bytes_.data()), size}; }
+
+  // In lower case, with dashes.
+  friend std::string to_string(const Uuid& uuid) {
+    std::string text;
+    for (const std::byte b : uuid.bytes_) {
+      for (const auto digit : {b >> 4, b & std::byte{15}})
+        text += "0123456789abcdef"[std::to_integer<std::size_t>(digit)];
+      if (text.size() == 8 || text.size() == 13 || text.size() == 18 || text.size() == 23)
+        text += '-';
+    }
+    return text;
+  }
+  // Include <ostream>.
+  template <class Char, class Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      const Uuid& uuid) {
+    return out << to_string(uuid);
+  }
+  friend constexpr bool operator==(const Uuid&, const Uuid&) = default;
+  friend constexpr auto operator<=>(const Uuid&, const Uuid&) = default;
+
+ private:
+  char* data() { return reinterpret_cast<char*>(bytes_.data()); }
+  static constexpr int value_of(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  }
+  [[noreturn]] static void throw_no_uuid(std::string_view text) {
+    throw Data_Error("UUID like 2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77 expected, got \"" +
+                     std::string(text) + "\"");
+  }
+
+  std::array<std::byte, size> bytes_{};
+};
+
+// Given a type T of generated code, the value type if T is a std::optional, or T itself.
+template <class T>
+struct Without_Optional {
+  using type = T;
+};
+template <class T>
+struct Without_Optional<std::optional<T>> {
+  using type = T;
+};
+template <class T>
+inline constexpr bool is_optional_type = !std::is_same_v<T, typename Without_Optional<T>::type>;
+
 // ---- conversions of numbers ---------------------------------------------------------------------
 
 // The parameter type of generated functions for fields of numbers or booleans. It accepts only
@@ -37,7 +259,10 @@ namespace joedb::inline v1 {
 
 // Throws Data_Error, whose text says that the value does not fit into a field of type int64.
 [[noreturn]] void throw_above_int64(std::uint64_t value);
+// Throws Data_Error: this is not a value of the field.
 [[noreturn]] void throw_out_of_range(const std::string& value);
+// Throws Data_Error: this value of an optional field means that there is none.
+[[noreturn]] void throw_means_missing();
 
 // Integers, floating-point numbers, booleans, and enumerations that convert to integers.
 template <class T>
@@ -140,6 +365,81 @@ class No_Narrowing {
   static void the_value_does_not_fit() {}
 
   T value_{};
+};
+
+// A date: a type that converts to std::chrono::sys_days, and that may be no date, like February 30.
+template <class T>
+concept Calendar_Date = std::is_convertible_v<T, std::chrono::sys_days> && requires(T date) {
+  {date.ok()};
+};
+
+// A length of time, from one whose unit is a multiple of this unit. Throws Data_Error if it does
+// not fit into 64 bits. A finer unit does not compile: use std::chrono::floor or round.
+template <class Rep, class Period>
+class No_Narrowing<std::chrono::duration<Rep, Period>> {
+  using Duration = std::chrono::duration<Rep, Period>;
+
+ public:
+  constexpr No_Narrowing() = default;
+  template <class From_Rep, class From_Period>
+  requires(std::is_convertible_v<
+           std::chrono::duration<From_Rep, From_Period>,
+           Duration>) constexpr No_Narrowing(std::chrono::duration<From_Rep, From_Period> value) {
+    Rep count{};
+    if (__builtin_mul_overflow(value.count(), std::ratio_divide<From_Period, Period>::num, &count))
+      throw Data_Error("a time does not fit into 64 bits");
+    value_ = Duration(count);
+  }
+  constexpr operator Duration() const { return value_; }
+
+ private:
+  Duration value_{};
+};
+
+// A point in time, from one whose unit is a multiple of this unit, or from a date. Throws
+// Data_Error if it does not fit into 64 bits, and for a year_month_day that is no date.
+template <class Duration>
+class No_Narrowing<std::chrono::time_point<std::chrono::system_clock, Duration>> {
+  using Time = std::chrono::sys_time<Duration>;
+
+ public:
+  constexpr No_Narrowing() = default;
+  template <class From>
+  requires(std::is_convertible_v<From, Duration>) constexpr No_Narrowing(
+      std::chrono::sys_time<From> time)
+      : value_(No_Narrowing<Duration>(time.time_since_epoch())) {}
+  template <Calendar_Date Date>
+  constexpr No_Narrowing(Date date)
+      : No_Narrowing(date.ok() ? std::chrono::sys_days(date) : throw Data_Error("no valid date")) {}
+  constexpr operator Time() const { return value_; }
+
+ private:
+  Time value_{};
+};
+
+// A value that may be missing: std::nullopt, or all that a No_Narrowing<T> can be made from.
+template <class T>
+class No_Narrowing<std::optional<T>> {
+ public:
+  constexpr No_Narrowing() = default;
+  constexpr No_Narrowing(std::nullopt_t) {}
+
+  template <class From>
+  requires(std::is_convertible_v<const From&, No_Narrowing<T>> &&
+           !Maybe_Narrowing<From, T>) constexpr No_Narrowing(const From& value)
+      : value_(No_Narrowing<T>(value)) {}
+  template <Maybe_Narrowing<T> From>
+  consteval No_Narrowing(const From& value) : value_(No_Narrowing<T>(value)) {}
+  template <class From>
+  requires(std::is_convertible_v<const From&, No_Narrowing<T>> &&
+           !Maybe_Narrowing<From, T>) constexpr No_Narrowing(const std::optional<From>& value) {
+    if (value) value_ = No_Narrowing<T>(*value);
+  }
+
+  constexpr operator std::optional<T>() const { return value_; }
+
+ private:
+  std::optional<T> value_{};
 };
 
 // The values of consecutive records in a column, which can be read and written in place.
@@ -291,6 +591,18 @@ struct std::hash<Id> {
     return std::hash<joedb::Record_Id>()(id.get_record_id());
   }
 };
+template <int digits>
+struct std::hash<joedb::Decimal<digits>> {
+  std::size_t operator()(joedb::Decimal<digits> value) const noexcept {
+    return std::hash<std::int64_t>()(value.units());
+  }
+};
+template <>
+struct std::hash<joedb::Uuid> {
+  std::size_t operator()(const joedb::Uuid& uuid) const noexcept {
+    return std::hash<std::string_view>()(uuid.bytes());
+  }
+};
 
 namespace joedb::inline v1 {
 
@@ -317,11 +629,137 @@ struct Field_Traits<T> {
   using Setter = T;
 };
 
-// Throws Data_Error for a string of more than 4294967295 bytes, and for a blob that is invalid
-// (Database::require_valid).
+// The other types are those of logical types (Logical_Type in schema/type.h). They also have the
+// functions from_stored and to_stored. to_stored throws Data_Error for a value that cannot be
+// stored.
+template <>
+struct Field_Traits<std::chrono::sys_days> {
+  using Stored = std::int32_t;
+  using Getter = std::chrono::sys_days;
+  using Setter = std::chrono::sys_days;
+  static constexpr Getter from_stored(Stored stored) { return Getter(std::chrono::days(stored)); }
+  static constexpr Stored to_stored(const Setter& value) {
+    const auto days = value.time_since_epoch().count();
+    if (!fits<Stored>(days)) throw_out_of_range("day " + std::to_string(days));
+    return static_cast<Stored>(days);
+  }
+};
+
+template <class Period>
+struct Field_Traits<std::chrono::duration<std::int64_t, Period>> {
+  using Stored = std::int64_t;
+  using Getter = std::chrono::duration<std::int64_t, Period>;
+  using Setter = Getter;
+  static constexpr Getter from_stored(Stored stored) { return Getter(stored); }
+  static constexpr Stored to_stored(const Setter& value) { return value.count(); }
+};
+
+template <class Duration>
+struct Field_Traits<std::chrono::time_point<std::chrono::system_clock, Duration>> {
+  using Stored = std::int64_t;
+  using Getter = std::chrono::sys_time<Duration>;
+  using Setter = Getter;
+  static constexpr Getter from_stored(Stored stored) { return Getter(Duration(stored)); }
+  static constexpr Stored to_stored(const Setter& value) {
+    return value.time_since_epoch().count();
+  }
+};
+
+template <int digits>
+struct Field_Traits<Decimal<digits>> {
+  using Stored = std::int64_t;
+  using Getter = Decimal<digits>;
+  using Setter = Decimal<digits>;
+  static constexpr Getter from_stored(Stored stored) { return Getter::from_units(stored); }
+  static constexpr Stored to_stored(const Setter& value) { return value.units(); }
+};
+
+// A stored number that is no name of the enumeration is still the value of the enum.
 template <class T>
-typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter value) {
-  if constexpr (Reference_Value<T>) {
+requires(std::is_enum_v<T>) struct Field_Traits<T> {
+  using Stored = std::underlying_type_t<T>;
+  using Getter = T;
+  using Setter = T;
+  static constexpr Getter from_stored(Stored stored) { return static_cast<T>(stored); }
+  static constexpr Stored to_stored(const Setter& value) { return static_cast<Stored>(value); }
+};
+
+// A stored text that has not 16 bytes, like the empty text of a new record, is a UUID of zeros.
+template <>
+struct Field_Traits<Uuid> {
+  using Stored = std::string_view;
+  using Getter = Uuid;
+  using Setter = Uuid;
+  static Getter from_stored(Stored stored) { return Uuid::from_bytes(stored); }
+  // Refers to the argument.
+  static Stored to_stored(const Setter& value) { return value.bytes(); }
+};
+
+template <class T>
+typename Field_Traits<T>::Stored to_stored(const typename Field_Traits<T>::Setter& value);
+template <class T>
+typename Field_Traits<T>::Getter from_stored(typename Field_Traits<T>::Stored stored);
+
+// A value that is missing is stored as a value that means this: the smallest integer, but -1 for a
+// boolean, which is stored as an int8; a nan; the text of the one byte 0xff. Such a value cannot be
+// given.
+template <class T>
+struct Field_Traits<std::optional<T>> {
+ private:
+  using Present = Field_Traits<T>;
+  static constexpr bool is_boolean = std::is_same_v<T, bool>;
+
+ public:
+  using Stored = std::conditional_t<is_boolean, std::int8_t, typename Present::Stored>;
+  using Getter = std::optional<typename Present::Getter>;
+  using Setter = std::optional<typename Present::Setter>;
+
+  static constexpr Stored missing() {
+    if constexpr (std::is_same_v<Stored, std::string_view>)
+      return "\xff";
+    else if constexpr (std::is_floating_point_v<Stored>)
+      return std::numeric_limits<Stored>::quiet_NaN();
+    else
+      return is_boolean ? Stored(-1) : std::numeric_limits<Stored>::min();
+  }
+  static constexpr bool is_missing(Stored stored) {
+    if constexpr (std::is_floating_point_v<Stored>)
+      return stored != stored;
+    else
+      return stored == missing();
+  }
+  static Getter from_stored(Stored stored) {
+    if (is_missing(stored)) return std::nullopt;
+    if constexpr (is_boolean)
+      return stored != 0;
+    else
+      return joedb::from_stored<T>(stored);
+  }
+  static Stored to_stored(const Setter& value) {
+    return value ? present_to_stored(*value) : missing();
+  }
+  // The same for a value that is not missing.
+  static Stored present_to_stored(const typename Present::Setter& value) {
+    const auto stored = static_cast<Stored>(joedb::to_stored<T>(value));
+    if (is_missing(stored)) throw_means_missing();
+    return stored;
+  }
+};
+
+// True if the types of a field are those of a logical type.
+template <class T>
+concept Logical_Value = requires(typename Field_Traits<T>::Stored stored) {
+  Field_Traits<T>::from_stored(stored);
+};
+
+// Returns the value that is stored in the column. A text refers to the argument. Throws Data_Error
+// for a string of more than 4294967295 bytes, for a blob that is invalid (Database::require_valid),
+// and for a value that means that an optional field has no value.
+template <class T>
+typename Field_Traits<T>::Stored to_stored(const typename Field_Traits<T>::Setter& value) {
+  if constexpr (Logical_Value<T>) {
+    return Field_Traits<T>::to_stored(value);
+  } else if constexpr (Reference_Value<T>) {
     // The id that next() returns at the end of a list is stored as null.
     return value.get_id() < 0 ? Record_Id() : value.get_record_id();
   } else {
@@ -329,6 +767,17 @@ typename Field_Traits<T>::Stored to_stored(typename Field_Traits<T>::Setter valu
     if constexpr (std::is_same_v<T, std::string>) Database::require_size(value);
     return value;
   }
+}
+
+// Returns what the getter of a field returns for a stored value.
+template <class T>
+typename Field_Traits<T>::Getter from_stored(typename Field_Traits<T>::Stored stored) {
+  if constexpr (Logical_Value<T>)
+    return Field_Traits<T>::from_stored(stored);
+  else if constexpr (std::is_same_v<T, std::string>)
+    return String(stored.data(), stored.size());
+  else
+    return typename Field_Traits<T>::Getter(stored);
 }
 
 // ---- tables -------------------------------------------------------------------------------------
@@ -500,6 +949,19 @@ class Typed_Table : public Any_Typed_Table {
   }
 };
 
+// The elements of the Span of a field: values of T, or, for dates, enumerations, UUIDs and optional
+// fields, the stored values, to which to_stored<T>() and from_stored<T>() convert.
+template <class T>
+struct Span_Element {
+  using type = T;
+};
+template <class T>
+requires(is_optional_type<T> || std::is_enum_v<T> || std::is_same_v<T, Uuid> ||
+         std::is_same_v<T, std::chrono::sys_days>) struct Span_Element<T> {
+  using Stored = typename Field_Traits<T>::Stored;
+  using type = std::conditional_t<std::is_same_v<Stored, std::string_view>, std::string, Stored>;
+};
+
 // A field whose number and type are known at compile time.
 template <class T, std::uint16_t number>
 class Typed_Field {
@@ -508,6 +970,7 @@ class Typed_Field {
   using Stored = typename Field_Traits<T>::Stored;
   using Getter = typename Field_Traits<T>::Getter;
   using Setter = typename Field_Traits<T>::Setter;
+  using Element = typename Span_Element<T>::type;
   static constexpr Field_Id id{number};
 
   // Throws Data_Error if the table has no such field of this type.
@@ -517,16 +980,25 @@ class Typed_Field {
   Column<Stored>& column() { return *column_; }
   // Returns the value of a record. The record must be in use, which is not checked. A String is
   // valid until the database is changed.
-  Getter get(index_t record) const { return Getter(column_->get(record)); }
-  static Key_Part key_part(Setter value) { return joedb::key_part(to_stored<T>(value)); }
+  Getter get(index_t record) const {
+    if constexpr (Logical_Value<T>)
+      return from_stored<T>(column_->get(record));
+    else
+      return Getter(column_->get(record));
+  }
+  // The value in the form that indexes compare. A text refers to the argument.
+  static Key_Part key_part(const Setter& value) { return joedb::key_part(to_stored<T>(value)); }
+  Key_Part stored_key_part(index_t record) const {
+    return joedb::key_part(Stored(column_->get(record)));
+  }
 
   // The values of records [first, first + size), in place. The range is not checked.
-  Span<T> span(index_t first, std::size_t size) {
-    if constexpr (std::is_same_v<T, std::string>) {
+  Span<Element> span(index_t first, std::size_t size) {
+    if constexpr (std::is_same_v<Element, std::string>) {
       return {*column_, first, size};
     } else {
-      static_assert(sizeof(T) == sizeof(Stored));
-      return {reinterpret_cast<T*>(column_->data() + first), size};
+      static_assert(sizeof(Element) == sizeof(Stored));
+      return {reinterpret_cast<Element*>(column_->data() + first), size};
     }
   }
 
@@ -535,6 +1007,74 @@ class Typed_Field {
 };
 
 // ---- indexes ------------------------------------------------------------------------------------
+
+template <class T>
+inline constexpr bool is_time = false;
+template <class Rep, class Period>
+inline constexpr bool is_time<std::chrono::duration<Rep, Period>> = true;
+template <class Duration>
+inline constexpr bool is_time<std::chrono::sys_time<Duration>> = true;
+
+// True if a value can be one of a search key, for a field of type T.
+template <class T, class Value>
+constexpr bool takes_key_value() {
+  using Setter = typename Field_Traits<T>::Setter;
+  using Present = typename Without_Optional<Setter>::type;
+  if constexpr (std::is_floating_point_v<typename Without_Optional<Value>::type> &&
+                std::is_integral_v<Present>)
+    return false;
+  else if constexpr (is_time<Present> && std::is_convertible_v<const Value&, No_Narrowing<Present>>)
+    return true;
+  else
+    return std::is_convertible_v<const Value&, Setter>;
+}
+
+// Converts a value to one of a search key, as a setter does, but also a number that is not known at
+// compile time. Throws Data_Error if it is not a value of the field.
+template <class T, class Value>
+typename Field_Traits<T>::Setter to_key_value(const Value& value) {
+  using Present = typename Without_Optional<typename Field_Traits<T>::Setter>::type;
+  if constexpr (is_optional_type<Value>) {
+    if (!value) return std::nullopt;
+    return to_key_value<T>(*value);
+  } else if constexpr (is_time<Present> &&
+                       std::is_convertible_v<const Value&, No_Narrowing<Present>>) {
+    return Present(No_Narrowing<Present>(value));
+  } else if constexpr (std::is_arithmetic_v<Present> &&
+                       std::is_convertible_v<const Value&, Present>) {
+    if constexpr (std::is_integral_v<Present> && std::is_integral_v<Value>)
+      if (!fits<Present>(value)) throw_out_of_range(std::to_string(value));
+    return static_cast<Present>(value);
+  } else {
+    return value;
+  }
+}
+
+// The parameter of a search for a field of numbers that may be missing, or of times.
+template <class T>
+class Key_Value {
+  using Setter = typename Field_Traits<T>::Setter;
+
+ public:
+  Key_Value() = default;
+  template <class Value>
+  requires(!std::is_same_v<Value, Key_Value> && takes_key_value<T, Value>())
+      Key_Value(const Value& value)
+      : value_(to_key_value<T>(value)) {}
+  operator Setter() const { return value_; }
+
+ private:
+  Setter value_{};
+};
+
+template <class T>
+struct Search_Value {
+  using Setter = typename Field_Traits<T>::Setter;
+  using Present = typename Without_Optional<Setter>::type;
+  static constexpr bool is_checked =
+      is_time<Present> || (is_optional_type<Setter> && std::is_arithmetic_v<Present>);
+  using type = std::conditional_t<is_checked, Key_Value<T>, Setter>;
+};
 
 // A copy of the first values of a key, or of all of them. Ordered like the index.
 template <std::size_t field_count>
@@ -676,6 +1216,8 @@ class Typed_Index {
   using Range = Index_Range<Id, sizeof...(Fields)>;
   // The type of a search key: strings are std::string_views.
   using Wanted = typename Key_Of<typename Fields::Setter...>::type;
+  // The parameter type of searches. It converts to Wanted.
+  using Given = typename Key_Of<typename Search_Value<typename Fields::Value>::type...>::type;
   using Keys = Key_Range<sizeof...(Fields)>;
   using Stored_Key = Key_Copy<sizeof...(Fields)>;
 
@@ -683,15 +1225,12 @@ class Typed_Index {
   class Prefix {
     template <class... Values>
     static constexpr bool are_values() {
-      using Taken = std::tuple<typename Fields::Setter...>;
+      using Taken = std::tuple<std::type_identity<typename Fields::Value>...>;
       if constexpr (sizeof...(Values) > sizeof...(Fields)) {
         return false;
       } else {
         return []<std::size_t... i>(std::index_sequence<i...>) {
-          return ((std::is_convertible_v<const Values&, std::tuple_element_t<i, Taken>> &&
-                   !(std::is_floating_point_v<Values> &&
-                     std::is_integral_v<std::tuple_element_t<i, Taken>>)) &&
-                  ...);
+          return (takes_key_value<typename std::tuple_element_t<i, Taken>::type, Values>() && ...);
         }
         (std::index_sequence_for<Values...>());
       }
@@ -699,7 +1238,7 @@ class Typed_Index {
 
    public:
     Prefix() = default;
-    // Throws Data_Error if a number is not a value of its field of integers.
+    // Throws Data_Error if a number, a time or a date is not a value of its field.
     template <class... Values>
     requires(are_values<Values...>()) Prefix(const Values&... values) : size_(sizeof...(Values)) {
       [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -714,11 +1253,11 @@ class Typed_Index {
    private:
     template <class Field, class Value>
     static void set(Key_Part& part, const Value& value) {
-      using Number = typename Field::Setter;
-      if constexpr (std::is_integral_v<Number> && std::is_integral_v<Value>)
-        if (!fits<Number>(value)) throw_out_of_range(std::to_string(value));
-      if constexpr (std::is_arithmetic_v<Number>)
-        part = Field::key_part(static_cast<Number>(value));
+      using Present = typename Without_Optional<typename Field::Setter>::type;
+      if constexpr (std::is_arithmetic_v<Present> || is_time<Present>)
+        part = Field::key_part(to_key_value<typename Field::Value>(value));
+      else if constexpr (std::is_same_v<Present, Uuid> && std::is_same_v<Value, Uuid>)
+        part = joedb::key_part(to_stored<Uuid>(value));  // a std::optional would be a copy
       else
         part = Field::key_part(value);
     }
@@ -895,18 +1434,18 @@ class Typed_Index {
   reverse_iterator rend() const { return reverse_iterator(end()); }
 
   // Returns the record with the smallest id that has this key, or end(). Takes logarithmic time.
-  iterator find(const Wanted& key) const {
+  iterator find(const Given& key) const {
     const Record_Id found = index_->find(parts(key));
     return found.is_null() ? end() : iterator(*this, index_->at(found));
   }
-  bool contains(const Wanted& key) const { return index_->find(parts(key)).is_not_null(); }
+  bool contains(const Given& key) const { return index_->find(parts(key)).is_not_null(); }
   // Number of records with this key. Takes time linear in the result.
-  std::size_t count(const Wanted& key) const { return range(key).size(); }
+  std::size_t count(const Given& key) const { return range(key).size(); }
   // lower_bound returns the first record whose key is not less than `key`; upper_bound returns the
   // first record whose key is greater.
-  iterator lower_bound(const Wanted& key) const { return {*this, index_->lower_bound(parts(key))}; }
-  iterator upper_bound(const Wanted& key) const { return {*this, index_->upper_bound(parts(key))}; }
-  std::pair<iterator, iterator> equal_range(const Wanted& key) const {
+  iterator lower_bound(const Given& key) const { return {*this, index_->lower_bound(parts(key))}; }
+  iterator upper_bound(const Given& key) const { return {*this, index_->upper_bound(parts(key))}; }
+  std::pair<iterator, iterator> equal_range(const Given& key) const {
     return {lower_bound(key), upper_bound(key)};
   }
 
@@ -925,7 +1464,11 @@ class Typed_Index {
   }
   // Returns the values of a record in that form.
   std::array<Key_Part, sizeof...(Fields)> stored_parts(Record_Id record) const {
-    return parts(Wanted(key(record.value())));
+    return std::apply(
+        [&](const auto&... field) {
+          return std::array<Key_Part, sizeof...(Fields)>{field.stored_key_part(record.value())...};
+        },
+        fields_);
   }
   void bind(Database& database, std::string_view name) {
     index_ = database.find_index(name);
@@ -971,6 +1514,8 @@ struct Program_Schema {
   std::vector<Index_Definition> indexes;
   bool has_timestamps = false;  // true if checkpoints write time stamps
   bool has_no_marks = false;    // true if transactions end as in joedb 10, without an entry
+  // The comments that declare logical types (Database::declarations).
+  std::vector<std::string_view> declarations = {};
 };
 
 // Base of the generated class Database: the tables, read only. The generated Readonly_Database and
@@ -997,10 +1542,12 @@ class Typed_Database {
   // Sets the file of the database, which is needed to read the history. `file` must outlive this
   // object.
   void set_file(Abstract_File& file) { file_ = &file; }
-  // Throws Exception if the database has no file, because it was read only once (Typed_Reader).
+  // Throws Exception if the database has no file: a Readonly_Database does not keep its file.
   Abstract_File& file() const {
     if (file_ == nullptr)
-      throw Exception("a database that was read once does not know its file any more");
+      throw Exception(
+          "a Readonly_Database reads its file once, and then does not know it any more; open it "
+          "with a Readonly_Client to read its history");
     return *file_;
   }
 

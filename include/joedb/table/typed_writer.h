@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -43,8 +44,13 @@ class Out_Of_Date : public Exception {
 
 // Throws Out_Of_Date if the schema of the file is older than the schema of the program,
 // Schema_Mismatch if it is incompatible, and Exception if a table that must have exactly one row
-// does not.
-void require_same_schema(const Database& database, const Program_Schema& program);
+// does not. `file` is the name of the file, for the messages.
+void require_same_schema(const Database& database, const Program_Schema& program,
+                         const std::string& file);
+
+// The same after a pull. Throws Schema_Mismatch if the schema is not that of the program any more.
+void require_unchanged_schema(const Database& database, const Program_Schema& program,
+                              const std::string& file);
 
 // Reads a file once. If `moment` is set, reads a past state, and upgrades it to the schema of the
 // program in memory: tables and fields that were added later exist, with their initial values.
@@ -52,14 +58,16 @@ void require_same_schema(const Database& database, const Program_Schema& program
 void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
                const Program_Schema& program);
 
-// Upgrades the schema of the database to the schema of the program. When all tables and fields
-// exist, calls bind(), then run_custom(name) for each new `custom NAME` in the order of the schema,
-// and then writes a soft checkpoint. If the schemas are equal, only calls bind() and
-// Writable_Database::recover(), without a checkpoint.
+// Upgrades the schema of the database to the schema of the program, and declares the logical types
+// that the file does not declare. When all tables and fields exist, calls bind(), then
+// run_custom(name) for each new `custom NAME` in the order of the schema, and then writes a soft
+// checkpoint. If there is nothing to upgrade, only calls bind() and Writable_Database::recover(),
+// without a checkpoint.
 //
-// Throws Schema_Mismatch if the schemas are incompatible, Exception if a table that must have
-// exactly one row does not, and the exceptions of bind and run_custom. If this throws, the upgrade
-// is rolled back, in memory and in the file.
+// Throws Schema_Mismatch if the schemas are incompatible, or if the file declares another logical
+// type for a field (but either may know more names of an enumeration); Exception if a table that
+// must have exactly one row does not; and the exceptions of bind and run_custom. If this throws,
+// the upgrade is rolled back, in memory and in the file.
 void upgrade_schema(Writable_Database& database, const Program_Schema& program,
                     const std::function<void()>& bind,
                     const std::function<void(std::string_view)>& run_custom);
@@ -85,7 +93,7 @@ class Typed_Reader : public Reader {
   explicit Typed_Reader(Readonly_Journal& journal) {
     add_indexes();
     load(content_, journal);
-    require_same_schema(content_, Reader::program_schema());
+    require_same_schema(content_, Reader::program_schema(), journal.get_file().get_name());
     this->bind(content_);
   }
 
@@ -115,6 +123,11 @@ class Typed_Reader : public Reader {
 // Throws Data_Error, whose text says that an id or a size is not less than the limit set by
 // set_max_record_id.
 [[noreturn]] void throw_above_limit(const char* entry, index_t value, index_t limit);
+
+// Gives these optional fields of the records [first, first + size) no value. If this throws, the
+// records have been deleted.
+void write_missing_values(Writable_Database& database, const Table& table, Record_Id first,
+                          index_t size, std::initializer_list<Field_Id> fields);
 
 // Tag for the constructors that clients call: the schema is upgraded later, by an explicit call.
 struct Upgraded_Later {};
@@ -301,7 +314,7 @@ class Typed_Writer : public Reader {
 
   // For programs that cannot upgrade the file. Throws the exceptions of require_same_schema.
   void require_current_schema() {
-    require_same_schema(store_.get_database(), Reader::program_schema());
+    require_same_schema(store_.get_database(), Reader::program_schema(), file_name());
     bind_all();
   }
 
@@ -361,14 +374,14 @@ class Typed_Writer : public Reader {
     typename Field::Stored value;
   };
   template <class Field>
-  static Assignment<Field> assign(Field& field, typename Field::Setter value) {
+  static Assignment<Field> assign(Field& field, const typename Field::Setter& value) {
     return {field, to_stored<typename Field::Value>(value)};
   }
 
   // Throws Unique_Violation, and Data_Error if the record is not in use.
   template <class Field>
   void update(Any_Typed_Table& table, Field& field, Record_Id record,
-              typename Field::Setter value) {
+              const typename Field::Setter& value) {
     table.require_used(record);
     store_.update(table.table(), field.column(),
                   Update<typename Field::Stored>{table.table().id(), record, Field::id,
@@ -376,7 +389,7 @@ class Typed_Writer : public Reader {
   }
 
   // Inserts a row, with the id that was freed or skipped last, or, if no id is free, with the next
-  // new id. `values` must be empty, or have a value for each field, in field order.
+  // new id. A field without a value gets the default value of its stored type.
   template <class Table_Type, class... Fields>
   [[gnu::always_inline]] typename Table_Type::Id add_row(Table_Type& table,
                                                          const Assignment<Fields>&... values) {
@@ -397,14 +410,18 @@ class Typed_Writer : public Reader {
   }
 
   // Inserts `size` rows of default values, with consecutive new ids after all existing ids. Returns
-  // the first new id.
-  template <class Table_Type>
-  typename Table_Type::Id add_vector(Table_Type& table, std::size_t size) {
+  // the first new id. `Fields` are the optional fields, whose values are missing; if
+  // Unique_Violation is thrown for them, the rows are deleted again.
+  template <class Table_Type, class... Fields>
+  typename Table_Type::Id add_vector(Table_Type& table, std::size_t size, const Fields&...) {
     if (static_cast<index_t>(size) >= max_record_id_)
       throw_above_limit("insert_vector", static_cast<index_t>(size), max_record_id_);
     const Insert_Vector entry{Table_Type::id, Record_Id(table.records().size()),
                               static_cast<std::int64_t>(size)};
     store_.write(entry);
+    if constexpr (sizeof...(Fields) > 0)
+      write_missing_values(store_, table.table(), entry.record, entry.size,
+                           {std::remove_cvref_t<Fields>::id...});
     table.table().make_room_for_one();
     return typename Table_Type::Id(entry.record);
   }
@@ -503,12 +520,10 @@ class Typed_Writer : public Reader {
     if (is_bound_) bind_all();
   }
   void require_schema() const {
-    if (!is_bound_) return;
-    if (store_.get_database().schema_entries() != Reader::program_schema().entries)
-      throw Exception(std::string(Reader::program_schema().name) +
-                      ": Can't upgrade schema during pull");
-    require_same_schema(store_.get_database(), Reader::program_schema());
+    if (is_bound_)
+      require_unchanged_schema(store_.get_database(), Reader::program_schema(), file_name());
   }
+  std::string file_name() const { return get_journal().get_file().get_name(); }
 
   joedb::Writable_Database store_;
   bool is_bound_ = false;
@@ -567,7 +582,11 @@ class Typed_Memory_Writer : private File_Holder<Memory_File>, public Writer {
   // the last checkpoint.
   void append_from_copy(std::string_view bytes) {
     const Readonly_Memory_File source(bytes, static_cast<Offset>(get_data().size()));
-    this->copy_from(source, source.get_size());
+    try {
+      this->copy_from(source, source.get_size());
+    } catch (const Schema_Mismatch&) {
+      throw Exception("the bytes of a copy must not change the schema");
+    }
     this->notify_observers();
   }
 

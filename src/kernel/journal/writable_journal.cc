@@ -59,6 +59,13 @@ void Writable_Journal::recover() {
   recovery_.finish();
 }
 
+static void warn_of_tail(const Abstract_File& file) {
+  Destructor_Logger::warning(
+      file.get_name() +
+      ": closed with an unfinished transaction after its last checkpoint, which " +
+      "soft_checkpoint(), hard_checkpoint() or rollback() prevents");
+}
+
 Writable_Journal::~Writable_Journal() {
   if (file_.is_inherited()) return;
   const auto warn = [](auto f) {
@@ -78,8 +85,10 @@ Writable_Journal::~Writable_Journal() {
     Destructor_Logger::warning(error.what());
   }
   if (ahead_of_checkpoint() > 0 && !out_.has_failed()) {
-    Destructor_Logger::warning("Writable_Journal: ahead of checkpoint");
-    if (!buffer_.is_empty()) warn([&] { flush_at_end(); });
+    if (buffer_.is_empty())
+      warn_of_tail(file_);
+    else
+      warn([&] { flush_at_end(); });
   }
   if (!out_.has_failed() && !is_shared()) warn([&] { cover_rest(); });
   if (out_.has_failed() && !is_shared()) recovery_.cut_after_failure();
@@ -116,9 +125,11 @@ void Writable_Journal::require_not_replaced_at_end() const {
 void Writable_Journal::flush_at_end() {
   const Tail_Lock tail(*this);
   if (tail.is_new() && recovery_.has_tail_been_overtaken()) {
-    Destructor_Logger::warning("dropping File_Buffer: another process has written since");
+    Destructor_Logger::warning(file_.get_name() +
+                               ": the changes after the last checkpoint are dropped, because "
+                               "another process has written since");
   } else {
-    Destructor_Logger::warning("flushing File_Buffer");
+    warn_of_tail(file_);
     try {
       buffer_.flush();
     } catch (...) {

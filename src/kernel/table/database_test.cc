@@ -259,7 +259,7 @@ TEST_F(Database_Test, RefusesWhatDoesNotFitByName) {
        Vector_Update<std::int32_t>{first, id(index_t{1} << 60), number, {}},
        "update_vector out of range"},
       {"delete no record", Delete{first, id(5)}, "invalid record_id: table town has no record 5"},
-      {"delete null", Delete{first, id(-1)}, "invalid record_id: table town has no record -1"},
+      {"delete null", Delete{first, id(-1)}, "invalid record_id: null is no record of table town"},
       {"delete more than there are", Delete_Vector{first, id(3), 3},
        "delete_vector: some of 3 records from 3 are not in use"},
       {"delete all there could be", Delete_Vector{first, id(0), index_t{1} << 60},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "joedb/table/index.h"
 #include "kernel/table/snapshot_source.h"
 
 namespace joedb::inline v1 {
@@ -63,8 +64,13 @@ static void begin(Database& database, Journal& journal, Offset limit, Trust trus
 
 template <class Journal>
 static void replay_up_to(Database& database, Journal& journal, Offset end) {
-  load(database, journal.get_checkpoint(), end,
-       [&](auto& handler) { journal.replay(handler, end); });
+  try {
+    load(database, journal.get_checkpoint(), end,
+         [&](auto& handler) { journal.replay(handler, end); });
+  } catch (const Unique_Violation& error) {
+    throw Unique_Violation(journal.get_file().get_name() + ": " + error.what(), error.index,
+                           error.record, error.other);
+  }
 }
 
 // True if the snapshot is damaged, which explains why entries did not match the tables.

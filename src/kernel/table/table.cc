@@ -262,6 +262,9 @@ bool Table::was_cut() const {
 }
 
 void Table::throw_not_used(Record_Id record) const {
+  if (record.is_null()) throw Data_Error("invalid record_id: null is no record of table " + name_);
+  if (record.value() == Record_Ids::no_id)
+    throw Data_Error("invalid record_id: the end of table " + name_ + " is no record");
   throw Data_Error("invalid record_id: table " + name_ + " has no record " +
                    std::to_string(record.value()));
 }

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <set>
 
+#include "kernel/table/declaration.h"
 #include "kernel/table/schema_text.h"
 
 namespace joedb::inline v1 {
@@ -21,22 +22,65 @@ std::string schema_text(std::string_view entries) {
   return text;
 }
 
-Schema_Relation require_compatible(const Database& database, const Program_Schema& program) {
-  const Schema_Relation relation = compare_schemas(database.schema_entries(), program.entries);
-  if (relation == Schema_Relation::incompatible)
-    throw Schema_Mismatch(std::string(program.name) +
-                              ": Trying to open a file with incompatible schema: " +
-                              schema_difference(database.schema_entries(), "in the file",
-                                                program.entries, "in the program"),
-                          schema_text(database.schema_entries()), schema_text(program.entries));
-  return relation;
+[[noreturn]] void throw_mismatch(const std::string& what, const Database& database,
+                                 const Program_Schema& program) {
+  throw Schema_Mismatch(what, schema_text(database.schema_entries()), schema_text(program.entries));
 }
 
-void require_single_rows(const Database& database, const Program_Schema& program) {
+Schema_Relation require_compatible(const Database& database, const Program_Schema& program,
+                                   const std::string& file) {
+  const std::string_view in_file = database.schema_entries();
+  const Schema_Relation relation = compare_schemas(in_file, program.entries);
+  if (relation != Schema_Relation::incompatible) return relation;
+  const bool is_newer = in_file.starts_with(program.entries);
+  throw_mismatch(file + ": its schema is " + (is_newer ? "newer than" : "not") +
+                     " the one of this program (" + std::string(program.name) + "): " +
+                     schema_difference(in_file, "in the file", program.entries, "in the program") +
+                     (is_newer ? ". A newer version of the program has changed the file: use that"
+                               : ". Is it the file of another program? If not, compile the program "
+                                 "with the lines of the file, and append new lines at the end"),
+                 database, program);
+}
+
+// Returns the declarations of the program that the file lacks, of fields that exist. Throws
+// Schema_Mismatch if the file has another one.
+std::vector<std::string_view> missing_declarations(const Database& database,
+                                                   const Program_Schema& program,
+                                                   const std::string& file) {
+  std::vector<std::string_view> missing;
+  for (const std::string_view comment : program.declarations) {
+    const Type_Declaration wanted = parse_declaration(comment).value();
+    const Table* const table = database.find_table(wanted.table);
+    const Field_Id id = table == nullptr ? Field_Id() : table->find_field(wanted.field);
+    if (id.is_null()) continue;
+    const Column_Base& column = *table->find_field(id)->column;
+    const Logical_Type &is = column.logical(), &should = wanted.type.logical;
+    if (is.is_plain()) {
+      missing.push_back(comment);
+      continue;
+    }
+    Logical_Type renamed = is;
+    renamed.names = should.names;
+    const bool is_older = is_extension(is.names, should.names);
+    if (renamed != should || !(is_older || is_extension(should.names, is.names)))
+      throw_mismatch(file + ": " + table->name() + "." + std::string(wanted.field) + " is " +
+                         declared_type_text(column.type().code, is) + " in the file, " +
+                         declared_type_text(column.type().code, should) + " in the program (" +
+                         std::string(program.name) + ")",
+                     database, program);
+    if (is_older && is.names.size() < should.names.size()) missing.push_back(comment);
+  }
+  return missing;
+}
+
+void require_single_rows(const Database& database, const Program_Schema& program,
+                         const std::string& file) {
   for (const Table_Id id : program.single_rows) {
     const Table& table = database.table(id);
     if (table.records().used_count() != 1 || !table.is_used(Record_Id(0)))
-      throw Exception("Single-row constraint failure for table " + table.name());
+      throw Exception(file + ": Single-row constraint failure for table " + table.name() +
+                      ": it has " + std::to_string(table.records().used_count()) +
+                      " records, but must have only record 0");
   }
 }
 
@@ -94,18 +138,37 @@ class Upgrade {
 
 }  // namespace
 
-void require_same_schema(const Database& database, const Program_Schema& program) {
-  if (require_compatible(database, program) == Schema_Relation::file_is_older)
-    throw Out_Of_Date(std::string(program.name) +
-                      ": Schema is out of date. Can't upgrade a read-only database.");
-  require_single_rows(database, program);
+void require_same_schema(const Database& database, const Program_Schema& program,
+                         const std::string& file) {
+  if (require_compatible(database, program, file) == Schema_Relation::file_is_older)
+    throw Out_Of_Date(file + ": its schema is older than the one of this program (" +
+                      std::string(program.name) + "): " +
+                      schema_difference(database.schema_entries(), "in the file", program.entries,
+                                        "in the program") +
+                      ". It was opened read-only: open it once for writing, which upgrades it "
+                      "(File_Database or File_Client)");
+  missing_declarations(database, program, file);  // throws if another one is declared
+  require_single_rows(database, program, file);
+}
+
+void require_unchanged_schema(const Database& database, const Program_Schema& program,
+                              const std::string& file) {
+  if (database.schema_entries() != program.entries)
+    throw_mismatch(file + ": another program has changed its schema while this one (" +
+                       std::string(program.name) + ") had it open: " +
+                       schema_difference(database.schema_entries(), "in the file", program.entries,
+                                         "in the program") +
+                       ". Nothing is damaged: start the new version of this program",
+                   database, program);
+  missing_declarations(database, program, file);  // throws if another one is declared
+  require_single_rows(database, program, file);
 }
 
 void read_file(Database& database, Abstract_File& file, std::optional<Moment> moment,
                const Program_Schema& program) {
   if (moment) {
     load(database, file, *moment);
-    if (require_compatible(database, program) == Schema_Relation::file_is_older)
+    if (require_compatible(database, program, file.get_name()) == Schema_Relation::file_is_older)
       Upgrade(database, program, [&](const auto& entry) { database(entry); }).run();
     // The moment may be between the creation of a table and its single row.
     for (const Table_Id id : program.single_rows)
@@ -114,7 +177,7 @@ void read_file(Database& database, Abstract_File& file, std::optional<Moment> mo
     Readonly_Journal journal(file);
     load(database, journal);
   }
-  require_same_schema(database, program);
+  require_same_schema(database, program, file.get_name());
 }
 
 void throw_above_limit(const char* entry, index_t value, index_t limit) {
@@ -123,7 +186,21 @@ void throw_above_limit(const char* entry, index_t value, index_t limit) {
 }
 
 void throw_out_of_range(const std::string& value) {
-  throw Data_Error(value + " is not a value of this field of the index");
+  throw Data_Error(value + " is not a value of this field");
+}
+
+void throw_means_missing() {
+  throw Data_Error("this value of an optional field means that there is none: set std::nullopt");
+}
+
+void write_missing_values(Writable_Database& database, const Table& table, Record_Id first,
+                          index_t size, std::initializer_list<Field_Id> fields) {
+  try {
+    for (const Field_Id field : fields) write_missing(database, table, field, first, size);
+  } catch (const Data_Error&) {
+    database.write(Delete_Vector{table.id(), first, size});
+    throw;
+  }
 }
 
 void throw_above_int64(std::uint64_t value) {
@@ -133,8 +210,11 @@ void throw_above_int64(std::uint64_t value) {
 void upgrade_schema(Writable_Database& database, const Program_Schema& program,
                     const std::function<void()>& bind,
                     const std::function<void(std::string_view)>& run_custom) {
-  if (require_compatible(database.get_database(), program) == Schema_Relation::equal) {
-    require_single_rows(database.get_database(), program);
+  const Database& content = std::as_const(database).get_database();
+  const std::string file = std::as_const(database).get_journal().get_file().get_name();
+  if (require_compatible(content, program, file) == Schema_Relation::equal &&
+      missing_declarations(content, program, file).empty()) {
+    require_single_rows(content, program, file);
     bind();
     return database.recover();
   }
@@ -144,9 +224,11 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
     Upgrade upgrade(database.get_database(), program,
                     [&](const auto& entry) { database.write(entry); });
     upgrade.run();
+    for (const std::string_view comment : missing_declarations(content, program, file))
+      database.write(Comment{comment});
     bind();
     for (const std::string& name : upgrade.customs()) run_custom(name);
-    require_single_rows(database.get_database(), program);
+    require_single_rows(database.get_database(), program, file);
     database.write(Valid_Data{});
     if (program.has_timestamps) database.write(Timestamp{std::time(nullptr)});
   } catch (...) {

@@ -35,7 +35,9 @@ void run_schema(Writable_Database& database, const std::string& file, const std:
   database.soft_checkpoint();
   if (end == Command_Loop::End::error) {
     const Command_Loop::Failures& failures = loop.failures();
-    throw Schema_Errors({{file, static_cast<int>(failures.line_number), failures.text}});
+    const int line = static_cast<int>(failures.line_number);
+    const std::string options = std::filesystem::path(file).replace_extension("joedbc").string();
+    throw Schema_Errors({{file, line, with_hint(failures.text, text, line, options)}});
   }
 }
 
@@ -65,6 +67,7 @@ struct Compiled_Schema {
 // null.
 Compiled_Schema read_schema(const std::string& base, const Model* main = nullptr) {
   const std::string options_file = base + ".joedbc";
+  const std::string schema = read_text(base + ".joedbi");
   std::vector<std::string> parent;
   if (main != nullptr) {
     parent = main->name_space;
@@ -77,7 +80,6 @@ Compiled_Schema read_schema(const std::string& base, const Model* main = nullptr
 
   Memory_File file;
   Writable_Database database(file);
-  const std::string schema = read_text(base + ".joedbi");
   run_schema(database, base + ".joedbi", schema);
   const std::string source = std::filesystem::path(base + ".joedbi").filename().string();
   Model model = make_model(database.get_database(), options, source, main);

@@ -10,6 +10,7 @@
 #include "joedb/base/version.h"
 #include "joedb/format/codec.h"
 #include "kernel/base/split.h"
+#include "kernel/schema/logical_type.h"
 #include "kernel/schema/value_text.h"
 #include "tools/compiler/cpp_templates.h"
 #include "tools/compiler/names.h"
@@ -29,11 +30,12 @@ struct Cpp_Type {
   std::string setter;  // the type that setters take
 };
 
-Cpp_Type cpp_type(const Model_Field& field) {
-  const auto same = [](std::string type) { return Cpp_Type{type, type, type}; };
-  const auto number = [](std::string type) {
-    return Cpp_Type{type, type, "joedb::No_Narrowing<" + type + ">"};
-  };
+Cpp_Type same(const std::string& type) { return {type, type, type}; }
+Cpp_Type number(const std::string& type) {
+  return {type, type, "joedb::No_Narrowing<" + type + ">"};
+}
+
+Cpp_Type plain_type(const Model_Field& field) {
   switch (field.type) {
     case Type_Code::string:
       return {"std::string", "joedb::String", "std::string_view"};
@@ -61,10 +63,67 @@ Cpp_Type cpp_type(const Model_Field& field) {
   std::abort();
 }
 
+// The types of std::chrono.
+std::string time_type(const Logical_Type& logical) {
+  switch (logical.scale) {
+    case 0:
+      return "std::chrono::seconds";
+    case 3:
+      return "std::chrono::milliseconds";
+    case 6:
+      return "std::chrono::microseconds";
+    default:
+      return "std::chrono::nanoseconds";
+  }
+}
+
+// The types of a field that is not optional.
+Cpp_Type present_type(const Model_Field& field) {
+  switch (field.logical.kind) {
+    case Logical_Type::Kind::boolean:
+      return number("bool");
+    case Logical_Type::Kind::date:
+      return number("std::chrono::sys_days");
+    case Logical_Type::Kind::timestamp:
+      return number("std::chrono::sys_time<" + time_type(field.logical) + ">");
+    case Logical_Type::Kind::duration:
+      return number(time_type(field.logical));
+    case Logical_Type::Kind::decimal:
+      return same("joedb::Decimal<" + std::to_string(field.logical.scale) + ">");
+    case Logical_Type::Kind::enumeration:
+      return same(field.enum_name);
+    case Logical_Type::Kind::uuid:
+      return same("joedb::Uuid");
+    default:
+      return plain_type(field);
+  }
+}
+
+Cpp_Type cpp_type(const Model_Field& field) {
+  Cpp_Type type = present_type(field);
+  if (!field.logical.is_optional) return type;
+  const bool is_checked = type.setter.starts_with("joedb::No_Narrowing");
+  for (std::string* const name : {&type.field, &type.getter, &type.setter})
+    *name = "std::optional<" + *name + ">";
+  if (is_checked) type.setter = "joedb::No_Narrowing<" + type.field + ">";
+  return type;
+}
+
+// True if the type of C++ is not that of a plain field: joedb::from_stored makes values of it.
+bool is_converted(const Model_Field& field) {
+  return field.logical.is_optional || present_type(field).field != plain_type(field).field;
+}
+
+// The type of the stored values, in joedb::Values.
+std::string stored_type(const Model_Field& field) {
+  if (field.type == Type_Code::reference) return "joedb::Record_Id";
+  return field.type == Type_Code::string ? "std::string_view" : plain_type(field).field;
+}
+
 std::string schema_type(const Model_Field& field) {
-  std::string text(type_name(field.type));
-  if (field.type == Type_Code::reference) text += " " + field.referenced_table;
-  return text;
+  if (field.type == Type_Code::reference)
+    return std::string(type_name(field.type)) + " " + field.referenced_table;
+  return declared_type_text(field.type, field.logical);
 }
 
 // ---- initial values -----------------------------------------------------------------------------
@@ -92,12 +151,15 @@ std::string string_literal(std::string_view value) {
              : "std::string_view(" + literal + ", " + std::to_string(value.size()) + ")";
 }
 
-// A handler that collects the initial values of fields as C++ literals.
+// A handler that collects the initial values of fields as C++ literals of the stored type. Omits
+// missing values.
 struct Initial_Literals : Ignore_Entries {
+  explicit Initial_Literals(const Model& m) : model(m) {}
   using Ignore_Entries::operator();
   template <Field_Value T>
   void operator()(const Update<T>& update) {
     std::string text;
+    if (is_missing(logical(update.table, update.field), update.value)) return;
     if constexpr (std::is_same_v<T, std::string_view>)
       text = string_literal(update.value);
     else if constexpr (std::is_floating_point_v<T>)
@@ -113,11 +175,18 @@ struct Initial_Literals : Ignore_Entries {
     const auto found = values.find({table.id, field.id});
     return found == values.end() ? "" : found->second;
   }
+  const Logical_Type& logical(Table_Id table_id, Field_Id field_id) const {
+    const auto has_id = [](auto id) { return [id](const auto& item) { return item.id == id; }; };
+    const Model_Table& table =
+        *std::find_if(model.tables.begin(), model.tables.end(), has_id(table_id));
+    return std::find_if(table.fields.begin(), table.fields.end(), has_id(field_id))->logical;
+  }
+  const Model& model;
   std::map<std::pair<Table_Id, Field_Id>, std::string> values;
 };
 
 Initial_Literals initial_literals(const Model& model) {
-  Initial_Literals initial;
+  Initial_Literals initial(model);
   decode_entries(model.initial_values, initial);
   return initial;
 }
@@ -217,10 +286,17 @@ std::string parameter_list(const std::vector<std::string>& parameters, std::size
   return join(parameters, is_short ? ", " : ",\n" + std::string(indent, ' '));
 }
 
+// Returns an expression of the type of the getter.
+std::string converted_value(const Model_Field& field, const std::string& stored) {
+  return "joedb::from_stored<" + cpp_type(field).field + ">(" + stored + ")";
+}
+
+// Returns the initial value in values_of_TABLE.
 std::string default_value(const Model_Table& table, const Model_Field& field,
                           const Initial_Literals& initial) {
   const std::string literal = initial.find(table, field);
   if (literal.empty()) return "{}";
+  if (is_converted(field)) return converted_value(field, literal);
   if (field.type == Type_Code::reference) return cpp_type(field).field + "(" + literal + ")";
   if (field.type == Type_Code::float32) return "static_cast<float>(" + literal + ")";
   if (literal.starts_with("std::string_view(")) return "std::string(" + literal + ")";
@@ -243,6 +319,8 @@ std::vector<std::string> parameter_names(const Model_Index& index) {
 
 // Returns an expression that reads the field from joedb::Values.
 std::string value_in_values(const Model_Field& field) {
+  if (is_converted(field))
+    return converted_value(field, "values.get<" + stored_type(field) + ">(i)");
   if (field.type == Type_Code::reference)
     return cpp_type(field).field + "(values.get<joedb::Record_Id>(i))";
   if (field.type == Type_Code::string) return "values.get<std::string_view>(i)";
@@ -275,7 +353,8 @@ std::string creators(const Model_Table& table, const Initial_Literals& initial) 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Model_Field& field = table.fields[i];
     std::string value = initial.find(table, field);
-    if (field.type != Type_Code::string) value = default_value(table, field, initial);
+    if (field.type != Type_Code::string || is_converted(field))
+      value = default_value(table, field, initial);
     members += documentation(field.comment, "    ") + "    " + cpp_type(field).setter + " " +
                names[i] + " = " + (value.empty() ? "{}" : value) + ";\n";
     parameters.push_back(cpp_type(field).setter + " " + names[i]);
@@ -286,13 +365,22 @@ std::string creators(const Model_Table& table, const Initial_Literals& initial) 
   const std::size_t indent = std::string_view("  id_of_ new_(").size() + 2 * table.name.size();
   const std::size_t argument_indent =
       std::string_view("    return new_(").size() + table.name.size();
-  std::string lines(new_row);
+  std::string missing, optional_fields;
+  for (const Model_Field& field : table.fields) {
+    if (!field.logical.is_optional) continue;
+    missing +=
+        fill(assignment, {{"table", table.name}, {"field", field.name}, {"parameter", "{}"}});
+    optional_fields += ", " + table.name + "_table_." + field.name + "_";
+  }
+  std::string lines(missing.empty() ? new_row : new_row_with_missing);
   if (!table.fields.empty()) (lines += new_with_values) += new_with_struct;
   lines += many_rows_writers;
   return fill(lines, {{"table", table.name},
                       {"parameters", parameter_list(parameters, indent)},
                       {"assignments", assignments},
                       {"members", members},
+                      {"missing", missing},
+                      {"optional_fields", optional_fields},
                       {"template", table.fields.size() == 1 ? "template <class = void>\n  " : ""},
                       {"arguments", parameter_list(arguments, argument_indent)}});
 }
@@ -310,6 +398,40 @@ std::string writers(const Model& model, const Model_Table& table, const Initial_
                                {"schema_type", schema_type(field)},
                                {"comment", documentation(field.comment, "  ")}});
          });
+}
+
+// ---- enumerations -------------------------------------------------------------------------------
+
+// Returns the names of the values in C++, in their order.
+std::vector<std::string> enumerators(const Model_Field& field) {
+  std::vector<std::string> names;
+  for (const std::string& name : field.logical.names) {
+    std::string enumerator = name;
+    while (is_cpp_keyword(enumerator) ||
+           std::find(names.begin(), names.end(), enumerator) != names.end())
+      enumerator += '_';
+    names.push_back(enumerator);
+  }
+  return names;
+}
+
+std::string enums(const Model& model) {
+  return for_each(model.tables, [&](const Model_Table& table) {
+    return for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
+      if (field.enum_name.empty()) return std::string();
+      std::vector<std::string> literals;
+      for (const std::string& name : field.logical.names) literals.push_back(cpp_literal(name));
+      const std::vector<std::string> names = enumerators(field);
+      return fill(enumeration, {{"comment", documentation(field.comment, "")},
+                                {"table", table.name},
+                                {"field", field.name},
+                                {"enum", field.enum_name},
+                                {"stored", stored_type(field)},
+                                {"size", std::to_string(names.size())},
+                                {"values", join(names, ",\n  ")},
+                                {"names", join(literals, ",\n    ")}});
+    });
+  });
 }
 
 // ---- indexes ------------------------------------------------------------------------------------
@@ -404,6 +526,14 @@ std::string single_rows(const Model& model) {
   return join(ids, ", ");
 }
 
+// Returns the initializer of Program_Schema::declarations, with the comma before it.
+std::string declarations(const Model& model) {
+  if (model.declarations.empty()) return "";
+  std::vector<std::string> literals;
+  for (const std::string& text : model.declarations) literals.push_back(cpp_literal(text));
+  return ",\n            {" + join(literals, ",\n             ") + "}";
+}
+
 std::string types(const Model& model) {
   const auto line = [&](const std::string& name) {
     return "  using " + name + " = ::" + join(model.name_space, "::") + "::" + name + ";\n";
@@ -425,7 +555,13 @@ std::set<std::string> bare_names(const Model& model) {
   const auto add = [&](const std::vector<std::string>& more) {
     names.insert(more.begin(), more.end());
   };
-  for (const Model_Table& table : model.tables) add(member_names(table));
+  for (const Model_Table& table : model.tables) {
+    add(member_names(table));
+    for (const Model_Field& field : table.fields) {
+      add(enumerators(field));
+      if (!field.enum_name.empty()) names.insert(field.enum_name);
+    }
+  }
   for (const Model_Index& index : model.indexes) add(parameter_names(index));
   return names;
 }
@@ -484,11 +620,11 @@ std::string header_text(const Model& model) {
        {"name", name},
        {"id_declarations", for_each(model.tables, with_id("class id_of_{{table}};\n", shared_id))},
        {"id_classes",
-        for_each(model.tables, with_id(id_class, shared_container)) +
+        enums(model) + for_each(model.tables, with_id(id_class, shared_container)) +
             for_each(model.tables,
                      [&](const Model_Table& table) { return values_of(table, initial); })},
        {"times", model.has_timestamps ? "true" : "false"},
-       {"no_marks", model.has_no_marks ? "true" : "false"},
+       {"no_marks", (model.has_no_marks ? "true" : "false") + declarations(model)},
        {"index_types", for_each(model.indexes, types_of)},
        {"schema", entries_literal(model.schema_entries)},
        {"schema_size", std::to_string(model.schema_entries.size())},
@@ -554,15 +690,20 @@ std::string introspection_text(const Model& model, const Model_Table& table,
   const bool has_data = std::any_of(initial.values.begin(), initial.values.end(),
                                     [&](const auto& v) { return v.first.first == table.id; });
   const std::string ids = "::" + join(model.name_space, "::") + "::";
-  const auto line = [&](const Model_Table&, const Model_Field& field) {
+  const auto line = [&](const Model_Table&, const Model_Field& original) {
+    Model_Field field = original;
+    if (!field.enum_name.empty()) field.enum_name = ids + field.enum_name;
     std::string type = cpp_type(field).field;
     if (field.type == Type_Code::reference) type = ids + type;
     std::string text = "JOEDB_INTROSPECTION(" + type + ", " + field.name;
     if (has_data) {
       const std::string literal = initial.find(table, field);
-      text += ", " + (field.type == Type_Code::reference || field.type == Type_Code::blob
-                          ? type + "(" + literal + ")"
-                          : literal);
+      const bool is_class = field.type == Type_Code::reference || field.type == Type_Code::blob;
+      text += ", ";
+      if (is_converted(field))
+        text += literal.empty() ? "std::nullopt" : converted_value(field, literal);
+      else
+        text += is_class ? type + "(" + literal + ")" : literal;
     }
     return text + ");\n";
   };

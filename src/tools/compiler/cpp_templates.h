@@ -29,6 +29,28 @@ using container_of_{{table}} = joedb::Container<id_of_{{table}}>;
 
 )";
 
+inline constexpr std::string_view enumeration =
+    R"({{comment}}/// A value of {{table}}.{{field}}.
+enum class {{enum}} : {{stored}} {
+  {{values}}
+};
+/// The names of the values, in their order.
+inline constexpr std::array<std::string_view, {{size}}> names_of_{{enum}}{
+    {{names}}};
+/// The name of a value; empty if it has none.
+inline std::string_view to_string({{enum}} value) {
+  const auto place = static_cast<std::size_t>(value);
+  return place < names_of_{{enum}}.size() ? names_of_{{enum}}[place] : std::string_view();
+}
+/// The value with this name.
+inline std::optional<{{enum}}> parse_{{enum}}(std::string_view name) {
+  const auto found = std::find(names_of_{{enum}}.begin(), names_of_{{enum}}.end(), name);
+  if (found == names_of_{{enum}}.end()) return std::nullopt;
+  return static_cast<{{enum}}>(found - names_of_{{enum}}.begin());
+}
+
+)";
+
 inline constexpr std::string_view values_struct =
     R"({{comment}}/// A value for each field of {{table}}. Owns its strings.
 struct values_of_{{table}} {
@@ -209,8 +231,17 @@ inline constexpr std::string_view table_member =
 )";
 
 inline constexpr std::string_view new_row =
-    R"(  /// A new record of {{table}} with default values: 0, "", false, null.
+    R"(  /// A new record of {{table}} with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_{{table}} new_{{table}}() { return Typed_Writer::add_row({{table}}_table_); }
+)";
+
+// The same for a table with optional fields.
+inline constexpr std::string_view new_row_with_missing =
+    R"(  /// A new record of {{table}} with default values: 0, "", false, null, missing.
+  id_of_{{table}} new_{{table}}() {
+    return Typed_Writer::add_row({{table}}_table_{{missing}});
+  }
 )";
 
 inline constexpr std::string_view new_with_values =
@@ -249,13 +280,14 @@ inline constexpr std::string_view assignment = R"(,
 inline constexpr std::string_view many_rows_writers =
     R"(  /// A new record with a chosen id, which must be free.
   void insert_{{table}}(id_of_{{table}} id) {
-    Typed_Writer::add_row_at({{table}}_table_, id.get_record_id());
+    Typed_Writer::add_row_at({{table}}_table_, id.get_record_id(){{missing}});
   }
   /// `size` new records with consecutive ids and default values; returns the first.
   id_of_{{table}} new_vector_of_{{table}}(std::size_t size) {
-    return Typed_Writer::add_vector({{table}}_table_, size);
+    return Typed_Writer::add_vector({{table}}_table_, size{{optional_fields}});
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_{{table}}(id_of_{{table}} id) { Typed_Writer::erase({{table}}_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_{{table}}(id_of_{{table}} id, std::size_t size) {

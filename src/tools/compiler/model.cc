@@ -7,6 +7,7 @@
 #include "joedb/format/codec.h"
 #include "kernel/base/byte_order_mark.h"
 #include "kernel/base/split.h"
+#include "kernel/schema/logical_type.h"
 #include "tools/compiler/names.h"
 
 namespace joedb::compiler {
@@ -36,26 +37,29 @@ Model_Table make_table(const Database& schema, const Table& table) {
     const Table* const referenced = schema.find_table(type.referenced);
     result.fields.push_back({Field_Id(static_cast<std::uint16_t>(i + 1)), field.name, type.code,
                              referenced ? referenced->name() : ""});
+    result.fields.back().logical = field.column->logical();
   }
+  result.has_values = table.records().first() != Record_Ids::no_id;
   return result;
 }
 
-// Returns the values of the first record of each table. Omits blobs, because their bytes are in
-// another file.
+// Returns the values of the first record of each table; without a record, of its optional fields.
+// Omits blobs, because their bytes are in another file.
 std::string initial_values(const Database& schema, const std::vector<Model_Table>& tables) {
   std::string entries;
   Context context;
   for (const Model_Table& model : tables) {
     const Table& table = schema.table(model.id);
     const index_t first = table.records().first();
-    if (first == Record_Ids::no_id) continue;
-    for (const Model_Field& field : model.fields)
+    for (const Model_Field& field : model.fields) {
+      if (!model.has_values && !field.logical.is_optional) continue;
       visit_type(field.type, [&]<class T>(std::type_identity<T>) {
+        const T value = model.has_values ? T(table.column<T>(field.id).get(first))
+                                         : missing_value<T>(field.logical);
         if constexpr (!std::is_same_v<T, Blob>)
-          append_encoded(
-              entries, context,
-              Update<T>{model.id, Record_Id(0), field.id, T(table.column<T>(field.id).get(first))});
+          append_encoded(entries, context, Update<T>{model.id, Record_Id(0), field.id, value});
       });
+    }
   }
   return entries;
 }
@@ -82,10 +86,12 @@ class Model_Maker {
       if (table) model_.tables.push_back(make_table(schema_, *table));
     check_tables();
     if (main_ != nullptr) share_ids();
+    name_enums();
     set_single_rows();
     add_indexes();
     add_customs();
     model_.initial_values = initial_values(schema_, model_.tables);
+    model_.declarations = schema_.declarations();
     if (!errors_.empty()) throw Schema_Errors(std::move(errors_));
     return std::move(model_);
   }
@@ -116,6 +122,14 @@ class Model_Maker {
                       [&](const Model_Table& other) { return other.name == table.name; });
   }
 
+  void name_enums() {
+    std::vector<std::string> taken;
+    for (Model_Table& table : model_.tables)
+      for (Model_Field& field : table.fields)
+        if (field.logical.kind == Logical_Type::Kind::enumeration)
+          taken.push_back(field.enum_name = cpp_enum(table.name, field.name, taken));
+  }
+
   void set_single_rows() {
     for (const Single_Row_Option& option : options_.single_rows) {
       const auto table = std::find_if(model_.tables.begin(), model_.tables.end(),
@@ -124,7 +138,7 @@ class Model_Maker {
         table->has_single_row = true;
       else
         errors_.push_back(
-            {options_.file, option.line, "No such table: " + option.table, option.column});
+            {options_.file, option.line, no_such_table(option.table, schema_), option.column});
     }
   }
 

@@ -18,6 +18,8 @@ struct Model_Field {
   Type_Code type;
   std::string referenced_table;  // name; empty unless the type is a reference
   std::string comment = {};      // of the schema, in lines without an end of line; may be empty
+  Logical_Type logical = {};
+  std::string enum_name = {};  // Invoice_State; empty unless the logical type is an enumeration
 };
 
 struct Model_Table {
@@ -27,6 +29,7 @@ struct Model_Table {
   bool has_single_row = false;
   bool has_id_of_main = false;  // the main schema has a table with this name
   std::string comment = {};
+  bool has_values = false;  // the schema has a record, whose values are the initial values
 };
 
 struct Model_Index {
@@ -38,13 +41,14 @@ struct Model_Index {
 };
 
 struct Model {
-  std::string source;                   // file name of the schema, for comments and messages
-  std::vector<std::string> name_space;  // the parts of the namespace, at least one
-  std::vector<Model_Table> tables;      // in the order of their ids
-  std::vector<Model_Index> indexes;     // pointers to tables and fields
-  std::vector<std::string> customs;     // names of functions, without duplicates
-  std::string schema_entries;           // encoded as in a file
-  std::string initial_values;           // encoded updates of the records 0 (Program_Schema)
+  std::string source;                     // file name of the schema, for comments and messages
+  std::vector<std::string> name_space;    // the parts of the namespace, at least one
+  std::vector<Model_Table> tables;        // in the order of their ids
+  std::vector<Model_Index> indexes;       // pointers to tables and fields
+  std::vector<std::string> customs;       // names of functions, without duplicates
+  std::string schema_entries;             // encoded as in a file
+  std::string initial_values;             // encoded updates of the records 0 (Program_Schema)
+  std::vector<std::string> declarations;  // of logical types (Database::declarations)
   bool has_timestamps = false;
   bool has_no_marks = false;
   std::vector<std::string> main_name_space;  // the main schema's; empty unless for messages

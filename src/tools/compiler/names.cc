@@ -63,4 +63,21 @@ std::string cpp_parameter(std::string_view field, const std::vector<std::string>
   return name;
 }
 
+static std::string with_capitals(std::string_view name) {
+  std::string text(name);
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((i == 0 || text[i - 1] == '_') && text[i] >= 'a' && text[i] <= 'z')
+      text[i] = static_cast<char>(text[i] - 'a' + 'A');
+  return text;
+}
+
+std::string cpp_enum(std::string_view table, std::string_view field,
+                     const std::vector<std::string>& taken) {
+  std::string name = with_capitals(table) + "_" + with_capitals(field);
+  while (is_used_by_generated_code(name) || name == "Client_Lock" || name.ends_with("_Client") ||
+         name == "Typed_History" || std::find(taken.begin(), taken.end(), name) != taken.end())
+    name += '_';
+  return name;
+}
+
 }  // namespace joedb::compiler

@@ -18,6 +18,11 @@ bool is_python_keyword(std::string_view word);
 // keyword, hides a name that generated code uses, or is in `taken`.
 std::string cpp_parameter(std::string_view field, const std::vector<std::string>& taken);
 
+// Returns the name of the enum of a field: Invoice_State for invoice.state, changed if generated
+// code uses it, or if it is in `taken`.
+std::string cpp_enum(std::string_view table, std::string_view field,
+                     const std::vector<std::string>& taken);
+
 }  // namespace joedb::compiler
 
 #endif

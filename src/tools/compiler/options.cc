@@ -7,6 +7,7 @@
 #include "joedb/schema/type.h"
 #include "kernel/base/byte_order_mark.h"
 #include "kernel/base/split.h"
+#include "kernel/base/suggestion.h"
 #include "tools/compiler/names.h"
 
 namespace joedb::compiler {
@@ -83,6 +84,78 @@ static std::vector<int> columns_of_fields(std::string_view line, std::string_vie
   return columns;
 }
 
+static const std::vector<std::string>& option_names() {
+  static const std::vector<std::string> names{
+      "namespace",      "create_index",           "create_unique_index",
+      "set_single_row", "timestamp_transactions", "unmarked_transactions"};
+  return names;
+}
+
+static std::string unknown_option(const std::string& name, const std::string& file) {
+  static const std::vector<std::string> of_schema{"create_table", "drop_table",  "rename_table",
+                                                  "add_field",    "drop_field",  "rename_field",
+                                                  "custom",       "insert_into", "update"};
+  const std::string schema = std::filesystem::path(file).stem().string() + ".joedbi";
+  if (std::find(of_schema.begin(), of_schema.end(), name) != of_schema.end())
+    return name + " belongs in " + schema;
+  return "unknown command: " + name + did_you_mean(name, option_names());
+}
+
+// Returns the words of line `number`.
+static std::vector<std::string_view> words_of_line(std::string_view text, int number) {
+  for (; number > 1; --number) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return split_words(text.substr(0, text.find('\n')));
+}
+
+// Returns the number of the first line that creates the table; 0 if there is none.
+static int line_of_table(std::string_view text, std::string_view table) {
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const auto words = split_words(text.substr(0, end));
+    if (words.size() > 1 && words[0] == "create_table" && words[1] == table) return number;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return 0;
+}
+
+static std::string unknown_command(const std::string& text,
+                                   const std::vector<std::string_view>& words,
+                                   const std::string& options_file) {
+  const std::string name(words[0]);
+  const auto& options = option_names();
+  if (std::find(options.begin(), options.end(), name) != options.end())
+    return name + " belongs in " + std::filesystem::path(options_file).filename().string();
+  const std::string error = "unknown command: " + name;
+  if (name.starts_with("//") || name.starts_with("--") || name.starts_with("/*"))
+    return error + ". Comments begin with #";
+  static const std::vector<std::string> two{"create_table", "drop_table",   "rename_table",
+                                            "add_field",    "rename_field", "drop_field",
+                                            "insert_into",  "delete_from"};
+  const std::string joined = words.size() > 1 ? name + "_" + std::string(words[1]) : "";
+  if (std::find(two.begin(), two.end(), joined) != two.end())
+    return error + ". Did you mean " + joined + "?";
+  const std::size_t meant = text.find(". Did you mean ");
+  return meant == std::string::npos ? error : error + text.substr(meant);
+}
+
+std::string with_hint(std::string text, std::string_view schema, int number,
+                      const std::string& options_file) {
+  const auto words = words_of_line(schema, number);
+  if (words.empty()) return text;
+  if (text.starts_with("Unknown command")) return unknown_command(text, words, options_file);
+  constexpr std::string_view no_table = "No such table: ";
+  if (const std::size_t at = text.find(no_table); at != std::string::npos) {
+    std::string_view name = std::string_view(text).substr(at + no_table.size());
+    name = name.substr(0, name.find(". Did you mean"));
+    if (const int line = line_of_table(schema, name); line > number)
+      text = text.substr(0, at) + std::string(no_table) + std::string(name) +
+             " before this line; line " + std::to_string(line) + " creates it";
+  }
+  if (text.ends_with("update: invalid record_id") && words.size() > 2)
+    text += ": insert_into " + std::string(words[1]) + ' ' + std::string(words[2]) + " is missing";
+  return text;
+}
+
 Options parse_options(std::string_view text, const std::string& file,
                       const std::vector<std::string>& parent) {
   Options options;
@@ -136,7 +209,7 @@ Options parse_options(std::string_view text, const std::string& file,
       else if (options.has_timestamps && options.has_no_marks)
         error("timestamp_transactions and unmarked_transactions exclude each other", 0);
     } else {
-      error("unknown command: " + command, 0);
+      error(unknown_option(command, file), 0);
     }
   }
   if (errors.empty() && options.name_space.empty()) {
@@ -153,6 +226,20 @@ Options parse_options(std::string_view text, const std::string& file,
   return options;
 }
 
+std::string no_such_table(const std::string& name, const Database& schema) {
+  std::vector<std::string> names;
+  for (const auto& table : schema.tables())
+    if (table) names.push_back(table->name());  // null: a dropped table
+  return "No such table: " + name + did_you_mean(name, names);
+}
+
+static std::vector<std::string> names_of_fields(const Table& table) {
+  std::vector<std::string> names;
+  for (const Field& field : table.fields())
+    if (field.column) names.push_back(field.name);
+  return names;
+}
+
 std::vector<Index_Definition> resolve_indexes(const Options& options, const Database& schema,
                                               std::vector<Diagnostic>& errors) {
   std::vector<Index_Definition> indexes;
@@ -165,14 +252,16 @@ std::vector<Index_Definition> resolve_indexes(const Options& options, const Data
       error("there is an index " + option.name + " already", option.name_column);
     const Table* const table = schema.find_table(option.table);
     if (table == nullptr) {
-      error("No such table: " + option.table, option.table_column);
+      error(no_such_table(option.table, schema), option.table_column);
       continue;
     }
     Index_Definition index{option.name, table->id(), {}, option.is_unique};
     for (std::size_t i = 0; i < option.fields.size(); ++i) {
       const std::string& name = option.fields[i];
       const Field_Id field = table->find_field(name);
-      if (field.is_null()) error("Field not found: " + name, option.field_columns[i]);
+      if (field.is_null())
+        error("Field not found: " + name + did_you_mean(name, names_of_fields(*table)),
+              option.field_columns[i]);
       if (std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end())
         error("index " + option.name + " has the field " + name + " twice",
               option.field_columns[i]);

@@ -75,8 +75,17 @@ struct Options {
 Options parse_options(std::string_view text, const std::string& file,
                       const std::vector<std::string>& parent = {});
 
+// Completes the error `text` of line `number` of a schema file, for users who do not know which
+// commands belong in which file, and in which order. `schema` is the text of the file, and
+// `options_file` the name of its .joedbc file.
+std::string with_hint(std::string text, std::string_view schema, int number,
+                      const std::string& options_file);
+
 // Returns the column at which `part` begins in `line`, in characters, counted from 1.
 int column_of(std::string_view line, std::string_view part);
+
+// Returns an error about a name in the options, with a suggestion.
+std::string no_such_table(const std::string& name, const Database& schema);
 
 // Returns the indexes for a database with this schema. For each index that does not fit the schema,
 // adds an error to `errors`. The result is valid only if no error was added.

@@ -104,6 +104,33 @@ TEST(Compiler_Options, ReportEveryErrorWithItsLine) {
     EXPECT_NE(errors_of(bad).find("expected a C++ name"), std::string::npos) << bad;
 }
 
+TEST(Compiler_Options, KnowTheCommandsOfTheSchemaAndSimilarNames) {
+  EXPECT_EQ(errors_of("create_table a\n"), "geo.joedbc:1: create_table belongs in geo.joedbi");
+  EXPECT_EQ(errors_of("timestamp_transaction\n"),
+            "geo.joedbc:1: unknown command: timestamp_transaction. Did you mean "
+            "timestamp_transactions?");
+}
+
+TEST(Compiler_Options, HaveHintsForErrorsInTheSchema) {
+  const auto hint = [](const std::string& text, std::string_view schema, int line = 1) {
+    return with_hint(text, schema, line, "a/geo.joedbc");
+  };
+  const std::string unknown = "Unknown command. For a list of available commands, try \"help\"";
+  EXPECT_EQ(hint(unknown + ".", "create_index i t f\n"), "create_index belongs in geo.joedbc");
+  EXPECT_EQ(hint(unknown + ".", "// towns\n"), "unknown command: //. Comments begin with #");
+  EXPECT_EQ(hint(unknown + ".", "create table town"),
+            "unknown command: create. Did you mean create_table?");
+  EXPECT_EQ(hint(unknown + ". Did you mean custom?", "\ncustum f", 2),
+            "unknown command: custum. Did you mean custom?");
+  EXPECT_EQ(hint(unknown + ".", "xyzzy"), "unknown command: xyzzy");
+  EXPECT_EQ(
+      hint("column 1: No such table: b. Did you mean a?", "add_field b x int8\ncreate_table b"),
+      "column 1: No such table: b before this line; line 2 creates it");
+  EXPECT_EQ(hint("No such table: b", "add_field b x int8\n"), "No such table: b");
+  EXPECT_EQ(hint("update: invalid record_id", "update t 7 f 1\n"),
+            "update: invalid record_id: insert_into t 7 is missing");
+}
+
 TEST(Compiler_Names, OfParametersHideNothing) {
   const auto parameter = [](std::string_view field) { return cpp_parameter(field, {}); };
   EXPECT_EQ(parameter("name"), "name");

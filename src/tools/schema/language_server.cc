@@ -9,6 +9,7 @@
 
 #include "joedb/base/error.h"
 #include "joedb/base/version.h"
+#include "kernel/schema/logical_type.h"
 #include "tools/frame/json_output.h"
 #include "tools/schema/schema_check.h"
 
@@ -151,15 +152,19 @@ class Names {
 };
 
 const std::vector<std::string> schema_commands{
-    "create_table",  "drop_table",    "rename_table",  "add_field",
-    "drop_field",    "rename_field",  "custom",        "insert_into",
-    "delete_from",   "insert_vector", "delete_vector", "update",
-    "update_vector", "comment",       "timestamp",     "valid_data"};
+    "create_table",  "drop_table",    "rename_table", "add_field",     "drop_field",
+    "rename_field",  "set_type",      "custom",       "insert_into",   "delete_from",
+    "insert_vector", "delete_vector", "update",       "update_vector", "comment",
+    "timestamp",     "valid_data"};
 const std::vector<std::string> option_commands{
     "namespace",      "create_index",           "create_unique_index",
     "set_single_row", "timestamp_transactions", "unmarked_transactions"};
-const std::vector<std::string> types{"string", "blob",    "int8",    "int16",   "int32",
-                                     "int64",  "float32", "float64", "boolean", "references"};
+std::vector<std::string> types() {
+  std::vector<std::string> names{"string", "blob",    "int8",    "int16",   "int32",
+                                 "int64",  "float32", "float64", "boolean", "references"};
+  names.insert(names.end(), logical_type_names().begin(), logical_type_names().end());
+  return names;
+}
 
 // Returns the words that may come after `words` in a line.
 std::vector<std::string> possible(const std::vector<std::string>& words, const Names& names,
@@ -179,9 +184,14 @@ std::vector<std::string> possible(const std::vector<std::string>& words, const N
   const bool is_index = command.ends_with("_index");
   const std::size_t table = is_index ? 2 : 1;
   if (n == table) return names.tables();
-  if (command == "add_field") {
-    if (n == 3) return types;
-    return n == 4 && words[3] == "references" ? names.tables() : std::vector<std::string>();
+  if (command == "add_field" || command == "set_type") {
+    if (n == 2 && command == "set_type") return names.fields_of(words[table]);
+    if (n == 3) return types();
+    if (n == 4 && words[3] == "references") return names.tables();
+    const bool is_whole =
+        n > 3 && (words[3].find('(') == std::string::npos || words.back().ends_with(')'));
+    return is_whole && words.back() != "optional" ? std::vector<std::string>{"optional"}
+                                                  : std::vector<std::string>();
   }
   if (command == "set_single_row" && n == 2) return {"true"};
   const std::size_t field = is_index || command.starts_with("update") ? 3

@@ -56,10 +56,15 @@ class Schema {
     add_journal_commands(loop_, database_, {});
     add_schema_commands(loop_, database_);
     add_data_commands(loop_, database_, {});
+    const std::string_view all = text;
     for (int number = 1; !text.empty() && !has_ended_; ++number) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       const std::string_view line = text.substr(0, end);
-      if (!run(line)) add_error({file, number, loop_.failures().text}, line);
+      if (!run(line)) {
+        const std::size_t errors_before = errors_.size();
+        add_error({file, number, loop_.failures().text}, line);
+        if (errors_.size() > errors_before) add_hint(all, number);
+      }
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     database_.soft_checkpoint();
@@ -98,6 +103,12 @@ class Schema {
       if (!words.empty()) error.column = column_of_word(invalid_word(words[0]));
     }
     errors_.push_back(std::move(error));
+  }
+
+  void add_hint(std::string_view text, int number) {
+    Diagnostic& error = errors_.back();
+    const std::string options = fs::path(error.file).replace_extension("joedbc").string();
+    error.text = compiler::with_hint(std::move(error.text), text, number, options);
   }
 
   Memory_File journal_;

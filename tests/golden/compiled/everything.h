@@ -666,7 +666,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // country
-  /// A new record of country with default values: 0, "", false, null.
+  /// A new record of country with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_country new_country() { return Typed_Writer::add_row(country_table_); }
   /// A new record of country with a value for each field.
   id_of_country new_country(std::string_view name) {
@@ -697,7 +698,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_country new_vector_of_country(std::size_t size) {
     return Typed_Writer::add_vector(country_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_country(id_of_country id) { Typed_Writer::erase(country_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_country(id_of_country id, std::size_t size) {
@@ -717,7 +719,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // city
-  /// A new record of city with default values: 0, "", false, null.
+  /// A new record of city with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_city new_city() { return Typed_Writer::add_row(city_table_); }
   /// A new record of city with a value for each field.
   id_of_city new_city(std::string_view name,
@@ -757,7 +760,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_city new_vector_of_city(std::size_t size) {
     return Typed_Writer::add_vector(city_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_city(id_of_city id) { Typed_Writer::erase(city_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_city(id_of_city id, std::size_t size) {
@@ -808,7 +812,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // item
-  /// A new record of item with default values: 0, "", false, null.
+  /// A new record of item with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
   /// A new record of item with a value for each field.
   id_of_item new_item(std::string_view text,
@@ -883,7 +888,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_item new_vector_of_item(std::size_t size) {
     return Typed_Writer::add_vector(item_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_item(id_of_item id) { Typed_Writer::erase(item_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_item(id_of_item id, std::size_t size) {
@@ -993,7 +999,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // nothing
-  /// A new record of nothing with default values: 0, "", false, null.
+  /// A new record of nothing with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_nothing new_nothing() { return Typed_Writer::add_row(nothing_table_); }
   /// A new record with a chosen id, which must be free.
   void insert_nothing(id_of_nothing id) {
@@ -1003,7 +1010,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_nothing new_vector_of_nothing(std::size_t size) {
     return Typed_Writer::add_vector(nothing_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_nothing(id_of_nothing id) { Typed_Writer::erase(nothing_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_nothing(id_of_nothing id, std::size_t size) {

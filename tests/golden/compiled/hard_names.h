@@ -1803,7 +1803,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // class
-  /// A new record of class with default values: 0, "", false, null.
+  /// A new record of class with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_class new_class() { return Typed_Writer::add_row(class_table_); }
   /// A new record of class with a value for each field.
   id_of_class new_class(std::string_view default_,
@@ -1918,7 +1919,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_class new_vector_of_class(std::size_t size) {
     return Typed_Writer::add_vector(class_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_class(id_of_class id) { Typed_Writer::erase(class_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_class(id_of_class id, std::size_t size) {
@@ -2108,7 +2110,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // class_table
-  /// A new record of class_table with default values: 0, "", false, null.
+  /// A new record of class_table with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_class_table new_class_table() { return Typed_Writer::add_row(class_table_table_); }
   /// A new record with a chosen id, which must be free.
   void insert_class_table(id_of_class_table id) {
@@ -2118,7 +2121,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_class_table new_vector_of_class_table(std::size_t size) {
     return Typed_Writer::add_vector(class_table_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_class_table(id_of_class_table id) { Typed_Writer::erase(class_table_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_class_table(id_of_class_table id, std::size_t size) {
@@ -2128,7 +2132,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void clear_class_table_table() { Typed_Writer::erase_all(class_table_table_); }
 
   // engine
-  /// A new record of engine with default values: 0, "", false, null.
+  /// A new record of engine with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_engine new_engine() { return Typed_Writer::add_row(engine_table_); }
   /// A new record with a chosen id, which must be free.
   void insert_engine(id_of_engine id) {
@@ -2138,7 +2143,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_engine new_vector_of_engine(std::size_t size) {
     return Typed_Writer::add_vector(engine_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_engine(id_of_engine id) { Typed_Writer::erase(engine_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_engine(id_of_engine id, std::size_t size) {
@@ -2148,7 +2154,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void clear_engine_table() { Typed_Writer::erase_all(engine_table_); }
 
   // Database
-  /// A new record of Database with default values: 0, "", false, null.
+  /// A new record of Database with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_Database new_Database() { return Typed_Writer::add_row(Database_table_); }
   /// A new record of Database with a value for each field.
   id_of_Database new_Database(id_of_Database Database_) {
@@ -2179,7 +2186,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_Database new_vector_of_Database(std::size_t size) {
     return Typed_Writer::add_vector(Database_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_Database(id_of_Database id) { Typed_Writer::erase(Database_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_Database(id_of_Database id, std::size_t size) {
@@ -2199,7 +2207,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // std
-  /// A new record of std with default values: 0, "", false, null.
+  /// A new record of std with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_std new_std() { return Typed_Writer::add_row(std_table_); }
   /// A new record with a chosen id, which must be free.
   void insert_std(id_of_std id) {
@@ -2209,7 +2218,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_std new_vector_of_std(std::size_t size) {
     return Typed_Writer::add_vector(std_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_std(id_of_std id) { Typed_Writer::erase(std_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_std(id_of_std id, std::size_t size) {
@@ -2219,7 +2229,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void clear_std_table() { Typed_Writer::erase_all(std_table_); }
 
   // joedb
-  /// A new record of joedb with default values: 0, "", false, null.
+  /// A new record of joedb with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_joedb new_joedb() { return Typed_Writer::add_row(joedb_table_); }
   /// A new record of joedb with a value for each field.
   id_of_joedb new_joedb(joedb::No_Narrowing<std::int8_t> std_) {
@@ -2250,7 +2261,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_joedb new_vector_of_joedb(std::size_t size) {
     return Typed_Writer::add_vector(joedb_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_joedb(id_of_joedb id) { Typed_Writer::erase(joedb_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_joedb(id_of_joedb id, std::size_t size) {
@@ -2270,7 +2282,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // _
-  /// A new record of _ with default values: 0, "", false, null.
+  /// A new record of _ with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of__ new__() { return Typed_Writer::add_row(__table_); }
   /// A new record of _ with a value for each field.
   id_of__ new__(joedb::No_Narrowing<std::int8_t> _) {
@@ -2301,7 +2314,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of__ new_vector_of__(std::size_t size) {
     return Typed_Writer::add_vector(__table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete__(id_of__ id) { Typed_Writer::erase(__table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of__(id_of__ id, std::size_t size) {
@@ -2321,7 +2335,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // vector
-  /// A new record of vector with default values: 0, "", false, null.
+  /// A new record of vector with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_vector new_vector() { return Typed_Writer::add_row(vector_table_); }
   /// A new record with a chosen id, which must be free.
   void insert_vector(id_of_vector id) {
@@ -2331,7 +2346,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_vector new_vector_of_vector(std::size_t size) {
     return Typed_Writer::add_vector(vector_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_vector(id_of_vector id) { Typed_Writer::erase(vector_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_vector(id_of_vector id, std::size_t size) {
@@ -2341,7 +2357,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   void clear_vector_table() { Typed_Writer::erase_all(vector_table_); }
 
   // at
-  /// A new record of at with default values: 0, "", false, null.
+  /// A new record of at with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_at new_at() { return Typed_Writer::add_row(at_table_); }
   /// A new record with a chosen id, which must be free.
   void insert_at(id_of_at id) {
@@ -2351,7 +2368,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_at new_vector_of_at(std::size_t size) {
     return Typed_Writer::add_vector(at_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_at(id_of_at id) { Typed_Writer::erase(at_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_at(id_of_at id, std::size_t size) {
@@ -2385,7 +2403,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // macro
-  /// A new record of macro with default values: 0, "", false, null.
+  /// A new record of macro with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_macro new_macro() { return Typed_Writer::add_row(macro_table_); }
   /// A new record of macro with a value for each field.
   id_of_macro new_macro(joedb::No_Narrowing<std::int32_t> NULL,
@@ -2465,7 +2484,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_macro new_vector_of_macro(std::size_t size) {
     return Typed_Writer::add_vector(macro_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_macro(id_of_macro id) { Typed_Writer::erase(macro_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_macro(id_of_macro id, std::size_t size) {
@@ -2585,7 +2605,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // SEEK_SET
-  /// A new record of SEEK_SET with default values: 0, "", false, null.
+  /// A new record of SEEK_SET with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_SEEK_SET new_SEEK_SET() { return Typed_Writer::add_row(SEEK_SET_table_); }
   /// A new record of SEEK_SET with a value for each field.
   id_of_SEEK_SET new_SEEK_SET(id_of_SEEK_SET BUFSIZ) {
@@ -2616,7 +2637,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_SEEK_SET new_vector_of_SEEK_SET(std::size_t size) {
     return Typed_Writer::add_vector(SEEK_SET_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_SEEK_SET(id_of_SEEK_SET id) { Typed_Writer::erase(SEEK_SET_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_SEEK_SET(id_of_SEEK_SET id, std::size_t size) {

@@ -207,7 +207,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   }
 
   // item
-  /// A new record of item with default values: 0, "", false, null.
+  /// A new record of item with default values: 0, "", false, null. Initial values of the schema
+  /// do not count here.
   id_of_item new_item() { return Typed_Writer::add_row(item_table_); }
   /// A new record of item with a value for each field.
   id_of_item new_item(std::string_view label) {
@@ -238,7 +239,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_item new_vector_of_item(std::size_t size) {
     return Typed_Writer::add_vector(item_table_, size);
   }
-  /// Deletes the record. References to it do not change.
+  /// Deletes the record. References to it do not change, and a later new record takes its id: so
+  /// change them first.
   void delete_item(id_of_item id) { Typed_Writer::erase(item_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_item(id_of_item id, std::size_t size) {

@@ -7,14 +7,19 @@ syntax match joedbiComment /^\s*#.*$/
 
 syntax match joedbiDefine /^\s*\%(create_table\|drop_table\|rename_table\)\>/ nextgroup=joedbiTable skipwhite
 syntax match joedbiDefine /^\s*\%(drop_field\|rename_field\)\>/ nextgroup=joedbiFieldTable skipwhite
-syntax match joedbiDefine /^\s*add_field\>/ nextgroup=joedbiNewFieldTable skipwhite
+syntax match joedbiDefine /^\s*\%(add_field\|set_type\)\>/ nextgroup=joedbiNewFieldTable skipwhite
 syntax match joedbiDefine /^\s*custom\>/ nextgroup=joedbiFunction skipwhite
 syntax match joedbiTable /\w\+/ contained nextgroup=joedbiTable skipwhite
 syntax match joedbiFieldTable /\w\+/ contained nextgroup=joedbiField skipwhite
 syntax match joedbiField /\w\+/ contained nextgroup=joedbiField skipwhite
 syntax match joedbiNewFieldTable /\w\+/ contained nextgroup=joedbiNewField skipwhite
 syntax match joedbiNewField /\w\+/ contained nextgroup=joedbiType,joedbiReferences skipwhite
-syntax match joedbiType /\<\%(string\|blob\|int8\|int16\|int32\|int64\|float32\|float64\|boolean\)\>/ contained
+syntax match joedbiType /\<\%(string\|blob\|int8\|int16\|int32\|int64\|float32\|float64\|boolean\)\>/
+      \ contained nextgroup=joedbiOptional skipwhite
+syntax match joedbiType /\<\%(date\|bytes\|uuid\|json\)\>/ contained nextgroup=joedbiOptional skipwhite
+syntax match joedbiType /\<\%(timestamp\|duration\|decimal\|enum\)\>\%(([^)]*)\)\?/
+      \ contained nextgroup=joedbiOptional skipwhite
+syntax match joedbiOptional /\<optional\>/ contained
 syntax match joedbiReferences /\<references\>/ contained nextgroup=joedbiTable skipwhite
 syntax match joedbiFunction /\w\+/ contained
 
@@ -47,6 +52,7 @@ highlight default link joedbiNewFieldTable Type
 highlight default link joedbiField Identifier
 highlight default link joedbiNewField Identifier
 highlight default link joedbiType StorageClass
+highlight default link joedbiOptional StorageClass
 highlight default link joedbiReferences StorageClass
 highlight default link joedbiFunction Function
 highlight default link joedbiString String
