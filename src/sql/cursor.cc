@@ -15,9 +15,9 @@ namespace joedb {
 Range& Cursor::range_of(int column) {
   for (auto& [number, range] : ranges_)
     if (number == column) return range;
-  return ranges_
-      .emplace_back(std::piecewise_construct, std::tuple(column), std::tuple(table_.kind(column)))
-      .second;
+  if (column == Plan::record_id) return ranges_.emplace_back(column, Range(Kind::integer)).second;
+  const Column_Source& source = source_->columns[static_cast<std::size_t>(column)];
+  return ranges_.emplace_back(column, Range(source.code, source.logical)).second;
 }
 
 const Range* Cursor::find_range(int column) const {
@@ -31,7 +31,7 @@ bool Cursor::can_be_null(int column) const {
   const Column_Source& found = source_->columns[static_cast<std::size_t>(column)];
   const Kind kind = kind_of(found.code);
   return found.column == nullptr || found.code == Type_Code::reference || kind == Kind::real ||
-         kind == Kind::blob;
+         kind == Kind::blob || get(found.logical).is_optional;
 }
 
 const Column_Source& Cursor::column(int number) const {
@@ -158,17 +158,10 @@ void Cursor::filter(int number, const char* text, sqlite3_value** values) {
   begin(values);
 }
 
-void Cursor::begin(sqlite3_value** values) {
-  sqlite3_value* moment = nullptr;
-  ranges_.clear();
-  filters_.clear();
+void Cursor::read_conditions(sqlite3_value** values) {
   for (std::size_t i = 0; i < plan_.conditions.size(); ++i) {
     const Plan::Condition& condition = plan_.conditions[i];
-    if (condition.column == table_.moment_column()) {
-      moment = values[i];
-      continue;
-    }
-    if (!may_use(condition.op)) continue;
+    if (condition.column == table_.moment_column() || !may_use(condition.op)) continue;
     Range& range = range_of(condition.column);
     if (!condition.is_list) {
       range.restrict(condition.op, values[i]);
@@ -181,7 +174,16 @@ void Cursor::begin(sqlite3_value** values) {
     const std::unique_ptr<std::vector<sqlite3_value*>, decltype(free)> guard(&copies, free);
     range.restrict_to_list(values_of_list(values[i], copies));
   }
+}
+
+void Cursor::begin(sqlite3_value** values) {
+  ranges_.clear();
+  filters_.clear();
+  sqlite3_value* moment = nullptr;
+  for (std::size_t i = 0; i < plan_.conditions.size(); ++i)
+    if (plan_.conditions[i].column == table_.moment_column()) moment = values[i];
   choose_state(moment);
+  read_conditions(values);
   from_ = Source::list;
   if (source_->table == nullptr) return;
   for (const auto& [number, range] : ranges_)
@@ -349,6 +351,26 @@ bool Cursor::set_walk(const Index& index, const std::vector<Key_Part>& prefix, c
   return true;
 }
 
+// Returns true if SQL shows the next field in the order of the index, for the records whose keys
+// begin with `prefix`.
+bool Cursor::is_in_order(const Index& index, const std::vector<Key_Part>& prefix,
+                         const Range& range) {
+  const Interval ordered = range.ordered();
+  if (range.has_order()) return true;
+  if (ordered.is_empty()) return false;
+  std::vector<Key_Part> key = prefix;
+  const auto next_to = [&](std::int64_t value, bool is_behind) {
+    key.push_back(key_part(value));
+    const Index::Cursor place = is_behind ? index.upper_bound(key) : index.lower_bound(key);
+    key.pop_back();
+    return place;
+  };
+  Index::Cursor first = key.empty() ? index.begin() : index.lower_bound(key);
+  if (const auto missing = range.missing()) first = next_to(*missing, true);
+  const Index::Cursor end = key.empty() ? index.end() : index.upper_bound(key);
+  return first == next_to(ordered.low, false) && next_to(ordered.high, true) == end;
+}
+
 // Returns false if the index is of no use for the conditions or the order.
 bool Cursor::begin_index(const Index& index, bool is_descending) {
   const std::vector<Field_Id>& fields = index.definition().fields;
@@ -368,9 +390,13 @@ bool Cursor::begin_index(const Index& index, bool is_descending) {
     if (!key) break;
     prefix.push_back(key->part);
     // An index cannot distinguish -1 from a null reference, so filter references.
+    // Nor can it distinguish a missing value from that value.
     const Column_Base& values = *source_->table->find_field(field)->column;
-    if (values.type().code != Type_Code::reference) found.push_back(range);
+    if (values.type().code != Type_Code::reference && !range->may_have_missing())
+      found.push_back(range);
   }
+  // Numbers whose texts are out of order may be anywhere in the index.
+  if (last != nullptr && !last->has_list() && !is_in_order(index, prefix, *last)) last = nullptr;
   if (prefix.empty() && last == nullptr && plan_.order.empty()) return false;
   std::erase_if(filters_, [&](const auto& filter) {
     return std::find(found.begin(), found.end(), filter.second) != found.end();
@@ -520,6 +546,10 @@ bool Cursor::sorts_like_sql(const Index& index, std::size_t field) const {
   const Field_Id id = index.definition().fields[field];
   const Column_Base& values = *source_->table->find_field(id)->column;
   const Type_Code code = values.type().code;
+  for (int i = 0; i < table_.column_count(); ++i)
+    if (const auto& logical = source_->columns[static_cast<std::size_t>(i)].logical;
+        logical && table_.field(i) == id)
+      return sorts_like_sql(index, field, Range(code, logical));
   if (kind_of(code) != Kind::real && code != Type_Code::reference) return true;
   if (field > 0) return false;
   if (code == Type_Code::reference) {
@@ -534,6 +564,13 @@ bool Cursor::sorts_like_sql(const Index& index, std::size_t field) const {
   return code == Type_Code::float32
              ? !std::isnan(static_cast<const Column<float>&>(values).get(record))
              : !std::isnan(static_cast<const Column<double>&>(values).get(record));
+}
+
+// The same for a logical type. A missing number is the smallest one; other missing values are not
+// the first ones of the index.
+bool Cursor::sorts_like_sql(const Index& index, std::size_t field, const Range& range) {
+  if (range.may_have_missing() && !range.missing()) return false;
+  return range.has_order() ? range.sorts_stored() : field == 0 && is_in_order(index, {}, range);
 }
 
 // ---- values -------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ class Cursor : public sqlite3_vtab_cursor {
 
   bool find_one(sqlite3_value* id);
   void begin(sqlite3_value** values);
+  void read_conditions(sqlite3_value** values);
   bool may_use(unsigned char op);
   void choose_state(sqlite3_value* moment);
   void use_state();
@@ -89,6 +90,9 @@ class Cursor : public sqlite3_vtab_cursor {
   const Index* own_index();
   bool has_order(const Index& index) const;
   bool sorts_like_sql(const Index& index, std::size_t field) const;
+  static bool sorts_like_sql(const Index& index, std::size_t field, const Range& range);
+  static bool is_in_order(const Index& index, const std::vector<Key_Part>& prefix,
+                          const Range& range);
 
   std::size_t fill_from_scan();
   std::size_t fill_from_index();

@@ -11,6 +11,7 @@
 
 #include "joedb/io/posix_file.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/table/declaration.h"
 #include "sim/lab/random.h"
 #include "sql/values.h"
 #include "support/sql_session.h"
@@ -27,6 +28,131 @@ using testing::Random;
 using testing::Sql_Session;
 
 constexpr std::size_t table_count = 3;
+
+const std::vector<std::string>& logical_types() {
+  static const std::vector<std::string> result = {"date",
+                                                  "date optional",
+                                                  "timestamp",
+                                                  "timestamp(ns) optional",
+                                                  "timestamp(s)",
+                                                  "duration(ms)",
+                                                  "duration(s) optional",
+                                                  "decimal(0)",
+                                                  "decimal(2)",
+                                                  "decimal(2) optional",
+                                                  "enum(paid,open,Late)",
+                                                  "enum(paid,open,Late) optional",
+                                                  "bytes",
+                                                  "bytes optional",
+                                                  "uuid",
+                                                  "uuid optional",
+                                                  "json optional",
+                                                  "string optional",
+                                                  "boolean optional",
+                                                  "int8 optional",
+                                                  "int32 optional",
+                                                  "int64 optional",
+                                                  "float64 optional"};
+  return result;
+}
+
+// Stored numbers of logical types, also of values that no text of the type means.
+std::vector<std::int64_t> numbers_of(const Logical_Type& logical) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  std::int64_t unit = 1;
+  for (int i = 0; i < logical.scale; ++i) unit *= 10;
+  switch (logical.kind) {
+    case Logical_Type::Kind::date:
+      return {0, -1, 20484, 20485, 10957, 2932896, 2932897, 3000000, -719528, -719529, -800000};
+    case Logical_Type::Kind::timestamp:
+      if (logical.scale == 9)
+        return {0, 1, -1, 1769860800 * unit, Limits::max(), 1 - Limits::max()};
+      return {0,
+              1,
+              -1,
+              1769860800 * unit,
+              1769860800 * unit + 1,
+              253402300799 * unit,
+              253402300800 * unit,
+              -62167219200 * unit,
+              -62167219200 * unit - 1,
+              Limits::max()};
+    case Logical_Type::Kind::duration:
+      return {0, 1, 59 * unit, 60 * unit, 5400 * unit, -5 * unit, 86400 * unit, 36000 * unit};
+    case Logical_Type::Kind::decimal:
+      return {0, 5, 50, 100, 1250, -1250, 500, 99999999999};
+    case Logical_Type::Kind::enumeration:
+      return {0, 1, 2, 0, 1, 2, 3, -7};
+    case Logical_Type::Kind::boolean:
+      return {0, 1};
+    default:
+      return {0, 1, 5, -1, -2, 100};
+  }
+}
+
+// Strings of logical types.
+const std::vector<std::string>& strings_of(const Logical_Type& logical) {
+  using namespace std::string_literals;
+  static const std::vector<std::string> uuids = {
+      "\x2f\x1a\xcc\x6c\x3d\x9a\x4f\x5b\x8b\x1e\x0c\x2b\x1f\x1d\x9a\x77"s,
+      "\x00\x1a\xcc\x6c\x3d\x9a\x4f\x5b\x8b\x1e\x0c\x2b\x1f\x1d\x9a\x77"s,
+      "\xff\x1a\xcc\x6c\x3d\x9a\x4f\x5b\x8b\x1e\x0c\x2b\x1f\x1d\x9a\x77"s,
+      "",
+      "a",
+      "2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77"};
+  static const std::vector<std::string> bytes = {"", "a", "ab", "\0"s, "\xff\xfe", "5", "\xff\xff"};
+  if (logical.kind == Logical_Type::Kind::uuid) return uuids;
+  static const std::vector<std::string> texts = {"",          "a",   "ab",      "5",
+                                                 "{\"a\":1}", "1e3", "\xff\xfe"};
+  return logical.kind == Logical_Type::Kind::bytes ? bytes : texts;
+}
+
+const std::vector<std::string>& shown_literals() {
+  static const std::vector<std::string> result = {"'2026-01-31'",
+                                                  "'1970-01-01'",
+                                                  "'1969-12-31'",
+                                                  "'9999-12-31'",
+                                                  "'2026-01'",
+                                                  "'2026'",
+                                                  "'-0001-12-31'",
+                                                  "'3000000'",
+                                                  "3000000",
+                                                  "'0000-01-01'",
+                                                  "'2026-01-31T12:00:00.000000Z'",
+                                                  "'2026-01-31T12:00:00Z'",
+                                                  "'2026-01-31T12:00:00.000000000Z'",
+                                                  "'2026-01-31 12:00'",
+                                                  "'1970-01-01T00:00:00.000000Z'",
+                                                  "'9999-12-31T23:59:59Z'",
+                                                  "'PT1H30M'",
+                                                  "'PT1H'",
+                                                  "'PT0S'",
+                                                  "'PT59S'",
+                                                  "'-PT5S'",
+                                                  "'open'",
+                                                  "'paid'",
+                                                  "'Late'",
+                                                  "'late'",
+                                                  "'3'",
+                                                  "3",
+                                                  "12.5",
+                                                  "'12.50'",
+                                                  "12.49",
+                                                  "0.05",
+                                                  "0.5",
+                                                  "-12.5",
+                                                  "5",
+                                                  "999999999.99",
+                                                  "x'61'",
+                                                  "x'ff'",
+                                                  "x'6162'",
+                                                  "x'ffff'",
+                                                  "'2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77'",
+                                                  "'2F1ACC6C-3D9A-4F5B-8B1E-0C2B1F1D9A77'",
+                                                  "x'2f1acc6c3d9a4f5b8b1e0c2b1f1d9a77'",
+                                                  "'ff1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77'"};
+  return result;
+}
 
 const std::vector<std::string>& words() {
   using namespace std::string_literals;
@@ -65,16 +191,17 @@ const std::vector<std::string>& words() {
 
 class World {
  public:
-  explicit World(std::uint64_t seed) : random_(seed) {
+  World(std::uint64_t seed, bool has_logical_types)
+      : random_(seed), has_logical_types_(has_logical_types) {
     file_ = std::make_unique<File>(directory_.file("a.joedb"), Open_Mode::create_new);
     db_ = std::make_unique<Writable_Database>(*file_);
     make_tables();
-    for (int i = 0; i < 300; ++i) change();
+    for (int i = 0; i < (has_logical_types ? 900 : 300); ++i) change();
     for (std::size_t t = 0; t < table_count; ++t)
       for (int i = 0; i < 40; ++i) insert(t);
     db_->soft_checkpoint();
     std::string options;
-    for (int i = 0; i < 8; ++i) options += index(i);
+    for (int i = 0; i < (has_logical_types ? 24 : 8); ++i) options += index(i);
     directory_.write("a.joedbc", options);
     const std::string open = "SELECT joedb_open('" + directory_.file("a.joedb");
     plain_.rows(open + "')");
@@ -138,6 +265,7 @@ class World {
   struct Field_Model {
     std::string name;
     Type type;
+    Logical_Type logical;
   };
   struct Table_Model {
     std::vector<Field_Model> fields;
@@ -160,27 +288,45 @@ class World {
     for (std::size_t t = 0; t < table_count; ++t) db_->write(Create_Table{name_of(t)});
     for (std::size_t t = 0; t < table_count; ++t) {
       Table_Model& table = tables_[t];
-      std::vector<Type> types;
+      std::vector<Field_Model> fields;
       for (int code = 1; code <= type_count; ++code)
-        types.push_back({static_cast<Type_Code>(code), Table_Id()});
+        fields.push_back({"", {static_cast<Type_Code>(code), Table_Id()}, {}});
       for (int i = 0; i < 3; ++i)
-        types.push_back({static_cast<Type_Code>(1 + random_.below(type_count)), Table_Id()});
+        fields.push_back(
+            {"", {static_cast<Type_Code>(1 + random_.below(type_count)), Table_Id()}, {}});
+      if (has_logical_types_)
+        for (const std::string& text : logical_types()) {
+          std::string problem;
+          const auto type = parse_declared_type(text, problem);
+          fields.push_back({"", {type->stored, Table_Id()}, type->logical});
+        }
       std::string create = "CREATE TABLE " + name_of(t) + "(__id INTEGER PRIMARY KEY";
-      for (Type& type : types) {
+      for (Field_Model& field : fields) {
+        Type& type = field.type;
         if (type.code == Type_Code::reference) type.referenced = id_of(random_.below(table_count));
-        const std::string name = std::string(1, static_cast<char>('a' + table.fields.size()));
-        db_->write(Add_Field{id_of(t), name, type});
-        table.fields.push_back({name, type});
-        // Values of integers, booleans and texts are never NULL.
-        const Kind kind = kind_of(type.code);
-        const bool has_null =
-            kind == Kind::real || kind == Kind::blob || type.code == Type_Code::reference;
-        const char* const value = kind == Kind::text ? "''" : kind == Kind::real ? "0.0" : "0";
-        create += ", " + name + " " + std::string(sql_type(type.code, Sql_Types::shared)) +
-                  " DEFAULT " + (has_null && kind != Kind::real ? "NULL" : value);
+        const std::size_t number = table.fields.size();
+        field.name = std::string(number < 26 ? "" : "z") + static_cast<char>('a' + number % 26);
+        db_->write(Add_Field{id_of(t), field.name, type});
+        if (!field.logical.is_plain())
+          declare_type(*db_, id_of(t), Field_Id(static_cast<std::uint16_t>(number + 1)),
+                       field.logical);
+        table.fields.push_back(field);
+        create += ", " + field.name + " " + declared(field) + " DEFAULT " + default_of(field);
       }
       native(create + ")");
     }
+  }
+  // The affinity NUMERIC of the declared type would make integers of some decimals.
+  static std::string declared(const Field_Model& field) {
+    const Kind kind = kind_of(field.type.code, field.logical);
+    return kind == Kind::real ? "REAL" : sql_type(field.type.code, field.logical);
+  }
+  static std::string default_of(const Field_Model& field) {
+    if (field.logical.is_optional) return "NULL";
+    std::string sql;
+    visit_type(field.type.code,
+               [&]<class T>(std::type_identity<T>) { append_sql(sql, field.logical, T()); });
+    return sql;
   }
 
   void change() {
@@ -204,6 +350,8 @@ class World {
     const index_t id = table.next + static_cast<index_t>(random_.below(8) == 0);
     table.next = id + 1;
     db_->write(Insert{id_of(t), Record_Id(id)});
+    write_missing(*db_, std::as_const(*db_).get_database().table(id_of(t)), Record_Id(id), 1,
+                  [](Field_Id) { return false; });
     native("INSERT INTO " + name_of(t) + "(__id) VALUES(" + std::to_string(id) + ")");
     table.ids.push_back(id);
     if (random_.below(20) == 0) return;  // a record without values
@@ -211,8 +359,32 @@ class World {
       if (random_.below(6) != 0) set(t, id, f);
   }
 
+  template <class T>
+  T logical_value(const Logical_Type& logical) {
+    if (logical.is_optional && random_.below(5) == 0) return missing_value<T>(logical);
+    if constexpr (std::is_same_v<T, std::string_view>)
+      return one_of(strings_of(logical));
+    else if constexpr (std::is_floating_point_v<T>)
+      return one_of(std::vector<T>{0, T(1.5), 5, -1});
+    else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      return static_cast<T>(one_of(numbers_of(logical)));
+    else
+      return T();
+  }
+  void set_logical(std::size_t t, index_t id, std::size_t f) {
+    const Field_Model& field = tables_[t].fields[f];
+    visit_type(field.type.code, [&]<class T>(std::type_identity<T>) {
+      const T value = logical_value<T>(field.logical);
+      db_->write(
+          Update<T>{id_of(t), Record_Id(id), Field_Id(static_cast<std::uint16_t>(f + 1)), value});
+      std::string sql = "UPDATE " + name_of(t) + " SET " + field.name + " = ";
+      append_sql(sql, field.logical, value);
+      native(sql + " WHERE __id = " + std::to_string(id));
+    });
+  }
   void set(std::size_t t, index_t id, std::size_t f) {
     const Field_Model& field = tables_[t].fields[f];
+    if (!field.logical.is_plain()) return set_logical(t, id, f);
     sqlite3_stmt* statement = nullptr;
     const std::string sql = "UPDATE " + name_of(t) + " SET " + field.name + " = ? WHERE __id = ?";
     sqlite3_prepare_v2(native_.connection(), sql.c_str(), -1, &statement, nullptr);
@@ -305,14 +477,16 @@ class World {
   std::string text_column(const Source& source) {
     for (;;) {
       const Field_Model& field = field_of(source);
-      if (field.type.code == Type_Code::string) return source.alias + "." + field.name;
+      if (field.type.code == Type_Code::string && field.logical.is_plain())
+        return source.alias + "." + field.name;
     }
   }
   std::string small_column(const Source& source) {
     for (;;) {
       const Field_Model& field = field_of(source);
-      if (field.type.code == Type_Code::int8 || field.type.code == Type_Code::int16 ||
-          field.type.code == Type_Code::boolean)
+      const Type_Code code = field.type.code;
+      if (field.logical.is_plain() &&
+          (code == Type_Code::int8 || code == Type_Code::int16 || code == Type_Code::boolean))
         return source.alias + "." + field.name;
     }
   }
@@ -331,6 +505,7 @@ class World {
     return result + "'";
   }
   std::string literal() {
+    if (has_logical_types_ && random_.flip()) return one_of(shown_literals());
     switch (random_.below(9)) {
       case 0:
         return one_of<std::string>({"NULL", "x'61'", "x''", "9e999", "-9e999"});
@@ -445,6 +620,7 @@ class World {
   }
 
   Random random_;
+  const bool has_logical_types_;
   testing::Temporary_Directory directory_;
   std::unique_ptr<File> file_;
   std::unique_ptr<Writable_Database> db_;
@@ -525,12 +701,12 @@ void World::statement() {
   }
 }
 
-TEST(Sql_Differential, GivesTheRowsOfSqlitesOwnTables) {
+void compare_worlds(bool has_logical_types) {
   int statements = 0, with_rows = 0, errors = 0;
   const std::uint64_t seed = testing::first_seed();
   for (std::uint64_t i = 0; i < 8; ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed + i));
-    World world(seed + i);
+    World world(seed + i, has_logical_types);
     for (int k = 0; k < 500 && !::testing::Test::HasFailure(); ++k) {
       world.statement();
       if (k % 10 == 0) world.change_and_checkpoint();
@@ -542,6 +718,10 @@ TEST(Sql_Differential, GivesTheRowsOfSqlitesOwnTables) {
   EXPECT_GT(with_rows, statements / 2);
   EXPECT_LT(errors, statements / 20);
 }
+
+TEST(Sql_Differential, GivesTheRowsOfSqlitesOwnTables) { compare_worlds(false); }
+
+TEST(Sql_Differential, GivesTheRowsOfTablesWithShownValues) { compare_worlds(true); }
 
 }  // namespace
 }  // namespace joedb

@@ -9,8 +9,15 @@ namespace joedb {
 
 void Live_Sql::Close::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
 
+// Compared instead of schema_version(), because a database may be replaced by an equal one.
+static std::string schema_of(const Database& database) {
+  std::string schema = database.schema_entries();
+  for (const std::string& declaration : database.declarations()) schema += declaration;
+  return schema;
+}
+
 sqlite3* Live_Sql::connection() {
-  if (connection_ != nullptr && schema_ == database_.schema_entries()) return connection_.get();
+  if (connection_ != nullptr && schema_ == schema_of(database_)) return connection_.get();
   connection_.reset();
   sqlite3* opened = nullptr;
   const int code = sqlite3_open(":memory:", &opened);
@@ -23,7 +30,7 @@ sqlite3* Live_Sql::connection() {
   if (register_files(opened, std::move(files)) != SQLITE_OK) throw std::bad_alloc();
   Statement(opened, "SELECT joedb_open(" + sql_text(name) + ")").step();
   Statement(opened, "SELECT joedb_seal()").step();
-  schema_ = database_.schema_entries();
+  schema_ = schema_of(database_);
   return opened;
 }
 

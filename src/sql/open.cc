@@ -51,7 +51,9 @@ bool is_shown(const Table& table) { return hidden_in_sql(table).empty(); }
 // Returns the name of the first text of a table or, without one, of the record id.
 std::string label_of(const Table& table) {
   for (const auto& [name, id, field] : Sql_Names::fields(table))
-    if (field.column->type().code == Type_Code::string) return name;
+    if (field.column->type().code == Type_Code::string &&
+        field.column->logical().kind == Logical_Type::Kind::plain)
+      return name;
   return "__id";
 }
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <variant>
 
 #include "sql/cursor.h"
+#include "text/sql.h"
 
 namespace joedb {
 
@@ -102,10 +105,8 @@ Bound_Value null_of(Type_Code code, const Column_Name& column, bool takes_defaul
   return visit_type(code, [&]<class T>(std::type_identity<T>) -> Bound_Value { return T(); });
 }
 
-Bound_Value to_value(sqlite3_value* value, Type_Code code, const Column_Name& column,
-                     bool takes_default) {
+Bound_Value to_stored_value(sqlite3_value* value, Type_Code code, const Column_Name& column) {
   const int type = sqlite3_value_type(value);
-  if (type == SQLITE_NULL) return null_of(code, column, takes_default);
   switch (code) {
     case Type_Code::string:
       if (type == SQLITE_BLOB) throw_bad_type(value, code, column);
@@ -143,6 +144,147 @@ Bound_Value to_value(sqlite3_value* value, Type_Code code, const Column_Name& co
       break;
   }
   throw Exception(column.text() + " has no type");
+}
+
+// ---- logical types
+
+// The type of a field, for values that are not plain.
+struct Target {
+  Type_Code code;
+  const Logical_Type& logical;
+  const Column_Name& column;
+};
+
+// True if a number would not say what it means: days, or seconds, or the place of a name.
+bool needs_text(const Logical_Type& logical) {
+  using Kind = Logical_Type::Kind;
+  return logical.kind == Kind::date || logical.kind == Kind::timestamp ||
+         logical.kind == Kind::duration || logical.kind == Kind::enumeration;
+}
+
+// A REAL has at least 15 exact digits.
+constexpr double real_limit = 1e15;
+
+double scaled(double real, const Logical_Type& logical) {
+  double unit = 1;
+  for (int i = 0; i < logical.scale; ++i) unit *= 10;
+  return std::round(real * unit);
+}
+
+[[noreturn]] void throw_unexpected(sqlite3_value* value, const Target& target) {
+  if (sqlite3_value_type(value) == SQLITE_BLOB)
+    throw Sql_Error(SQLITE_MISMATCH, "cannot store BLOB value in " + target.column.text() + ": " +
+                                         expected_text(target.logical) + " expected");
+  const bool is_decimal = sqlite3_value_type(value) == SQLITE_FLOAT &&
+                          target.logical.kind == Logical_Type::Kind::decimal;
+  std::string expected = expected_text(target.logical) + " expected";
+  if (is_decimal && std::abs(scaled(sqlite3_value_double(value), target.logical)) < real_limit)
+    expected += ", like round(x, " + std::to_string(target.logical.scale) + ")";
+  else if (is_decimal)
+    expected = "text expected for a number of more than 15 digits";
+  throw Sql_Error(SQLITE_CONSTRAINT_CHECK, "cannot store " + sql_text(text_of(value)) + " in " +
+                                               target.column.text() + ": " + expected);
+}
+
+// Returns the decimal that has the same 15 digits; nullopt if it would have more.
+std::optional<std::int64_t> decimal_of(double real, const Logical_Type& logical) {
+  const auto digits = [](double x) {
+    char text[32];
+    return std::string(text,
+                       static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.15g", x)));
+  };
+  const double number = scaled(real, logical);
+  if (!(std::abs(number) < real_limit)) return {};
+  const auto decimal = static_cast<std::int64_t>(number);
+  // Adding 0 makes 0 of -0.
+  if (digits(shown_decimal(decimal, logical.scale)) != digits(real + 0.0)) return {};
+  return decimal;
+}
+
+std::optional<std::int64_t> number_of(sqlite3_value* value, const Logical_Type& logical) {
+  const int type = sqlite3_value_type(value);
+  if (type == SQLITE_BLOB) return {};
+  if (type != SQLITE_TEXT && needs_text(logical)) return {};
+  if (type == SQLITE_FLOAT && logical.kind == Logical_Type::Kind::decimal)
+    return decimal_of(sqlite3_value_double(value), logical);
+  // SQLite may have made an integer of a REAL, whose text is not that of the integer.
+  if (type == SQLITE_INTEGER)
+    return parse_logical_number(std::to_string(sqlite3_value_int64(value)), logical);
+  return parse_logical_number(text_of(value), logical);
+}
+
+// Parsed bytes are in `texts`.
+std::string_view bytes_of(sqlite3_value* value, const Target& target,
+                          std::deque<std::string>& texts) {
+  const bool is_uuid = target.logical.kind == Logical_Type::Kind::uuid;
+  if (sqlite3_value_type(value) == SQLITE_BLOB) {
+    const std::string_view bytes = text_of(value);
+    constexpr std::size_t uuid_size = 16;
+    if (!is_uuid || bytes.size() == uuid_size) return bytes;
+    throw_unexpected(value, target);
+  }
+  if (!is_uuid) throw_bad_type(value, Type_Code::blob, target.column);
+  auto bytes = parse_logical_bytes(text_of(value), target.logical);
+  if (!bytes) throw_unexpected(value, target);
+  return texts.emplace_back(*std::move(bytes));
+}
+
+Bound_Value to_logical_value(sqlite3_value* value, const Target& target,
+                             std::deque<std::string>& texts) {
+  using Kind = Logical_Type::Kind;
+  const Kind kind = target.logical.kind;
+  if (kind == Kind::bytes || kind == Kind::uuid) return bytes_of(value, target, texts);
+  if (kind == Kind::plain || kind == Kind::json)
+    return to_stored_value(value, target.code, target.column);
+  const auto number = number_of(value, target.logical);
+  if (!number) throw_unexpected(value, target);
+  switch (target.code) {
+    case Type_Code::int8:
+      return static_cast<std::int8_t>(*number);
+    case Type_Code::int16:
+      return static_cast<std::int16_t>(*number);
+    case Type_Code::int32:
+      return static_cast<std::int32_t>(*number);
+    default:
+      return *number;
+  }
+}
+
+bool is_missing_value(const Logical_Type& logical, const Bound_Value& value) {
+  return std::visit(
+      [&]<class T>(const T& v) {
+        if constexpr (std::is_same_v<T, Blob_Bytes> || std::is_floating_point_v<T>)
+          return false;
+        else
+          return is_missing<T>(logical, v);
+      },
+      value);
+}
+
+Bound_Value to_value(sqlite3_value* value, const Target& target, bool takes_default,
+                     std::deque<std::string>& texts) {
+  const Type_Code code = target.code;
+  const Logical_Type& logical = target.logical;
+  const Column_Name& column = target.column;
+  if (sqlite3_value_type(value) == SQLITE_NULL) {
+    if (!logical.is_optional) return null_of(code, column, takes_default);
+    return visit_type(code, [&]<class T>(std::type_identity<T>) -> Bound_Value {
+      return missing_value<T>(logical);
+    });
+  }
+  if (logical.is_plain()) return to_stored_value(value, code, column);
+  const Bound_Value result = to_logical_value(value, target, texts);
+  if (is_missing_value(logical, result))
+    throw Sql_Error(SQLITE_CONSTRAINT_CHECK,
+                    "cannot store this value in " + column.text() + ", where it means NULL");
+  return result;
+}
+
+// True if values that were read as `shown` may be stored as `stored`. The names of an enumeration
+// are always those of the present state.
+bool means_the_same(const Logical_Type& shown, const Logical_Type& stored) {
+  return shown.kind == stored.kind && shown.scale == stored.scale &&
+         shown.is_optional == stored.is_optional;
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
@@ -232,11 +374,15 @@ class Row_Change {
       if (found == nullptr)
         throw Exception(virtual_table_.file().name() +
                         ": a field was dropped, and the file must be opened again");
+      if (!means_the_same(virtual_table_.logical(i), found->column->logical()))
+        throw Exception(virtual_table_.file().name() + ": the type of field " + name_ + '.' +
+                        virtual_table_.name(i) + " was changed, and the file must be opened again");
       const Type_Code code = found->column->type().code;
+      const Column_Name name{name_, virtual_table_.name(i)};
       try {
         values_.push_back(
             {field, code,
-             to_value(columns[i], code, {name_, virtual_table_.name(i)}, takes_default)});
+             to_value(columns[i], {code, found->column->logical(), name}, takes_default, texts_)});
       } catch (const Sql_Error& error) {
         if (error.code == SQLITE_MISMATCH) throw;  // SQLite checks types before constraints
         if (!violation) violation.emplace(error);
@@ -268,7 +414,24 @@ class Row_Change {
         with_value(assignment.value, [&]<class T>(T value) {
           writer_.changes().set_new_value<T>(table_, assignment.field, record, value);
         });
+      set_missing(record, values);
     });
+  }
+
+  // Optional fields that were added after the table was opened have no value.
+  void set_missing(Record_Id record, const std::vector<Assignment>& values) {
+    const auto& fields = table_.fields();
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (!fields[i].column || !fields[i].column->logical().is_optional) continue;
+      const Field_Id field(static_cast<std::uint16_t>(i + 1));
+      const auto is_it = [&](const Assignment& value) { return value.field == field; };
+      if (std::any_of(values.begin(), values.end(), is_it)) continue;
+      const Column_Base& column = *fields[i].column;
+      visit_type(column.type().code, [&]<class T>(std::type_identity<T>) {
+        writer_.changes().set_new_value<T>(table_, field, record,
+                                           missing_value<T>(column.logical()));
+      });
+    }
   }
 
   // Updates the fields of a record, one after the other. In between, when only some fields of a key
@@ -402,6 +565,7 @@ class Row_Change {
   const std::string& name_;
   const int conflict_;
   std::vector<Assignment> values_;
+  std::deque<std::string> texts_;  // of values_
 };
 
 }  // namespace

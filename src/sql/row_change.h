@@ -14,6 +14,9 @@ namespace joedb {
 // a float field, and null in a reference or blob. In other fields, NULL becomes the default value
 // in an insertion and with REPLACE; otherwise, it violates NOT NULL.
 //
+// A field of a logical type gets texts and numbers as SQL shows them, in any form that joedbi
+// reads, too; NULL becomes the missing value of an optional field.
+//
 // With REPLACE, other records that have the same unique key are deleted. Throws Sql_Error with the
 // code of the violated constraint, Exception, Io_Error or std::bad_alloc. After an exception,
 // nothing has changed.

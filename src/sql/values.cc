@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "text/sql.h"
 
@@ -20,6 +21,21 @@ Kind kind_of(Type_Code code) {
     default:
       return Kind::integer;
   }
+}
+
+Kind kind_of(Type_Code code, const Logical_Type& logical) {
+  switch (shown_as(logical)) {
+    case Shown::number_text:
+    case Shown::uuid:
+      return Kind::text;
+    case Shown::decimal:
+      return Kind::real;
+    case Shown::bytes:
+      return Kind::blob;
+    case Shown::stored:
+      break;
+  }
+  return kind_of(code);
 }
 
 std::string_view text_of(sqlite3_value* value) {
@@ -69,12 +85,44 @@ static void result_blob(sqlite3_context* context, Blob blob, const Abstract_File
   sqlite3_result_blob64(context, bytes.data(), bytes.size(), SQLITE_TRANSIENT);
 }
 
+static void result_bytes(sqlite3_context* context, std::string_view bytes, bool is_lasting) {
+  sqlite3_result_blob64(context, bytes.data() == nullptr ? "" : bytes.data(), bytes.size(),
+                        is_lasting ? SQLITE_STATIC : SQLITE_TRANSIENT);
+}
+
+template <class T>
+static void pass_logical(sqlite3_context* context, const Logical_Type& logical, T value,
+                         bool is_lasting) {
+  if (is_missing(logical, value)) return sqlite3_result_null(context);
+  const Shown shown = shown_as(logical);
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    if (shown == Shown::stored) return result_text(context, value, is_lasting);
+    std::string text;
+    if (shown == Shown::bytes || !append_logical(text, logical, value))
+      return result_bytes(context, value, is_lasting);
+    result_text(context, text, false);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    sqlite3_result_double(context, value + 0.0);
+  } else if constexpr (std::is_integral_v<T>) {
+    if (shown == Shown::number_text)
+      result_text(context, shown_number(logical, value), false);
+    else if (shown == Shown::decimal)
+      sqlite3_result_double(context, shown_decimal(value, logical.scale));
+    else
+      sqlite3_result_int64(context, value);
+  }
+}
+
 void pass_value(sqlite3_context* context, const Column_Source& source, index_t id,
                 const Abstract_File& file, bool is_lasting) {
   if (source.column == nullptr) return sqlite3_result_null(context);
   const auto value_of = [&]<class T>(std::type_identity<T>) {
     return static_cast<const Column<T>&>(*source.column).get(id);
   };
+  if (source.logical) [[unlikely]]
+    return visit_type(source.code, [&]<class T>(std::type_identity<T> type) {
+      pass_logical<T>(context, *source.logical, value_of(type), is_lasting);
+    });
   switch (source.code) {
     case Type_Code::string:
       return result_text(context, value_of(std::type_identity<std::string_view>()), is_lasting);
@@ -118,8 +166,38 @@ void fetch_values(const Column_Source& source, const index_t* ids, std::size_t c
   });
 }
 
+template <class T>
+static int compare_shown(const Logical_Type& logical, T a, T b) {
+  const bool has_a = !is_missing(logical, a), has_b = !is_missing(logical, b);
+  if (!has_a || !has_b) return int{has_a} - int{has_b};
+  const Shown shown = shown_as(logical);
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    if (shown == Shown::uuid) {  // a value that is no UUID is a BLOB, greater than texts
+      const auto is_blob = [&](T value) { return int{value.size() != 16}; };
+      if (is_blob(a) != is_blob(b)) return is_blob(a) - is_blob(b);
+    }
+    return a.compare(b);
+  } else if constexpr (std::is_integral_v<T>) {
+    if (shown == Shown::number_text) {
+      const Interval ordered = ordered_interval(logical);
+      if (!ordered.has(a) || !ordered.has(b))
+        return shown_number(logical, a).compare(shown_number(logical, b));
+    }
+    return int{b < a} - int{a < b};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return int{b < a} - int{a < b};
+  } else {
+    return 0;
+  }
+}
+
 int compare_values(const Column_Source& source, index_t a, index_t b) {
   if (source.column == nullptr) return 0;
+  if (source.logical) [[unlikely]]
+    return visit_type(source.code, [&]<class T>(std::type_identity<T>) {
+      const auto& column = static_cast<const Column<T>&>(*source.column);
+      return compare_shown<T>(*source.logical, column.get(a), column.get(b));
+    });
   return visit_type(source.code, [&]<class T>(std::type_identity<T>) -> int {
     const auto& column = static_cast<const Column<T>&>(*source.column);
     const T x = column.get(a), y = column.get(b);
@@ -199,6 +277,32 @@ bool Range::understands(unsigned char op, Kind kind) {
   }
 }
 
+bool Range::understands(unsigned char op, Type_Code stored, const Logical_Type& logical) {
+  const bool is_pattern = op == SQLITE_INDEX_CONSTRAINT_LIKE || op == SQLITE_INDEX_CONSTRAINT_GLOB;
+  const bool is_null_test =
+      op == SQLITE_INDEX_CONSTRAINT_ISNULL || op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+  switch (shown_as(logical)) {
+    case Shown::uuid:
+      return is_null_test || is_equality(op);
+    case Shown::bytes:
+      return !is_pattern && understands(op, Kind::text);
+    case Shown::number_text:
+      return !is_pattern && understands(op, Kind::text);
+    default:
+      return understands(op, kind_of(stored, logical));
+  }
+}
+
+Range::Range(Type_Code stored, Shared_Logical_Type logical)
+    : kind_(kind_of(stored)), stored_(stored), logical_(std::move(logical)) {
+  if (!logical_) return;
+  shown_ = shown_as(*logical_);
+  if (shown_ != Shown::number_text) return;
+  ordered_ = ordered_interval(*logical_);
+  low_ = ordered_.low;
+  high_ = ordered_.high;
+}
+
 void Range::require_null() {
   if (nulls_ == Nulls::excluded) is_empty_ = true;
   nulls_ = Nulls::only;
@@ -223,6 +327,18 @@ void Range::restrict(unsigned char op, sqlite3_value* value) {
     return;
   }
   exclude_null();
+  switch (shown_) {
+    case Shown::number_text:
+      return restrict_shown(op, value);
+    case Shown::decimal:
+      return restrict_decimal(op, value);
+    case Shown::uuid:
+      return restrict_uuid(value);
+    case Shown::bytes:
+      return restrict_bytes(op, value);
+    case Shown::stored:
+      break;
+  }
   switch (kind_) {
     case Kind::integer:
       return restrict_integer(op, value);
@@ -330,7 +446,11 @@ void Range::restrict_text(unsigned char op, sqlite3_value* value) {
     default:  // a number, which is compared as a text or as a number
       return;
   }
-  const std::string_view text = text_of(value);
+  restrict_to_text(op, text_of(value), true);
+}
+
+// `may_be_number`: `text` may be from a number column of another table.
+void Range::restrict_to_text(unsigned char op, std::string_view text, bool may_be_number) {
   if (!is_less(op)) {
     const bool is_open = op == SQLITE_INDEX_CONSTRAINT_GT;
     const int order = text_low_ ? text.compare(text_low_->text) : 1;
@@ -338,12 +458,12 @@ void Range::restrict_text(unsigned char op, sqlite3_value* value) {
     if (order == 0) text_low_->is_open |= is_open;
   }
   if (is_less(op) || is_equality(op)) {
-    // `text` may be from a number column of another table. SQLite then compares texts of this
-    // column that look like numbers as numbers, which are less than `text`. Include them: they are
-    // all less than ":" (see Virtual_Table::Planner).
-    const bool may_be_number = is_less(op) && text < beyond_numbers;
-    const bool is_open = op == SQLITE_INDEX_CONSTRAINT_LT || may_be_number;
-    const std::string_view bound = may_be_number ? beyond_numbers : text;
+    // If `text` is from a number column of another table, SQLite compares texts of this column that
+    // look like numbers as numbers, which are less than `text`. Include them: they are all less
+    // than ":" (see Virtual_Table::Planner).
+    const bool has_numbers = may_be_number && is_less(op) && text < beyond_numbers;
+    const bool is_open = op == SQLITE_INDEX_CONSTRAINT_LT || has_numbers;
+    const std::string_view bound = has_numbers ? beyond_numbers : text;
     const int order = text_high_ ? bound.compare(text_high_->text) : -1;
     if (order < 0) text_high_ = {std::string(bound), is_open};
     if (order == 0) text_high_->is_open |= is_open;
@@ -352,6 +472,89 @@ void Range::restrict_text(unsigned char op, sqlite3_value* value) {
     const int order = text_low_->text.compare(text_high_->text);
     if (order > 0 || (order == 0 && (text_low_->is_open || text_high_->is_open))) is_empty_ = true;
   }
+}
+
+// ---- logical types
+
+// As restrict_text, for a text that is shown for a number.
+void Range::restrict_shown(unsigned char op, sqlite3_value* value) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_BLOB:
+      if (!is_less(op)) is_empty_ = true;
+      return;
+    case SQLITE_TEXT:
+      break;
+    default:
+      return;
+  }
+  const std::string_view text = text_of(value);
+  if (is_equality(op)) {
+    const auto number = number_shown_as(*logical_, stored_, text);
+    if (!number || (only_ && *only_ != *number)) is_empty_ = true;
+    only_ = number;
+  } else {
+    texts_compared_.push_back({op, std::string(text)});
+    const bool is_strict = op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_GT;
+    const bool is_greater = is_less(op) != is_strict;
+    if (!ordered_.is_empty()) {
+      const std::int64_t first = first_beyond(*logical_, ordered_, text, is_greater);
+      if (is_less(op))
+        high_ = std::min(high_, first - 1);
+      else
+        low_ = std::max(low_, first);
+    }
+  }
+  if (only_ && !accepts(*only_)) is_empty_ = true;
+}
+
+// Returns true if the shown text of a number meets the conditions.
+bool Range::accepts(std::int64_t value) const {
+  const std::string text = shown_number(*logical_, value);
+  return std::ranges::all_of(texts_compared_, [&](const Text_Condition& condition) {
+    const int order = text.compare(condition.text);
+    switch (condition.op) {
+      case SQLITE_INDEX_CONSTRAINT_LT:
+        // As in restrict_to_text, include texts that look like numbers.
+        return order < 0 || (condition.text < beyond_numbers && text < beyond_numbers);
+      case SQLITE_INDEX_CONSTRAINT_LE:
+        return order <= 0 || (condition.text < beyond_numbers && text < beyond_numbers);
+      case SQLITE_INDEX_CONSTRAINT_GT:
+        return order > 0;
+      default:
+        return order >= 0;
+    }
+  });
+}
+
+// The shown numbers have the order of the stored ones.
+void Range::restrict_decimal(unsigned char op, sqlite3_value* value) {
+  Range shown(Kind::real);
+  shown.restrict_real(op, value);
+  if (shown.is_empty_) {
+    is_empty_ = true;
+    return;
+  }
+  const Interval found = decimals_between(logical_->scale, shown.real_low_, shown.real_high_);
+  restrict_to(found.low, found.high);
+}
+
+void Range::restrict_uuid(sqlite3_value* value) {
+  std::string text;
+  if (sqlite3_value_type(value) == SQLITE_TEXT) {
+    if (const auto bytes = parse_logical_bytes(text_of(value), *logical_))
+      if (append_logical_bytes(text, *logical_, *bytes) && text == text_of(value))
+        return restrict_to_text(SQLITE_INDEX_CONSTRAINT_EQ, *bytes, false);
+  } else if (sqlite3_value_type(value) == SQLITE_BLOB) {
+    if (!append_logical_bytes(text, *logical_, text_of(value)))
+      return restrict_to_text(SQLITE_INDEX_CONSTRAINT_EQ, text_of(value), false);
+  }
+  is_empty_ = true;
+}
+
+void Range::restrict_bytes(unsigned char op, sqlite3_value* value) {
+  if (sqlite3_value_type(value) == SQLITE_BLOB) return restrict_to_text(op, text_of(value), false);
+  // Numbers and texts are less than all BLOBs.
+  if (is_less(op) || is_equality(op)) is_empty_ = true;
 }
 
 // ---- patterns
@@ -412,17 +615,24 @@ static void sort_unique(std::vector<T>& values) {
 void Range::restrict_to_list(const std::vector<sqlite3_value*>& values) {
   // Leave a second list to SQLite, and also a list for texts that contains a number.
   if (has_list_) return;
-  if (kind_ == Kind::text)
+  if (kind_ == Kind::text || shown_ == Shown::number_text)
     for (sqlite3_value* const value : values)
       if (sqlite3_value_type(value) == SQLITE_INTEGER || sqlite3_value_type(value) == SQLITE_FLOAT)
         return;
   exclude_null();
   has_list_ = true;
   for (sqlite3_value* const value : values) {
-    Range one(kind_);
+    Range one = logical_ ? Range(stored_, logical_) : Range(kind_);
     one.restrict(SQLITE_INDEX_CONSTRAINT_EQ, value);
     if (one.is_empty()) continue;
-    if (kind_ == Kind::integer) integers_.push_back(one.low_);
+    if (one.only_)
+      integers_.push_back(*one.only_);
+    else if (kind_ == Kind::integer && one.low_ < one.high_) {  // decimals shown as one number
+      integers_.clear();
+      has_list_ = false;
+      return;
+    } else if (kind_ == Kind::integer)
+      integers_.push_back(one.low_);
     if (kind_ == Kind::real) reals_.push_back(one.real_low_);
     if (kind_ == Kind::text) texts_.push_back(one.text_low_->text);
   }
@@ -440,6 +650,7 @@ bool Range::is_point() const {
   if (is_empty() || has_list_) return false;
   if (nulls_ == Nulls::only) return true;
   if (nulls_ == Nulls::any) return false;
+  if (shown_ == Shown::number_text) return only_.has_value();
   switch (kind_) {
     case Kind::integer:
       return low_ == high_;
@@ -454,10 +665,29 @@ bool Range::is_point() const {
 }
 
 // An index has nan as the largest number, and a null reference as -1.
+Range::Bound Range::missing_key() const {
+  if (stored_ == Type_Code::none || !logical_ || !logical_->is_optional)
+    return {key_part(Record_Id())};
+  return visit_type(stored_, [&]<class T>(std::type_identity<T>) {
+    return Bound{key_part(missing_value<T>(*logical_))};
+  });
+}
+
+std::optional<std::int64_t> Range::missing() const {
+  if (!may_have_missing()) return {};
+  return visit_type(stored_, [&]<class T>(std::type_identity<T>) -> std::optional<std::int64_t> {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      if (const T value = missing_value<T>(*logical_); value == std::numeric_limits<T>::min())
+        return value;
+    return {};
+  });
+}
+
 std::optional<Range::Bound> Range::lower_key() const {
+  if (only_) return Bound{key_part(*only_)};
   switch (kind_) {
     case Kind::integer:
-      if (nulls_ == Nulls::only) return Bound{key_part(Record_Id())};
+      if (nulls_ == Nulls::only) return missing_key();
       if (low_ == least) return std::nullopt;
       return Bound{key_part(low_)};
     case Kind::real:
@@ -465,6 +695,7 @@ std::optional<Range::Bound> Range::lower_key() const {
       if (real_low_ == -infinity) return std::nullopt;
       return Bound{key_part(real_low_)};
     case Kind::text:
+      if (nulls_ == Nulls::only) return missing_key();
       if (!text_low_) return std::nullopt;
       return Bound{key_part(std::string_view(text_low_->text)), text_low_->is_open};
     case Kind::blob:
@@ -474,7 +705,7 @@ std::optional<Range::Bound> Range::lower_key() const {
 }
 
 std::optional<Range::Bound> Range::upper_key() const {
-  if (nulls_ == Nulls::only) return lower_key();
+  if (nulls_ == Nulls::only || only_) return lower_key();
   switch (kind_) {
     case Kind::integer:
       if (high_ == largest) return std::nullopt;
@@ -499,7 +730,7 @@ std::vector<Range> Range::points() const {
     return result.back();
   };
   for (const std::int64_t n : integers_)
-    if (low_ <= n && n <= high_) add().restrict_to(n, n);
+    if (shown_ == Shown::number_text || (low_ <= n && n <= high_)) add().restrict_to(n, n);
   for (const double x : reals_)
     if (real_low_ <= x && x <= real_high_) add().restrict_to_reals(x, x);
   for (const std::string& text : texts_)
@@ -530,6 +761,34 @@ static std::size_t keep_if(index_t* ids, std::size_t count, Test test) {
   return kept;
 }
 
+// A function of its own, so that the filters of plain numbers stay small.
+template <class T>
+std::size_t Range::keep_shown(const Column<T>& column, index_t* ids, std::size_t count) const {
+  const T* const values = column.data();
+  if (only_) {
+    const auto only = static_cast<T>(*only_);
+    count = keep_if(ids, count, [=](index_t id) { return values[id] == only; });
+  } else if (logical_->kind == Logical_Type::Kind::enumeration && !texts_compared_.empty()) {
+    std::vector<char> accepted;
+    for (std::size_t i = 0; i < logical_->names.size(); ++i)
+      accepted.push_back(accepts(static_cast<std::int64_t>(i)) ? 1 : 0);
+    count = keep_if(ids, count, [&](index_t id) {
+      const auto place = static_cast<std::size_t>(values[id]);
+      return place < accepted.size() ? accepted[place] != 0 : accepts(values[id]);
+    });
+  } else if (!texts_compared_.empty()) {
+    count = keep_if(ids, count, [&](index_t id) {
+      const std::int64_t value = values[id];
+      return ordered_.has(value) ? low_ <= value && value <= high_ : accepts(value);
+    });
+  }
+  if (has_list_)
+    count = keep_if(ids, count, [&](index_t id) {
+      return std::binary_search(integers_.begin(), integers_.end(), std::int64_t{values[id]});
+    });
+  return count;
+}
+
 template <class T>
 std::size_t Range::keep_integers(const Column<T>& column, index_t* ids, std::size_t count) const {
   if constexpr (std::is_same_v<T, Record_Id> || std::is_same_v<T, bool>) {
@@ -555,6 +814,15 @@ std::size_t Range::keep_integers(const Column<T>& column, index_t* ids, std::siz
       });
     return count;
   } else {
+    if (logical_) {
+      const T* const values = column.data();
+      const Logical_Type& logical = *logical_;
+      if (nulls_ == Nulls::only)
+        return keep_if(ids, count, [&](index_t id) { return is_missing(logical, values[id]); });
+      if (nulls_ == Nulls::excluded && logical.is_optional)
+        count = keep_if(ids, count, [&](index_t id) { return !is_missing(logical, values[id]); });
+      if (shown_ == Shown::number_text) return keep_shown(column, ids, count);
+    }
     if (nulls_ == Nulls::only) return 0;
     using Limits = std::numeric_limits<T>;
     if (low_ > Limits::max() || high_ < Limits::min()) return 0;
@@ -607,7 +875,14 @@ bool Range::is_in_text_bounds(std::string_view text) const {
 
 std::size_t Range::keep_texts(const Column<std::string_view>& column, index_t* ids,
                               std::size_t count) const {
-  if (nulls_ == Nulls::only) return 0;
+  if (logical_ && logical_->is_optional && nulls_ != Nulls::any)
+    count = keep_if(ids, count, [&](index_t id) {
+      const std::string_view value = column.get(id);
+      return is_missing(*logical_, value) == (nulls_ == Nulls::only);
+    });
+  else if (nulls_ == Nulls::only)
+    return 0;
+  if (nulls_ == Nulls::only) return count;
   if (is_point()) {
     const std::string_view text = text_low_->text;
     count = keep_if(ids, count, [&](index_t id) {

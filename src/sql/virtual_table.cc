@@ -16,7 +16,8 @@ Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> f
   table_ = table->id();
   for (const auto& [name, id, field] : Sql_Names::fields(*table)) {
     const Type_Code code = field.column->type().code;
-    columns_.push_back({name, id, code, kind_of(code)});
+    columns_.push_back(
+        {name, id, code, kind_of(code, field.column->logical()), field.column->shared_logical()});
   }
   column_count_ = static_cast<int>(columns_.size());
 }
@@ -30,9 +31,15 @@ const std::string& Virtual_Table::name_of(Field_Id field, const Table& table) co
 std::string Virtual_Table::declaration() const {
   std::string sql = "CREATE TABLE x(";
   for (const Field_Column& column : columns_)
-    (((sql += sql_name(column.name)) += ' ') += sql_type(column.code, Sql_Types::shared)) += ", ";
+    (((sql += sql_name(column.name)) += ' ') += sql_type(column.code, get(column.logical))) += ", ";
   // A table needs at least one column that is not hidden.
   return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER" + (columns_.empty() ? ")" : " HIDDEN)");
+}
+
+bool Virtual_Table::understands(unsigned char op, int column) const {
+  if (column == Plan::record_id) return Range::understands(op, Kind::integer);
+  const Field_Column& found = columns_[index_of(column)];
+  return Range::understands(op, found.code, get(found.logical));
 }
 
 void Virtual_Table::set_error(const char* text) {
@@ -47,7 +54,11 @@ Virtual_Table::Source Virtual_Table::past_source(State& state) const {
   source.table = state.database().find_table(table_);
   for (const Field_Column& column : columns_) {
     const Field* const field = source.table ? source.table->find_field(column.field) : nullptr;
-    source.columns.push_back({column.code, field ? field->column.get() : nullptr});
+    source.columns.push_back({column.code, field ? field->column.get() : nullptr, column.logical});
+    const Logical_Type& shown = get(column.logical);
+    if (field == nullptr || shown.kind != Logical_Type::Kind::enumeration) continue;
+    const Logical_Type& own = field->column->logical();
+    if (own.kind == shown.kind) source.columns.back().logical = field->column->shared_logical();
   }
   return source;
 }
@@ -168,8 +179,7 @@ class Virtual_Table::Planner {
         use(i, {column, constraint.op, false}, true);
         continue;
       }
-      if (constraint.usable == 0 || !Range::understands(constraint.op, table_.kind(column)))
-        continue;
+      if (constraint.usable == 0 || !table_.understands(constraint.op, column)) continue;
       add_condition(i, column, constraint.op);
     }
     for (auto& [column, conditions] : columns_)
@@ -216,7 +226,12 @@ class Virtual_Table::Planner {
     use(i, {column, op, is_list}, is_exact && !is_list);
 
     Column_Conditions& conditions = columns_[column];
-    if (!conditions.known) conditions.known.emplace(kind);
+    if (!conditions.known) {
+      if (column == Plan::record_id)
+        conditions.known.emplace(Kind::integer);
+      else
+        conditions.known.emplace(source(column).code, source(column).logical);
+    }
     if (is_known)
       conditions.known->restrict(op, value);
     else
@@ -269,11 +284,13 @@ class Virtual_Table::Planner {
     }
     if (count == 0) return 1;
     const auto all = static_cast<double>(count);
-    const std::size_t kept =
-        range.keep(source_.columns[static_cast<std::size_t>(column)], ids, count);
+    const std::size_t kept = range.keep(source(column), ids, count);
     return std::max((static_cast<double>(kept) + 0.25) / (all + 0.25), 1 / size_);
   }
 
+  const Column_Source& source(int column) const {
+    return source_.columns[static_cast<std::size_t>(column)];
+  }
   double rows() const {
     double result = size_;
     for (const auto& [column, conditions] : columns_) result *= conditions.selectivity;
@@ -371,14 +388,16 @@ class Virtual_Table::Planner {
   // and negative references before the null reference. For the first field, the cursor checks
   // whether there are such values.
   bool sorts_like_sql(int column, bool is_first) const {
-    const Type_Code code = source_.columns[static_cast<std::size_t>(column)].code;
+    const Type_Code code = source(column).code;
+    const Logical_Type& logical = get(source(column).logical);
     switch (table_.kind(column)) {
-      case Kind::text:
-        return table_.compares_bytes();
+      case Kind::text:  // the stored order of durations, names and UUIDs is not that of the texts
+        return table_.compares_bytes() &&
+               (shown_as(logical) == Shown::stored || !ordered_interval(logical).is_empty());
       case Kind::integer:
         return is_first || code != Type_Code::reference;
       case Kind::real:
-        return is_first;
+        return is_first || shown_as(logical) == Shown::decimal;
       case Kind::blob:
         break;
     }

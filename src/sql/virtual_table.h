@@ -41,7 +41,11 @@ class Virtual_Table : public sqlite3_vtab {
   Kind kind(int column) const {
     return column == Plan::record_id ? Kind::integer : columns_[index_of(column)].kind;
   }
+  // Returns true if a Range can have a condition with this operator.
+  bool understands(unsigned char op, int column) const;
   Field_Id field(int column) const { return columns_[index_of(column)].field; }
+  // Returns the logical type of a column when this object was made, with the names of then.
+  const Logical_Type& logical(int column) const { return get(columns_[index_of(column)].logical); }
   // Returns the name of a column in SQL.
   const std::string& name(int column) const { return columns_[index_of(column)].name; }
   // Returns the name of a field in SQL; that of the file if it was added after this object was
@@ -73,6 +77,8 @@ class Virtual_Table : public sqlite3_vtab {
     Field_Id field;
     Type_Code code;
     Kind kind;
+    // What SQL shows in all states. Only the names of an enumeration are those of the state.
+    Shared_Logical_Type logical;
   };
   class Planner;
 
