@@ -11,6 +11,7 @@
 #include "exchange/text_check.h"
 #include "joedb/commands/interpreted_file.h"
 #include "joedb/format/header.h"
+#include "joedb/io/memory_file.h"
 #include "kernel/io/new_file.h"
 #include "tools/frame/database_options.h"
 #include "tools/frame/output.h"
@@ -39,6 +40,18 @@ static bool is_joedb(const std::string& name) {
   return is_joedb_file({begin, static_cast<std::size_t>(in.gcount())});
 }
 
+static bool exists(const std::string& name) {
+  std::error_code ignored;
+  return std::filesystem::exists(name, ignored);
+}
+
+// Returns true if the name has the ending of a text file that is imported.
+static bool is_named_as_input(const std::string& name) {
+  constexpr std::string_view endings[] = {".csv", ".tsv", ".json", ".jsonl", ".ndjson"};
+  return std::any_of(std::begin(endings), std::end(endings),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
 // Returns true for the words FILE IN, false for IN FILE, where FILE may begin with a kind and a
 // mode.
 static bool is_database_first(const std::vector<std::string>& words) {
@@ -54,9 +67,8 @@ static bool is_database_first(const std::vector<std::string>& words) {
   const std::string& second = names.back();
   if (first == "-" || is_url(first)) return false;
   if (second == "-" || is_url(second) || is_joedb(first)) return true;
-  if (is_joedb(second)) return false;
-  std::error_code ignored;  // then the database is made, so IN exists
-  return !std::filesystem::exists(first, ignored) || std::filesystem::exists(second, ignored);
+  if (is_joedb(second)) return !exists(first) && first.ends_with(".joedb");
+  return !exists(first) || exists(second);  // the database is made, so IN exists
 }
 
 Import_Words take_import_words(Words& words, const std::string& usage) {
@@ -87,6 +99,10 @@ Import_Words take_import_words(Words& words, const std::string& usage) {
   file_words.require_end();
   if (result.file.mode == Open_Mode::read_existing)
     file_words.fail("--read: the database is written");
+  if (result.file.kind == File_Argument::Kind::file && !result.file.has_mode &&
+      is_named_as_input(result.file.name) && !exists(result.file.name))
+    file_words.fail(result.file.name +
+                    ": there is no such file, and no database with this ending is made");
   return result;
 }
 
@@ -137,11 +153,10 @@ void run_in_transaction(Writable_Database& database, const std::function<void()>
 void change_file(const File_Argument& file, const Transaction_Options& options,
                  const std::function<void(Writable_Database&)>& change) {
   require_database(file);
-  std::error_code ignored;
   // A shared file is made first, so that others who make it at the same time take turns.
-  const bool is_new =
-      file.kind == File_Argument::Kind::file && file.mode != Open_Mode::write_existing &&
-      file.mode != Open_Mode::shared_write && !std::filesystem::exists(file.name, ignored);
+  const bool is_new = file.kind == File_Argument::Kind::file &&
+                      file.mode != Open_Mode::write_existing &&
+                      file.mode != Open_Mode::shared_write && !exists(file.name);
   if (is_new) {
     try {
       fill_new_file(file.name, New_File::Existing::refuse,
@@ -157,6 +172,24 @@ void change_file(const File_Argument& file, const Transaction_Options& options,
   Tool_Log log(Log_Options{});
   const auto opened = open_file(file, log);
   change_in(*opened, options, change);
+}
+
+void change_copy(const File_Argument& file, const Transaction_Options& options,
+                 const std::function<void(Writable_Database&)>& change) {
+  Memory_File copy;
+  if (file.kind != File_Argument::Kind::memory && exists(file.name)) {
+    File_Argument readable = file;
+    readable.mode = Open_Mode::read_existing;
+    Tool_Log log(Log_Options{});
+    const auto opened = open_file(readable, log);
+    copy.get_data().resize(static_cast<std::size_t>(opened->get_size()));
+    opened->pread(copy.get_data().data(), copy.get_data().size(), 0);
+  }
+  Journal_Options journal_options = options.recovery;
+  journal_options.ends_transactions = true;
+  Writable_Database database(copy, journal_options, Deleted_Values::reset,
+                             read_indexes(options.options_file, copy, options.recovery));
+  run_in_transaction(database, [&] { change(database); });
 }
 
 void change_existing_file(const File_Argument& file, const Transaction_Options& options,

@@ -23,7 +23,8 @@ void add_transaction_options(Options& options, Transaction_Options& transaction)
 inline constexpr File_Grammar transaction_grammar{Open_Mode::write_existing_or_create_new};
 // The last words of a command line: FILE IN. IN FILE, the older order, is accepted if it is clear
 // which of them is the database; the mode of FILE may then also precede IN. take_import_words()
-// also throws Usage_Error for --read.
+// also throws Usage_Error for --read, and if a database would be made whose name ends like that of
+// an input file: then a name of the other file is wrong, or there are two inputs.
 struct Import_Words {
   std::string in;
   File_Argument file;
@@ -61,6 +62,11 @@ void run_in_transaction(Writable_Database& database, const std::function<void()>
 // Meanwhile, a shared file is locked. If change() throws, rolls everything back. A new file appears
 // only when it is complete.
 void change_file(const File_Argument& file, const Transaction_Options& options,
+                 const std::function<void(Writable_Database&)>& change);
+
+// Calls change(database) for a copy of the database in memory, which is then dropped. Use this to
+// show what change_file() would do.
+void change_copy(const File_Argument& file, const Transaction_Options& options,
                  const std::function<void(Writable_Database&)>& change);
 
 // Like change_file(), for a file that must exist, unless its mode creates a file. Does not offer to

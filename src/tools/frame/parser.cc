@@ -13,6 +13,7 @@
 #include "kernel/base/time.h"
 #include "kernel/io/process.h"
 #include "kernel/schema/value_text.h"
+#include "kernel/table/declaration.h"
 
 namespace joedb {
 
@@ -462,6 +463,8 @@ std::optional<Tool_Description> describe(int (*run)(std::vector<std::string> arg
   return result;
 }
 
+static void warn_as_joedb_10();
+
 std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   if (description_wanted != nullptr) {
     *description_wanted = implementation_->description;
@@ -489,7 +492,9 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
   if (is_classic()) {
     write_floats_as_joedb_10();
     write_times_as_joedb_10();
+    ignore_declarations();
     Recovery_Logger::remove_logger();
+    warn_as_joedb_10();
   }
   std::vector<std::string> words = app.remaining();
   for (const std::string& word : words)
@@ -502,6 +507,23 @@ std::optional<Words> Options::parse(std::vector<std::string> arguments) {
 // ---- classic ------------------------------------------------------------------------------------
 
 static bool has_classic = false;
+
+// The warnings of destructors; that about an unfinished transaction in the two lines of joedb 10.
+class Classic_Warnings : public CLog_Logger {
+ public:
+  Classic_Warnings() : CLog_Logger("joedb destructor warning") {}
+  void log(std::string_view line) override {
+    if (line.find(": closed with an unfinished transaction") == line.npos)
+      return CLog_Logger::log(line);
+    CLog_Logger::log("Writable_Journal: ahead of checkpoint");
+    CLog_Logger::log("flushing File_Buffer");
+  }
+};
+
+static void warn_as_joedb_10() {
+  static Classic_Warnings warnings;
+  Destructor_Logger::set_logger(&warnings);
+}
 
 void add_classic_option(Options& options) {
   options.add_flag("--classic", has_classic,

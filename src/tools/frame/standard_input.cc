@@ -3,21 +3,28 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <iostream>
 #include <string>
 
 #include "joedb/base/error.h"
 #include "kernel/base/counted.h"
+#include "kernel/base/interrupts.h"
 #include "tools/frame/output.h"
 #include "tools/frame/pager.h"
+#include "tools/frame/stop_signal.h"
 
 namespace joedb {
 
 namespace {
 
+constexpr char rest_not_run[] = "the rest of the script was not run";
+
 class Standard_Input : public Block_Line_Source {
  public:
-  using Block_Line_Source::Block_Line_Source;
+  // A signal ends the wait for input.
+  Standard_Input(std::ostream& out, const Stop_Signal& stop)
+      : Block_Line_Source(out), stop_(stop) {}
 
  private:
   // Flushes the output first: a program that sends commands may wait for the answers to earlier
@@ -25,11 +32,14 @@ class Standard_Input : public Block_Line_Source {
   std::size_t read(char* data, std::size_t size) override {
     std::cout.flush();
     while (true) {
+      if (!stop_.wait_for(STDIN_FILENO)) stop_.require_none(rest_not_run);
       const ssize_t n = ::read(STDIN_FILENO, data, size);
       if (n >= 0) return static_cast<std::size_t>(n);
       if (errno != EINTR) throw_io_error("reading", "standard input", -1, errno);
     }
   }
+
+  const Stop_Signal& stop_;
 };
 
 }  // namespace
@@ -70,8 +80,10 @@ Command_Loop::End run_standard_input(Command_Loop& loop, const char* history) {
     end = loop.run(terminal, std::cout);
     loop.display().screen = nullptr;
   } else {
-    Standard_Input input(std::cout);
-    end = loop.run(input, std::cout);
+    const Stop_Signal stop;
+    const std::function<void()> look = [&] { stop.require_none(rest_not_run); };
+    Standard_Input input(std::cout, stop);
+    end = interruptibly(look, [&] { return loop.run(input, std::cout); });
   }
   finish_standard_output();
   return end;

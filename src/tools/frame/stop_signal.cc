@@ -41,6 +41,30 @@ int stop_signal_come() {
   return is_interrupted != 0 ? SIGINT : 0;
 }
 
+// Blocks the signals between the check of the flag and the wait, like Stop_Signal::sleep. `flag`
+// tells whether a signal has come.
+template <class Flag>
+static bool is_readable_before_signal(int descriptor, const Flag& flag) {
+  sigset_t signals;
+  sigset_t old_mask;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
+  pollfd input{descriptor, POLLIN, 0};
+  int ready = -1;
+  while (ready < 0 && !flag.has_come()) {
+    ready = ::ppoll(&input, 1, nullptr, &old_mask);
+    if (ready < 0 && errno != EINTR) break;  // read() will report the error
+  }
+  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+  return !flag.has_come();
+}
+
+bool Stop_Signal::wait_for(int descriptor) const {
+  return is_readable_before_signal(descriptor, *this);
+}
+
 // Blocks the signals between the check of the flag and the wait, so that a signal in between is not
 // lost.
 void Stop_Signal::sleep(std::chrono::milliseconds duration) {
@@ -93,22 +117,8 @@ Interrupts::~Interrupts() {
 bool Interrupts::has_come() const { return is_interrupted != 0; }
 void Interrupts::clear() const { is_interrupted = 0; }
 
-// Blocks SIGINT between the check and the wait, like Stop_Signal::sleep, so that a signal in
-// between is not lost.
 bool Interrupts::wait_for(int descriptor) const {
-  sigset_t signals;
-  sigset_t old_mask;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
-  pollfd input{descriptor, POLLIN, 0};
-  int ready = -1;
-  while (ready < 0 && !has_come()) {
-    ready = ::ppoll(&input, 1, nullptr, &old_mask);
-    if (ready < 0 && errno != EINTR) break;  // read() will report the error
-  }
-  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
-  return !has_come();
+  return is_readable_before_signal(descriptor, *this);
 }
 
 Interrupts_End_Program::Interrupts_End_Program() : is_needed_(are_interrupts_noted), old_() {

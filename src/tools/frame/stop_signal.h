@@ -32,6 +32,8 @@ class Stop_Signal {
   // Throws Interrupted if a signal has come. `what` is the message, such as "nothing was imported".
   void require_none(const char* what) const;
 
+  // Waits until the descriptor is readable. Returns false if a signal comes first, or has come.
+  bool wait_for(int descriptor) const;
   // Returns after `duration`, or earlier if a signal comes.
   void sleep(std::chrono::milliseconds duration);
 

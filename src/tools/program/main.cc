@@ -164,13 +164,27 @@ static int run(Call& call) {
 
 // ---- errors -------------------------------------------------------------------------------------
 
+// Returns a hint after the message that a text file is no database.
+static std::string import_hint(std::string_view message) {
+  constexpr std::string_view cause = ": missing joedb signature";
+  if (!message.ends_with(cause)) return "";
+  message.remove_suffix(cause.size());
+  for (const auto& [ending, format] :
+       {std::pair(".csv", "csv"), std::pair(".tsv", "csv --separator tab"),
+        std::pair(".json", "jsonl"), std::pair(".jsonl", "jsonl"), std::pair(".ndjson", "jsonl")})
+    if (message.ends_with(ending))
+      return std::string("; joedb import ") + format + " FILE " +
+             std::string(message.substr(message.rfind(' ') + 1)) + " imports it into a database";
+  return "";
+}
+
 // Returns the message of an exception for users. Messages of exceptions begin with the operation;
 // for users, the name of the file comes first.
 static std::string user_message(const std::exception& error) {
   const std::string text = error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "out of memory";
   const auto* const io = dynamic_cast<const Io_Error*>(&error);
-  if (io == nullptr) return text;
+  if (io == nullptr) return text + import_hint(text);
   if (const auto* const late = dynamic_cast<const Lock_Timeout*>(&error)) {
     const bool is_of_server = late->process == 0 && !late->holder.empty();
     if (is_of_server) return text + "; --lock-time sets another limit";

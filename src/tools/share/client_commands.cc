@@ -77,6 +77,11 @@ class Client_Commands {
       : loop_(loop), client_(client), file_(file), interpreters_(interpreters) {}
 
   void db(std::ostream& out) {
+    const Offset difference = client_.get_checkpoint_difference();
+    if (interpreters_.server != nullptr && difference > 0 && !loop_.settings().is_classic)
+      print_notice(client_.get_journal_checkpoint() <= journal_start
+                       ? "nothing was pulled yet: the command pull gets the data"
+                       : "this is the state of the last pull: the command pull gets newer data");
     Command_Loop nested(loop_.settings(),
                         [this] { return client_prompt(client_) + "/" + interpreters_.db_name; });
     interpreters_.add_db_commands(nested);

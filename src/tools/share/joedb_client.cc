@@ -299,6 +299,9 @@ int run_client(std::vector<std::string> arguments) {
                        connection_argument, log)
         .run();
   });
+  if (connection_argument.server && is_late(file_argument) && !is_interactive())
+    throw Exception(file_argument.name +
+                    ": nothing was pulled, so that it does not exist; the command pull makes it");
   require_made(file_argument);
   return code;
 }
