@@ -22,12 +22,6 @@ constexpr std::int64_t last_day = 3652059;  // date.max.toordinal()
 constexpr std::int64_t day = 24 * 60 * 60;  // seconds
 constexpr std::int64_t million = 1'000'000;
 
-std::int64_t units_of(const Logical_Type& logical) {
-  std::int64_t units = 1;
-  for (int i = 0; i < logical.scale; ++i) units *= 10;
-  return units;
-}
-
 const char* unit_name(const Logical_Type& logical) {
   return logical.scale == 0 ? "s" : logical.scale == 3 ? "ms" : logical.scale == 6 ? "us" : "ns";
 }

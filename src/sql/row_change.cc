@@ -166,9 +166,7 @@ bool needs_text(const Logical_Type& logical) {
 constexpr double real_limit = 1e15;
 
 double scaled(double real, const Logical_Type& logical) {
-  double unit = 1;
-  for (int i = 0; i < logical.scale; ++i) unit *= 10;
-  return std::round(real * unit);
+  return std::round(real * static_cast<double>(units_of(logical)));
 }
 
 [[noreturn]] void throw_unexpected(sqlite3_value* value, const Target& target) {

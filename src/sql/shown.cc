@@ -35,8 +35,7 @@ Interval ordered_interval(const Logical_Type& logical) {
   constexpr std::int64_t end_day = 2'932'897;   // behind 9999-12-31
   if (logical.kind == Logical_Kind::date) return {first_day, end_day - 1};
   if (logical.kind != Logical_Kind::timestamp) return no_numbers;
-  std::int64_t unit = 86'400;
-  for (int i = 0; i < logical.scale; ++i) unit *= 10;
+  const std::int64_t unit = 86'400 * units_of(logical);
   Interval interval;
   if (__builtin_mul_overflow(first_day, unit, &interval.low)) interval.low = all_numbers.low + 1;
   if (__builtin_mul_overflow(end_day, unit, &interval.high))

@@ -66,11 +66,10 @@ std::string sql_type(Type_Code code, const Logical_Type& logical) {
 }
 
 double shown_decimal(std::int64_t value, std::uint8_t scale) {
-  static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
-                                      1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
   constexpr std::int64_t exact = std::int64_t{1} << 53;
   // Both numbers are exact, so the quotient is rounded once.
-  if (value >= -exact && value <= exact) return static_cast<double>(value) / powers[scale];
+  if (value >= -exact && value <= exact)
+    return static_cast<double>(value) / static_cast<double>(powers_of_10[scale]);
   std::string text;
   append_logical(text, {.kind = Logical_Type::Kind::decimal, .scale = scale}, value);
   return parse_number<double>(text).value_or(0);

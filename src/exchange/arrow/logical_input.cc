@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernel/schema/logical_type.h"
+
 namespace joedb::inline v1 {
 
 namespace {
@@ -68,8 +70,7 @@ Logical_Type usual_logical_type(const Arrow_Column_Type& column) {
 
 Logical_Input::Logical_Input(const Arrow_Column_Type& column, const Logical_Type& logical,
                              bool round)
-    : column_(column), logical_(logical), round_(round) {
-  for (int i = 0; i < logical.scale; ++i) units_ *= 10;
+    : column_(column), logical_(logical), round_(round), units_(units_of(logical)) {
   for (const std::string& name : logical.names)
     places_.emplace(name, static_cast<std::int64_t>(places_.size()));
 }

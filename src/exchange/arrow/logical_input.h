@@ -41,7 +41,7 @@ class Logical_Input {
   const Arrow_Column_Type& column_;
   const Logical_Type& logical_;
   const bool round_;
-  std::int64_t units_ = 1;  // 10^scale
+  const std::int64_t units_;
   std::unordered_map<std::string_view, std::int64_t> places_;
 };
 

@@ -31,12 +31,6 @@ bool has_unit(Kind kind) { return kind == Kind::timestamp || kind == Kind::durat
 template <class T>
 constexpr std::size_t max_names = std::size_t{1} + std::numeric_limits<T>::max();
 
-constexpr std::int64_t power_of_10(std::uint8_t exponent) {
-  std::int64_t power = 1;
-  for (; exponent > 0; --exponent) power *= 10;
-  return power;
-}
-
 // ---- parsing of types
 
 // "NAME(ARGUMENT,ARGUMENT)", or "NAME".
@@ -209,8 +203,8 @@ struct Seconds {
   std::int64_t seconds;
   std::int64_t fraction;
 };
-Seconds split_seconds(std::int64_t value, std::uint8_t scale) {
-  const std::int64_t unit = power_of_10(scale);
+Seconds split_seconds(std::int64_t value, const Logical_Type& type) {
+  const std::int64_t unit = units_of(type);
   const std::int64_t rest = value % unit;
   return {value / unit - (rest < 0), rest < 0 ? rest + unit : rest};
 }
@@ -237,7 +231,7 @@ bool append_time(std::string& out, std::int64_t seconds, bool is_date) {
 }
 
 bool append_timestamp(std::string& out, const Logical_Type& type, std::int64_t value) {
-  const auto [seconds, fraction] = split_seconds(value, type.scale);
+  const auto [seconds, fraction] = split_seconds(value, type);
   if (!append_time(out, seconds, false)) return false;
   append_fraction(out, static_cast<std::uint64_t>(fraction), type.scale);
   out += 'Z';
@@ -249,7 +243,7 @@ std::uint64_t absolute(std::int64_t value) {
 }
 
 void append_duration(std::string& out, const Logical_Type& type, std::int64_t value) {
-  const auto unit = static_cast<std::uint64_t>(power_of_10(type.scale));
+  const auto unit = static_cast<std::uint64_t>(units_of(type));
   const std::uint64_t size = absolute(value);
   const std::uint64_t seconds = size / unit;
   out.append(value < 0 ? "-PT" : "PT");
@@ -265,7 +259,7 @@ void append_duration(std::string& out, const Logical_Type& type, std::int64_t va
 }
 
 void append_decimal(std::string& out, const Logical_Type& type, std::int64_t value) {
-  const auto unit = static_cast<std::uint64_t>(power_of_10(type.scale));
+  const auto unit = static_cast<std::uint64_t>(units_of(type));
   if (value < 0) out += '-';
   out += std::to_string(absolute(value) / unit);
   append_fraction(out, absolute(value) % unit, type.scale);
@@ -329,8 +323,9 @@ bool fits(std::int64_t value) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Returns seconds + fraction in units of 10^-scale seconds; nullopt if it does not fit.
-std::optional<std::int64_t> join(std::int64_t seconds, std::int64_t fraction, std::uint8_t scale) {
-  const std::int64_t unit = power_of_10(scale);
+std::optional<std::int64_t> join(std::int64_t seconds, std::int64_t fraction,
+                                 const Logical_Type& type) {
+  const std::int64_t unit = units_of(type);
   std::int64_t value = 0;
   // Before 1970, the product alone may not fit.
   const bool is_before = seconds < 0 && fraction > 0;
@@ -367,7 +362,7 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text, const Logical
   const auto fraction = take_fraction(copy, type.scale);
   if (parse_number<std::int64_t>(copy)) return {};
   const auto seconds = fraction ? parse_time(copy, Zone::utc) : std::nullopt;
-  return seconds ? join(*seconds, *fraction, type.scale) : std::nullopt;
+  return seconds ? join(*seconds, *fraction, type) : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_date(std::string_view text) {
@@ -377,7 +372,7 @@ std::optional<std::int64_t> parse_date(std::string_view text) {
 }
 
 // Reads "T1H30M0.5S" and "1DT2H", without sign and P.
-std::optional<std::int64_t> parse_parts(std::string_view text, std::uint8_t scale,
+std::optional<std::int64_t> parse_parts(std::string_view text, const Logical_Type& type,
                                         std::int64_t sign) {
   static constexpr std::pair<char, std::int64_t> parts[] = {
       {'D', seconds_of_day}, {'H', 3600}, {'M', 60}, {'S', 1}};
@@ -399,11 +394,11 @@ std::optional<std::int64_t> parse_parts(std::string_view text, std::uint8_t scal
     if (point != number.npos && next->first != 'S') return {};
     const auto whole = parse_number<std::int64_t>(number.substr(0, point));
     const auto fraction =
-        point == number.npos ? 0 : parse_fraction(number.substr(point + 1), scale);
+        point == number.npos ? 0 : parse_fraction(number.substr(point + 1), type.scale);
     std::int64_t seconds = 0;
     if (!whole || !fraction || __builtin_mul_overflow(*whole, sign * next->second, &seconds))
       return {};
-    const auto part = join(seconds, sign * *fraction, scale);
+    const auto part = join(seconds, sign * *fraction, type);
     std::int64_t total = sum.value_or(0);
     if (!part || __builtin_add_overflow(total, *part, &total)) return {};
     sum = total;
@@ -417,7 +412,7 @@ std::optional<std::int64_t> parse_duration(std::string_view text, const Logical_
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
   if (!text.starts_with('P') || text.ends_with('T')) return {};
-  return parse_parts(text.substr(1), type.scale, is_negative ? -1 : 1);
+  return parse_parts(text.substr(1), type, is_negative ? -1 : 1);
 }
 
 std::optional<std::int64_t> parse_decimal(std::string_view text, const Logical_Type& type) {

@@ -1,6 +1,7 @@
 #ifndef JOEDB_SRC_KERNEL_SCHEMA_LOGICAL_TYPE_H
 #define JOEDB_SRC_KERNEL_SCHEMA_LOGICAL_TYPE_H
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -44,6 +45,15 @@ std::span<const std::string_view> logical_type_names();
 
 // True if values that are stored with this type can have this logical type.
 bool is_stored_as(const Logical_Type& logical, Type_Code stored);
+
+// 10^0 to 10^18. A conversion to double is exact.
+inline constexpr auto powers_of_10 = [] {
+  std::array<std::int64_t, 19> powers{1};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+  return powers;
+}();
+// The stored units in a second, or in the number 1.
+inline std::int64_t units_of(const Logical_Type& logical) { return powers_of_10[logical.scale]; }
 
 // ---- missing values -----------------------------------------------------------------------------
 
