@@ -319,7 +319,8 @@ class World {
   // The affinity NUMERIC of the declared type would make integers of some decimals.
   static std::string declared(const Field_Model& field) {
     const Kind kind = kind_of(field.type.code, field.logical);
-    return kind == Kind::real ? "REAL" : sql_type(field.type.code, field.logical);
+    return kind == Kind::real ? "REAL"
+                              : sql_type(field.type.code, field.logical, Sql_Types::shared);
   }
   static std::string default_of(const Field_Model& field) {
     if (field.logical.is_optional) return "NULL";

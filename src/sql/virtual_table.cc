@@ -31,7 +31,8 @@ const std::string& Virtual_Table::name_of(Field_Id field, const Table& table) co
 std::string Virtual_Table::declaration() const {
   std::string sql = "CREATE TABLE x(";
   for (const Field_Column& column : columns_)
-    (((sql += sql_name(column.name)) += ' ') += sql_type(column.code, get(column.logical))) += ", ";
+    (((sql += sql_name(column.name)) += ' ') +=
+     sql_type(column.code, get(column.logical), Sql_Types::shared)) += ", ";
   // A table needs at least one column that is not hidden.
   return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER" + (columns_.empty() ? ")" : " HIDDEN)");
 }

@@ -43,25 +43,24 @@ std::string_view sql_type(Type_Code code, Sql_Types types) {
   return "";
 }
 
-std::string sql_type(Type_Code code, const Logical_Type& logical) {
+std::string sql_type(Type_Code code, const Logical_Type& logical, Sql_Types types) {
+  using Kind = Logical_Type::Kind;
+  const bool is_exact = types == Sql_Types::exact;
   switch (logical.kind) {
-    case Logical_Type::Kind::boolean:
+    case Kind::plain:
+      return std::string(sql_type(code, types));
+    case Kind::boolean:
       return "BOOLEAN";
-    case Logical_Type::Kind::date:
-      return "DATE TEXT";
-    case Logical_Type::Kind::timestamp:
-      return "DATETIME TEXT";
-    case Logical_Type::Kind::decimal:
+    case Kind::date:
+      return is_exact ? "DATE" : "DATE TEXT";
+    case Kind::timestamp:
+      return is_exact ? "TIMESTAMP" : "DATETIME TEXT";
+    case Kind::decimal:
       return "DECIMAL(18," + std::to_string(logical.scale) + ")";
-    case Logical_Type::Kind::bytes:
+    case Kind::bytes:
       return "BLOB";
-    case Logical_Type::Kind::duration:
-    case Logical_Type::Kind::enumeration:
-    case Logical_Type::Kind::uuid:
-    case Logical_Type::Kind::json:
-      return "TEXT";
     default:
-      return std::string(sql_type(code, Sql_Types::shared));
+      return "TEXT";
   }
 }
 
@@ -75,32 +74,12 @@ double shown_decimal(std::int64_t value, std::uint8_t scale) {
   return parse_number<double>(text).value_or(0);
 }
 
-static std::string logical_sql_type(const Column_Base& column) {
-  using Kind = Logical_Type::Kind;
-  switch (column.logical().kind) {
-    case Kind::plain:
-      return std::string(sql_type(column.type().code, Sql_Types::exact));
-    case Kind::boolean:
-      return "BOOLEAN";
-    case Kind::date:
-      return "DATE";
-    case Kind::timestamp:
-      return "TIMESTAMP";
-    case Kind::decimal:
-      return "DECIMAL(18," + std::to_string(column.logical().scale) + ')';
-    case Kind::bytes:
-      return "BLOB";
-    default:
-      return "TEXT";
-  }
-}
-
 std::string exact_sql_type(const Column_Base& column) {
   const Type_Code code = column.type().code;
   const bool may_be_null = column.logical().is_optional || code == Type_Code::reference ||
                            code == Type_Code::blob || code == Type_Code::float32 ||
                            code == Type_Code::float64;
-  return logical_sql_type(column) + (may_be_null ? "" : " NOT NULL");
+  return sql_type(code, column.logical(), Sql_Types::exact) + (may_be_null ? "" : " NOT NULL");
 }
 
 std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types types) {
@@ -109,12 +88,8 @@ std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types
   for (const auto& [name, id, field] : Sql_Names::fields(table)) {
     const Type& type = field.column->type();
     sql.append(", ").append(sql_name(name)).append(" ");
-    if (types == Sql_Types::exact)
-      sql += exact_sql_type(*field.column);
-    else if (types == Sql_Types::shared)
-      sql += sql_type(type.code, field.column->logical());
-    else
-      sql += sql_type(type.code, types);
+    sql += types == Sql_Types::exact ? exact_sql_type(*field.column)
+                                     : sql_type(type.code, field.column->logical(), types);
     const Table* const referenced = names.database().find_table(type.referenced);
     if (referenced != nullptr && too_wide_for_sql(*referenced).empty())
       sql += " REFERENCES " + sql_name(names.table(*referenced));

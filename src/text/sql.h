@@ -24,11 +24,10 @@ enum class Sql_Types : std::uint8_t { shared, exact };
 
 // Returns the declared type of a column. For a reference, append REFERENCES and the table.
 std::string_view sql_type(Type_Code code, Sql_Types types);
-// Returns the declared type of a column whose values SQL shows by their logical type: DATE,
-// DECIMAL(18,2) …; otherwise the shared type above. Texts have the affinity TEXT.
-std::string sql_type(Type_Code code, const Logical_Type& logical);
-// Returns the same for a field with a logical type, exact: "DATE", "DECIMAL(18,2)". NOT NULL
-// follows if no value is NULL.
+// The same for a field with a logical type: "DECIMAL(18,2)". Shared types of dates and times have
+// the affinity TEXT ("DATE TEXT"), because SQL shows them as texts.
+std::string sql_type(Type_Code code, const Logical_Type& logical, Sql_Types types);
+// Returns the exact type of a field. NOT NULL follows if no value is NULL.
 std::string exact_sql_type(const Column_Base& column);
 
 // The names of tables and fields in SQL. SQL ignores case: if names differ only in case, all except
