@@ -55,9 +55,6 @@ std::optional<std::int64_t> number_shown_as(const Logical_Type& logical, Type_Co
                                             std::string_view text) {
   auto value = parse_logical_number(text, logical);
   if (!value) value = parse_number<std::int64_t>(text);  // a value without a text of its own
-  // The parser refuses a few times at the ends of the range.
-  if (const Interval ordered = ordered_interval(logical); !value && !ordered.is_empty())
-    value = first_beyond(logical, ordered, text, false);
   if (!value) return {};
   const bool fits = visit_type(stored, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
