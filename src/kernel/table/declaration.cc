@@ -92,6 +92,15 @@ void require_same_meaning(const Table& table, const Field& field, const Logical_
   });
 }
 
+// Returns the comment. Throws Data_Error if the stored type does not suit.
+static std::string checked_declaration(const Table& table, std::string_view field, Type_Code stored,
+                                       const Logical_Type& logical) {
+  if (is_stored_as(logical, stored)) return type_declaration(table.name(), field, stored, logical);
+  throw Data_Error(table.name() + "." + std::string(field) + " is stored as " +
+                   std::string(type_name(stored)) + ", which cannot be " +
+                   declared_type_text(stored, logical));
+}
+
 void declare_type(Writable_Database& database, Table_Id table_id, Field_Id field_id,
                   const Logical_Type& logical) {
   const Table& table = std::as_const(database).get_database().table(table_id);
@@ -100,26 +109,24 @@ void declare_type(Writable_Database& database, Table_Id table_id, Field_Id field
   const Type_Code stored = field->column->type().code;
   const Logical_Type& before = field->column->logical();
   if (logical == before) return;
-  if (!is_stored_as(logical, stored))
-    throw Data_Error(table.name() + "." + field->name + " is stored as " +
-                     std::string(type_name(stored)) + ", which cannot be " +
-                     declared_type_text(stored, logical));
+  const std::string comment = checked_declaration(table, field->name, stored, logical);
   if (logical.kind == Logical_Type::Kind::enumeration && before.kind == logical.kind &&
       !is_extension(before.names, logical.names))
     throw Data_Error(
         table.name() + "." + field->name + ": names can only be added, behind those of " +
         declared_type_text(stored, before) + ", because the history of the file has them");
   require_same_meaning(table, *field, before, logical);
-  const std::string comment = type_declaration(table.name(), field->name, stored, logical);
   database.write(Comment{comment});
 }
 
+// Without a look at the values, which are the default ones.
 void add_field(Writable_Database& database, const Add_Field& entry, const Logical_Type& logical) {
-  database.write(entry);
-  if (logical.is_plain()) return;
+  if (logical.is_plain()) return database.write(entry);
   const Table& table = std::as_const(database).get_database().table(entry.table);
+  const std::string comment = checked_declaration(table, entry.name, entry.type.code, logical);
+  database.write(entry);
+  database.write(Comment{comment});
   const Field_Id field = table.find_field(entry.name);
-  declare_type(database, entry.table, field, logical);
   for_each_run(table.records(), 0, table.records().size(), [&](index_t first, index_t size) {
     write_missing(database, table, field, Record_Id(first), size);
   });
