@@ -274,34 +274,30 @@ Transaction_Content restore_changes(Abstract_File& file, const Database& present
   if (table == nullptr) throw no_table(present, restored.table);
   const Offset position = find_position(file, restored.when, recovery);
   const Record_Id record = restored.record;
-  Database past, later;
-  Deletion deletion(later, table->id(), record);
-  {
-    Readonly_Journal journal(file, recovery);
-    load(past, journal, position);
-    require_entry_end(journal, position);
-  }
-  {
-    Readonly_Journal journal(file, recovery);
-    load(later, journal, position);
-    later.limit_to_journal_of(journal.get_checkpoint());
-    journal.replay(deletion);
-  }
-  const Table* const before = past.find_table(table->id());
+  // First the state at the position, then what follows.
+  Database content;
+  Readonly_Journal journal(file, recovery);
+  load(content, journal, position);
+  require_entry_end(journal, position);
+  const Table* const before = content.find_table(table->id());
   if (before == nullptr || !before->is_used(record))
     throw Exception("there was no record " + std::to_string(record.value()) + " of " +
                     restored.table + " at " + restored.when.text);
+  Change change =
+      change_of_records(Change::Kind::inserted, describe(present, *table), record.value(), 1);
+  for (const Field_Description& field : change.table->fields)
+    if (before->find_field(field.id) != nullptr)
+      change.fields.push_back(
+          {field.id, Values(), read_values(*before, field.id, record.value(), 1)});
+  Deletion deletion(content, table->id(), record);
+  content.limit_to_journal_of(journal.get_checkpoint());
+  journal.replay(deletion);
   // Ids are reused: after a deletion, a record with this id is another one, and an insertion
   // conflicts with it.
-  const bool is_same_record = table->is_used(record) && !deletion.has_come();
-  Change change = change_of_records(is_same_record ? Change::Kind::updated : Change::Kind::inserted,
-                                    describe(present, *table), record.value(), 1);
-  for (const Field_Description& field : change.table->fields) {
-    if (before->find_field(field.id) == nullptr) continue;
-    Field_Change values{field.id, Values(), read_values(*before, field.id, record.value(), 1)};
-    if (change.kind == Change::Kind::updated)
-      values.old_values = read_values(*table, field.id, record.value(), 1);
-    change.fields.push_back(std::move(values));
+  if (table->is_used(record) && !deletion.has_come()) {
+    change.kind = Change::Kind::updated;
+    for (Field_Change& field : change.fields)
+      field.old_values = read_values(*table, field.field, record.value(), 1);
   }
   Transaction_Content wanted;
   wanted.changes.push_back(std::move(change));
