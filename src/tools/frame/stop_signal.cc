@@ -41,23 +41,39 @@ int stop_signal_come() {
   return is_interrupted != 0 ? SIGINT : 0;
 }
 
-// Blocks the signals between the check of the flag and the wait, like Stop_Signal::sleep. `flag`
-// tells whether a signal has come.
-template <class Flag>
-static bool is_readable_before_signal(int descriptor, const Flag& flag) {
+namespace {
+
+// Blocks the signals between the check of the flag and the wait, so that a signal in between is not
+// lost.
+struct Blocked_Signals {
+  Blocked_Signals() {
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
+  }
+  ~Blocked_Signals() { pthread_sigmask(SIG_SETMASK, &old_mask, nullptr); }
+  Blocked_Signals(const Blocked_Signals&) = delete;
+  Blocked_Signals& operator=(const Blocked_Signals&) = delete;
+
   sigset_t signals;
   sigset_t old_mask;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
-  pollfd input{descriptor, POLLIN, 0};
-  int ready = -1;
-  while (ready < 0 && !flag.has_come()) {
-    ready = ::ppoll(&input, 1, nullptr, &old_mask);
-    if (ready < 0 && errno != EINTR) break;  // read() will report the error
+};
+
+}  // namespace
+
+// `flag` tells whether a signal has come.
+template <class Flag>
+static bool is_readable_before_signal(int descriptor, const Flag& flag) {
+  {
+    const Blocked_Signals blocked;
+    pollfd input{descriptor, POLLIN, 0};
+    int ready = -1;
+    while (ready < 0 && !flag.has_come()) {
+      ready = ::ppoll(&input, 1, nullptr, &blocked.old_mask);
+      if (ready < 0 && errno != EINTR) break;  // read() will report the error
+    }
   }
-  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
   return !flag.has_come();
 }
 
@@ -65,22 +81,14 @@ bool Stop_Signal::wait_for(int descriptor) const {
   return is_readable_before_signal(descriptor, *this);
 }
 
-// Blocks the signals between the check of the flag and the wait, so that a signal in between is not
-// lost.
 void Stop_Signal::sleep(std::chrono::milliseconds duration) {
-  sigset_t signals;
-  sigset_t old_mask;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, &old_mask);
-  if (!has_come()) {
-    timespec time{};
-    time.tv_sec = static_cast<time_t>(duration.count() / 1000);
-    time.tv_nsec = static_cast<long>(duration.count() % 1000) * 1'000'000;
-    if (const int number = sigtimedwait(&signals, nullptr, &time); number > 0) signal_come = number;
-  }
-  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+  const Blocked_Signals blocked;
+  if (has_come()) return;
+  timespec time{};
+  time.tv_sec = static_cast<time_t>(duration.count() / 1000);
+  time.tv_nsec = static_cast<long>(duration.count() % 1000) * 1'000'000;
+  const int number = sigtimedwait(&blocked.signals, nullptr, &time);
+  if (number > 0) signal_come = number;
 }
 
 void end_wait_after_signal() {
