@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iosfwd>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -123,8 +124,7 @@ struct Logical_Type {
   Kind kind = Kind::plain;
   // timestamp and duration: 0 (seconds), 3, 6 or 9 (nanoseconds); decimal: 0 … 18.
   std::uint8_t scale = 0;
-  // One value of the stored type means that there is no value (missing_value in
-  // kernel/schema/logical_type.h).
+  // One value of the stored type means that there is no value (missing_value).
   bool is_optional = false;
   std::vector<std::string> names{};  // enumeration: identifiers, all different
 
@@ -169,6 +169,30 @@ inline constexpr Type_Code code_of<Blob> = Type_Code::blob;
 template <class T>
 concept Field_Value = code_of<T>
 != Type_Code::none;
+
+// The stored value that means that an optional field has no value: the smallest integer, but -1 for
+// a boolean, which is stored as an int8; a nan; the text of the one byte 0xff; null.
+template <Field_Value T>
+constexpr T missing_value(bool is_boolean) {
+  if constexpr (std::is_same_v<T, std::string_view>)
+    return "\xff";
+  else if constexpr (std::is_floating_point_v<T>)
+    return std::numeric_limits<T>::quiet_NaN();
+  else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    return is_boolean ? T(-1) : std::numeric_limits<T>::min();
+  else
+    return T();
+}
+// True for this value, and for every nan. Fields of bool and Blob cannot be optional.
+template <Field_Value T>
+constexpr bool is_missing_value(T value, bool is_boolean) {
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, Blob>)
+    return false;
+  else if constexpr (std::is_floating_point_v<T>)
+    return value != value;
+  else
+    return value == missing_value<T>(is_boolean);
+}
 
 // True if values of type T have the same sizeof(T) bytes in the file and in memory. This is so for
 // numbers (little-endian) and booleans (one byte, 0 or 1). The other types have a compact form of

@@ -700,9 +700,7 @@ typename Field_Traits<T>::Stored to_stored(const typename Field_Traits<T>::Sette
 template <class T>
 typename Field_Traits<T>::Getter from_stored(typename Field_Traits<T>::Stored stored);
 
-// A value that is missing is stored as a value that means this: the smallest integer, but -1 for a
-// boolean, which is stored as an int8; a nan; the text of the one byte 0xff. Such a value cannot be
-// given.
+// A value that is missing is stored as missing_value (schema/type.h), which cannot be given.
 template <class T>
 struct Field_Traits<std::optional<T>> {
  private:
@@ -714,19 +712,9 @@ struct Field_Traits<std::optional<T>> {
   using Getter = std::optional<typename Present::Getter>;
   using Setter = std::optional<typename Present::Setter>;
 
-  static constexpr Stored missing() {
-    if constexpr (std::is_same_v<Stored, std::string_view>)
-      return "\xff";
-    else if constexpr (std::is_floating_point_v<Stored>)
-      return std::numeric_limits<Stored>::quiet_NaN();
-    else
-      return is_boolean ? Stored(-1) : std::numeric_limits<Stored>::min();
-  }
+  static constexpr Stored missing() { return missing_value<Stored>(is_boolean); }
   static constexpr bool is_missing(Stored stored) {
-    if constexpr (std::is_floating_point_v<Stored>)
-      return stored != stored;
-    else
-      return stored == missing();
+    return is_missing_value<Stored>(stored, is_boolean);
   }
   static Getter from_stored(Stored stored) {
     if (is_missing(stored)) return std::nullopt;

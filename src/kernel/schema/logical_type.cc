@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
+#include <limits>
 
 #include "kernel/base/parse_number.h"
 #include "kernel/base/split.h"

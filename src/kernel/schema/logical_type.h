@@ -2,9 +2,7 @@
 #define JOEDB_SRC_KERNEL_SCHEMA_LOGICAL_TYPE_H
 
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,30 +55,16 @@ inline std::int64_t units_of(const Logical_Type& logical) { return powers_of_10[
 
 // ---- missing values -----------------------------------------------------------------------------
 
-// The stored value that means that an optional field has no value: the smallest integer, but -1 for
-// booleans; a nan; the text of the one byte 0xff; null.
 template <Field_Value T>
 T missing_value(const Logical_Type& logical) {
-  if constexpr (std::is_same_v<T, std::string_view>)
-    return "\xff";
-  else if constexpr (std::is_floating_point_v<T>)
-    return std::numeric_limits<T>::quiet_NaN();
-  else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-    return logical.kind == Logical_Type::Kind::boolean ? T(-1) : std::numeric_limits<T>::min();
-  else
-    return T();
+  return missing_value<T>(logical.kind == Logical_Type::Kind::boolean);
 }
 
-// True if the field is optional, and this is the value above. Every nan is missing.
+// True if the field is optional, and the value means that there is none.
 template <Field_Value T>
 bool is_missing(const Logical_Type& logical, T value) {
-  if (!logical.is_optional) return false;
-  if constexpr (std::is_floating_point_v<T>)
-    return std::isnan(value);
-  else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, Blob>)
-    return false;
-  else
-    return value == missing_value<T>(logical);
+  return logical.is_optional &&
+         is_missing_value<T>(value, logical.kind == Logical_Type::Kind::boolean);
 }
 
 // ---- values -------------------------------------------------------------------------------------
