@@ -67,6 +67,9 @@ struct Snapshot_Report {
   bool is_for_others = false;
 };
 
+// The beginning of comments that are declarations (docs/file_format.md).
+inline constexpr std::string_view declaration_mark = "joedb: ";
+
 // True for the entries that Database::schema_entries keeps.
 template <class Entry>
 inline constexpr bool is_schema_entry =
@@ -334,7 +337,7 @@ class Database {
     update.finish();
   }
   void apply(const Comment& e) {
-    if (e.text.starts_with("joedb: ")) [[unlikely]]
+    if (e.text.starts_with(declaration_mark)) [[unlikely]]
       declare(e.text);
   }
   void apply(const Timestamp& e) {

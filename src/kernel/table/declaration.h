@@ -14,8 +14,6 @@
 
 namespace joedb::inline v1 {
 
-inline constexpr std::string_view declaration_mark = "joedb: ";
-
 // The logical type of a field. The names are part of the text of the comment.
 struct Type_Declaration {
   std::string_view table;
