@@ -351,7 +351,8 @@ class Typed_Readonly_Client {
   Offset pull() {
     const Offset size = journal_.pull();
     load(content_, journal_);
-    require_unchanged_schema(content_, Reader::program_schema(), journal_.get_file().get_name());
+    require_unchanged_schema(content_, Reader::program_schema(), journal_.get_file().get_name(),
+                             seen_schema_);
     database_.notify_observers(journal_.get_checkpoint());
     return size;
   }
@@ -369,6 +370,7 @@ class Typed_Readonly_Client {
   std::unique_ptr<File> own_file_;
   Readonly_Journal journal_;
   Database content_;
+  std::uint64_t seen_schema_ = 0;
   Bound database_;
 };
 

@@ -49,8 +49,10 @@ void require_same_schema(const Database& database, const Program_Schema& program
                          const std::string& file);
 
 // The same after a pull. Throws Schema_Mismatch if the schema is not that of the program any more.
+// `seen` is the Database::schema_version() of the last call, or 0, and is updated: declarations
+// that were seen are not compared again.
 void require_unchanged_schema(const Database& database, const Program_Schema& program,
-                              const std::string& file);
+                              const std::string& file, std::uint64_t& seen);
 
 // Reads a file once. If `moment` is set, reads a past state, and upgrades it to the schema of the
 // program in memory: tables and fields that were added later exist, with their initial values.
@@ -519,14 +521,16 @@ class Typed_Writer : public Reader {
   void bind_if_possible() {
     if (is_bound_) bind_all();
   }
-  void require_schema() const {
+  void require_schema() {
     if (is_bound_)
-      require_unchanged_schema(store_.get_database(), Reader::program_schema(), file_name());
+      require_unchanged_schema(store_.get_database(), Reader::program_schema(), file_name(),
+                               seen_schema_);
   }
   std::string file_name() const { return get_journal().get_file().get_name(); }
 
   joedb::Writable_Database store_;
   bool is_bound_ = false;
+  std::uint64_t seen_schema_ = 0;
   bool has_timestamps_ = false;
   Offset stamped_ = 0;  // end of the last time stamp or prepared checkpoint
   index_t max_record_id_ = no_limit;

@@ -152,7 +152,7 @@ void require_same_schema(const Database& database, const Program_Schema& program
 }
 
 void require_unchanged_schema(const Database& database, const Program_Schema& program,
-                              const std::string& file) {
+                              const std::string& file, std::uint64_t& seen) {
   if (database.schema_entries() != program.entries)
     throw_mismatch(file + ": another program has changed its schema while this one (" +
                        std::string(program.name) + ") had it open: " +
@@ -160,7 +160,9 @@ void require_unchanged_schema(const Database& database, const Program_Schema& pr
                                          "in the program") +
                        ". Nothing is damaged: start the new version of this program",
                    database, program);
-  missing_declarations(database, program, file);  // throws if another one is declared
+  if (seen != database.schema_version())
+    missing_declarations(database, program, file);  // throws if another one is declared
+  seen = database.schema_version();
   require_single_rows(database, program, file);
 }
 
