@@ -28,7 +28,7 @@ constexpr std::string_view of_records[] = {"as_dict", "delete", "exists", "histo
                                            "id",      "table",  "update"};
 constexpr std::string_view of_tables[] = {"add_field",   "delete",    "drop",         "drop_field",
                                           "fields",      "get",       "ids",          "insert",
-                                          "insert_many", "rename",    "rename_field", "table_name",
+                                          "insert_many", "rename",    "rename_field", "set_type",
                                           "to_arrow",    "to_pandas", "upsert",       "where"};
 constexpr std::string_view of_databases[] = {"at",
                                              "can_redo",
