@@ -138,10 +138,10 @@ class Preallocator {
   // Call this after the file was truncated, or after content was written past end().
   void set_end(Offset end) { end_ = end; }
 
-  // Call this before writing content up to `content_end`. If the file ends before `content_end`,
-  // fills it with zeros from `start` to the next multiple of the step after `content_end`. Returns
-  // false if the zeros cannot be written; preallocation then stops, some of the zeros may be in the
-  // file, and there may still be room for the content. Throws Write_Disabled if `guard` has failed.
+  // Call this before or after writing content up to `content_end`. If no zeros are left behind it,
+  // fills the file with zeros from `start`, which must not be past the end of the file, to the next
+  // multiple of the step. Returns false if the zeros cannot be written; preallocation then stops,
+  // and some of the zeros may be in the file. Throws Write_Disabled if `guard` has failed.
   [[nodiscard]] bool reserve(Offset start, Offset content_end);
 
  private:

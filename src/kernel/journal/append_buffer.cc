@@ -49,8 +49,8 @@ std::string_view Append_Buffer::flush() {
 
 void Append_Buffer::write(const char* data, std::size_t size) {
   const Offset end = flushed_ + static_cast<Offset>(size);
-  preallocate_to(end);
   out_.pwrite(data, size, flushed_);
+  preallocate_behind(end);
   if (hasher_.is_running()) hash_written(data, end);
   flushed_ = end;
   // The disk may begin to write now, so that the next sync has less to do.
@@ -100,10 +100,11 @@ std::optional<std::uint64_t> Append_Buffer::hash_since(Offset start) {
   return hasher_.hash();
 }
 
-// If the disk has no room for all zeros, the zeros that were already written are removed again. If
-// the removal fails, nothing is lost: a full disk refuses the entries, too.
-void Append_Buffer::preallocate_to(Offset end) {
-  if (!preallocator_.reserve(end, end)) truncate(flushed_);
+// Content is written before the zeros behind it, so that the file never has a hole, which a full
+// disk could neither fill nor erase (Journal_Recovery::erase). If the disk has no room for all
+// zeros, the zeros that were already written are removed again.
+void Append_Buffer::preallocate_behind(Offset end) {
+  if (!preallocator_.reserve(end, end)) truncate(end);
 }
 
 void Append_Buffer::drop_from(Offset position) noexcept {

@@ -103,7 +103,7 @@ TEST_F(Append_Buffer_Test, PreallocatesZerosAheadOfTheBytes) {
 TEST_F(Append_Buffer_Test, WithoutRoomForZerosItGoesOn) {
   buffer_.preallocate(100);
   append("abc");
-  disk_.set_fault({.calls = Sim_Fault::Calls::writes, .number = 0, .code = ENOSPC});
+  disk_.set_fault({.calls = Sim_Fault::Calls::writes, .number = 1, .code = ENOSPC});
   buffer_.flush();
   EXPECT_EQ(content(), "abc");
   append(std::string(200, 'x'));

@@ -80,7 +80,7 @@ TEST_F(Preallocation_Test, DoesNotBeginAgainWhereTheDiskIsFull) {
   };
   for (int i = 0; i < 3; ++i) commit();
   disk.set_fault({.calls = testing::Sim_Fault::Calls::writes,
-                  .number = disk.count(testing::Sim_Fault::Calls::writes),
+                  .number = disk.count(testing::Sim_Fault::Calls::writes) + 1,  // the zeros
                   .code = ENOSPC});
   for (int i = 0; i < 7; ++i) commit();
   EXPECT_TRUE(disk.has_failed());
@@ -148,12 +148,29 @@ TEST_F(Preallocation_Test, ZerosThatBelongToAnEntryAreKept) {
 TEST_F(Preallocation_Test, EndsWhereTheDiskIsFull) {
   Journal_Process process(disk, steps);
   process.append("a");
-  disk.set_fault({.number = 1, .code = ENOSPC, .part_written = 0.5});
+  disk.set_fault({.number = 2, .code = ENOSPC, .part_written = 0.5});  // the zeros
   process.journal().hard_checkpoint();
   EXPECT_EQ(disk.content().size(), 44);
   process.append("b");
   process.journal().soft_checkpoint();
   EXPECT_EQ(disk.content().size(), 47);
+}
+
+// The zeros must not take the room of the content, and leave a hole that cannot be erased.
+TEST_F(Preallocation_Test, AFullDiskLeavesNoTailBehindTheCheckpoint) {
+  {
+    Journal_Process process(disk, steps_of(64));
+    process.append("a");
+    process.journal().enable_integrity();
+    disk.fill(1, 64);
+    process.append(std::string(500, 'b'));
+    EXPECT_THROW(process.journal().soft_checkpoint(), Disk_Full);
+  }
+  disk.end_fill();
+  Journal_Process process(disk);
+  process.append("c");
+  process.journal().soft_checkpoint();
+  EXPECT_EQ(words_in(disk.content()), "a c ");
 }
 
 TEST_F(Preallocation_Test, IsOnlyForFilesThatAreOpenedAlone) {

@@ -320,9 +320,9 @@ void Writable_Journal::copy_from(const Abstract_File& source, Offset end) {
   recover();
   flush();
   const Offset start = buffer_.flushed();
-  buffer_.preallocate_to(end);
   try {
     source.copy_to(out_, start, end - start);
+    buffer_.preallocate_behind(end);
     // Later integrity entries of this journal have the kind that the other journal has.
     Integrity_Reader reader(out_, end - integrity_entry_size);
     const auto last = end > start ? reader.entry_before(end) : std::nullopt;
