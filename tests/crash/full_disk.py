@@ -22,6 +22,7 @@ from loop_disk import Impossible, Loop_Disk
 
 MEGABYTES = 8
 MANY = 5000  # rows: more than fit
+FOUND = (880292,)  # seeds that have failed: preallocated zeros took the room of the content
 FULL = 'No space left on device'
 TAIL = 'ends with an unfinished transaction'
 
@@ -130,10 +131,11 @@ def main():
     parser.add_argument('--rounds', type=int, default=25)
     parser.add_argument('--seed', type=int, default=random.randrange(1_000_000))
     arguments = parser.parse_args()
+    seeds = [*FOUND, *range(arguments.seed, arguments.seed + arguments.rounds)]
     tools = os.path.abspath(arguments.tools)
     try:
         with Disk(MEGABYTES) as disk:
-            for seed in range(arguments.seed, arguments.seed + arguments.rounds):
+            for seed in seeds:
                 try:
                     Round(tools, disk, seed).play()
                 except Failure as failure:
@@ -143,7 +145,7 @@ def main():
     except Impossible as reason:
         print(f'skipped: {reason}')
         return SKIPPED
-    print(f'{arguments.rounds} rounds, seeds from {arguments.seed} on')
+    print(f'{len(seeds)} rounds, seeds from {arguments.seed} on')
     return 0
 
 

@@ -620,9 +620,34 @@ class Database_World final : public World {
               ++number;
             }
       }
+    for (std::size_t disk = 0; disk < scenario.disks().size(); ++disk)
+      fill_disk(number, disk, scenario.disks()[disk].disk.count(Sim_Fault::Calls::writes));
+  }
+
+  // Runs the scenario with a disk that is almost full from one of the writes on, either until a
+  // write has failed or permanently.
+  void fill_disk(std::size_t& number, std::size_t disk, std::size_t writes) {
+    Random random(workload_.seed);
+    for (std::size_t write = 0; write < writes; ++write)
+      for (const bool lasts : {false, true}) {
+        const Sim_Fault fault{.calls = Sim_Fault::Calls::writes,
+                              .number = write,
+                              .code = ENOSPC,
+                              .lasts = lasts,
+                              .room = random.below(12),
+                              .block_size = Offset{64} << random.below(3)};
+        if (!is_replay_ || number_of_cut(settings_.cut) == number) fail_call(number, {disk, fault});
+        ++number;
+      }
   }
 
   static std::string fault_text(const Scenario_Fault& fault) {
+    if (fault.fault.room)
+      return "from write " + std::to_string(fault.fault.number) + " of disk " +
+             std::to_string(fault.disk) + " on, it has room for " +
+             std::to_string(*fault.fault.room) + " more blocks of " +
+             std::to_string(fault.fault.block_size) + " bytes, " +
+             (fault.fault.lasts ? "for ever" : "until a write has failed");
     std::string text =
         std::string(call_names[static_cast<std::size_t>(fault.fault.calls)]) + " " +
         std::to_string(fault.fault.number) + " of disk " + std::to_string(fault.disk) + " fails " +

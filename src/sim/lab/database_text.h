@@ -1,8 +1,10 @@
 #ifndef JOEDB_SRC_SIM_LAB_DATABASE_TEXT_H
 #define JOEDB_SRC_SIM_LAB_DATABASE_TEXT_H
 
+#include <algorithm>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "joedb/format/codec.h"
 #include "joedb/table/database.h"
@@ -46,7 +48,8 @@ inline std::string content_text(const Database& database) {
     }
   }
   out << "schema " << hex(database.schema_entries()) << '\n';
-  for (const std::string& declaration : database.declarations()) out << declaration << '\n';
+  for (const std::string& declaration : database.declarations())
+    if (declaration.starts_with("joedb: type ")) out << declaration << '\n';
   return out.str();
 }
 
@@ -63,9 +66,15 @@ inline std::string full_content_text(const Database& database) {
       out << ' ' << id;
     out << '\n';
   }
-  for (const Index* const index : database.indexes()) {
-    out << "index " << index->definition().name << (index->is_complete() ? "" : ", incomplete")
-        << ", size " << index->size() << ':';
+  // The order of indexes is not part of the content.
+  std::vector<const Index*> indexes(database.indexes().begin(), database.indexes().end());
+  std::sort(indexes.begin(), indexes.end(), [](const Index* a, const Index* b) {
+    return a->definition().name < b->definition().name;
+  });
+  for (const Index* const index : indexes) {
+    out << (database.is_declared(*index) ? "declared index " : "index ") << index->definition().name
+        << (index->definition().is_unique ? ", unique" : "")
+        << (index->is_complete() ? "" : ", incomplete") << ", size " << index->size() << ':';
     if (index->is_complete())
       for (auto cursor = index->begin(); cursor != index->end(); cursor.next())
         out << ' ' << cursor.record().value();

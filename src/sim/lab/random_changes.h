@@ -5,10 +5,13 @@
 #include <deque>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "joedb/table/writable_database.h"
+#include "kernel/table/references.h"
 #include "sim/lab/random.h"
 
 namespace joedb::testing {
@@ -18,7 +21,11 @@ namespace joedb::testing {
 // the fields "i" (int32) and "s" (string), which are never dropped, for indexes.
 class Random_Changes {
  public:
-  explicit Random_Changes(Random& random) : random_(random) {}
+  // The history of a database (src/history) does not take back declarations of indexes, so its
+  // tests do without them.
+  enum class Indexes { none, declared };
+  explicit Random_Changes(Random& random, Indexes indexes = Indexes::none)
+      : random_(random), declares_indexes_(indexes == Indexes::declared) {}
 
   // Returns a random selection of three indexes of table 1.
   static std::vector<Index_Definition> indexes(Random& random) {
@@ -39,6 +46,7 @@ class Random_Changes {
       if (table != nullptr) change(db, *table);
     } catch (const Data_Error&) {
     }
+    require_kept_references(db.get_database());
   }
 
   // Inserts a row into table 1 with a text of `size` equal letters.
@@ -55,6 +63,13 @@ class Random_Changes {
   }
 
  private:
+  static void require_kept_references(const Database& database) {
+    for (const Dangling& one : dangling_references(database))
+      if (one.table->find_field(one.field)->column->logical().on_delete !=
+          Logical_Type::On_Delete::keep)
+        throw std::logic_error("a reference with a rule refers to no record");
+  }
+
   static void begin(Writable_Database& db) {
     db.write(Create_Table{"t"});
     db.write(Add_Field{Table_Id(1), "i", {Type_Code::int32, {}}});
@@ -68,7 +83,8 @@ class Random_Changes {
       case 1:
         return change_fields(db, table);
       case 2:
-        return random_.flip() ? db.write(Comment{text()}) : declare(db, table);
+        if (random_.flip()) return db.write(Comment{text()});
+        return declares_indexes_ && random_.flip() ? declare_index(db, table) : declare(db, table);
       case 3:
         return other_entry(db);
       case 4:
@@ -131,15 +147,46 @@ class Random_Changes {
         "date optional", "timestamp(s)",   "duration",       "decimal(3)",
         "enum(a,b)",     "int32 optional", "int64 optional", "string optional",
         "uuid",          "int32",          "int64"};
+    static constexpr std::string_view reference_types[] = {
+        "references on_delete clear", "references on_delete cascade", "references on_delete refuse",
+        "references"};
     if (table.fields().empty()) return;
-    const std::string& field = table.fields()[random_.below(table.fields().size())].name;
-    const std::string_view type = types[random_.below(std::size(types))];
+    const Field& field = table.fields()[random_.below(table.fields().size())];
+    const bool is_reference = field.column && field.column->type().code == Type_Code::reference;
+    const std::string_view type = is_reference
+                                      ? reference_types[random_.below(std::size(reference_types))]
+                                      : types[random_.below(std::size(types))];
+    // A rule is for references to records.
+    for (const Dangling& one : dangling_references(db.get_database()))
+      if (one.table == &table && table.find_field(one.field) == &field) return;
     const std::string comment = std::string("joedb: type ")
                                     .append(table.name())
                                     .append(".")
-                                    .append(field)
+                                    .append(field.name)
                                     .append(" ")
                                     .append(type);
+    db.write(Comment{comment});
+  }
+
+  // Declares or drops an index. Sometimes, it is one of indexes(), which programs have, too; such
+  // an index is not dropped, because it would keep its records only in this process.
+  void declare_index(Writable_Database& db, const Table& table) {
+    const std::size_t number = random_.below(4);
+    const std::string name = "declared_" + std::to_string(number);
+    std::string comment = "joedb: ";
+    if (random_.below(20) == 0) {
+      comment += "create_index by_s t s";
+    } else if (random_.below(3) == 0) {
+      comment += "drop_index " + name;
+    } else {
+      comment += number == 0 ? "create_unique_index " : "create_index ";
+      comment += name + ' ' + table.name();
+      char separator = ' ';
+      for (std::size_t n = 1 + random_.below(2); n > 0 && !table.fields().empty(); --n) {
+        comment += std::exchange(separator, ',');
+        comment += table.fields()[random_.below(table.fields().size())].name;
+      }
+    }
     db.write(Comment{comment});
   }
 
@@ -191,7 +238,7 @@ class Random_Changes {
   void update(Writable_Database& db, const Table& table, index_t id) {
     for (std::size_t n = random_.below(4); n > 0; --n)
       with_column(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
-        const T v = value<T>(db);
+        const T v = value<T>(db, table, field);
         db.write(Update<T>{table.id(), Record_Id(id), field, v});
       });
   }
@@ -203,7 +250,7 @@ class Random_Changes {
     const auto size = static_cast<std::size_t>(any_id(records - start + 1));
     with_column(table, [&]<class T>(Field_Id field, std::type_identity<T>) {
       const std::unique_ptr<T[]> values(new T[size]());
-      for (std::size_t i = 0; i < size; ++i) values[i] = value<T>(db);
+      for (std::size_t i = 0; i < size; ++i) values[i] = value<T>(db, table, field);
       db.write_vector<T>(table.id(), Record_Id(start), field,
                          std::span<const T>(values.get(), size));
     });
@@ -221,15 +268,23 @@ class Random_Changes {
   }
 
   template <Field_Value T>
-  T value(Writable_Database& db) {
+  T value(Writable_Database& db, const Table& table, Field_Id field) {
     if constexpr (std::is_same_v<T, std::string_view>)
       return text();
     else if constexpr (std::is_same_v<T, Record_Id>)
-      return Record_Id(any_id(20) - 1);
+      return reference(db, *table.find_field(field)->column);
     else if constexpr (std::is_same_v<T, Blob>)
       return db.write_blob(text());
     else
       return static_cast<T>(random_.below(3) > 0 ? random_.below(10) : random_.next());
+  }
+
+  // With a rule, it refers to a record.
+  Record_Id reference(const Writable_Database& db, const Column_Base& column) {
+    const Record_Id target(any_id(20) - 1);
+    if (column.logical().on_delete == Logical_Type::On_Delete::keep) return target;
+    const Table* const referenced = db.get_database().find_table(column.type().referenced);
+    return referenced != nullptr && referenced->is_used(target) ? target : Record_Id();
   }
 
   // The text is valid until the change is complete.
@@ -247,6 +302,7 @@ class Random_Changes {
   }
 
   Random& random_;
+  const bool declares_indexes_;
   std::deque<std::string> texts_;
 };
 

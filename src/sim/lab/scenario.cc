@@ -76,6 +76,20 @@ class Integrity_Found : public Ignore_Entries {
   Offset end_ = journal_start;
 };
 
+// True if a writer in the default mode refuses a file with this content, because bytes follow the
+// checkpoint.
+bool ends_with_tail(std::string_view content) {
+  Memory_File file;
+  file.get_data().assign(content.begin(), content.end());
+  try {
+    Writable_Journal journal(file);
+  } catch (const Unfinished_Transaction&) {
+    return true;
+  } catch (const Corruption_Error&) {
+  }
+  return false;
+}
+
 // ---- a process ----------------------------------------------------------------------------------
 
 // A process that has the journal of a disk open for writing, and records its requests in the
@@ -737,9 +751,11 @@ void Scenario::run_processes(Scenario_Disk& disk) {
   disk.promises.set_integrity(has_integrity);
   for (std::size_t processes = 1 + random_.below(3); processes > 0; --processes) {
     std::unique_ptr<Process<Store>> process;
+    const bool had_tail = fault_ && ends_with_tail(disk.disk.content());
     const auto first_try = static_cast<Recovery>(random_.below(5));
     for (const Recovery recovery : {first_try, Recovery::overwrite, Recovery::none}) {
       const bool had_failed = disk.disk.has_failed();
+      if (had_failed && !fault_->fault.lasts) disk.disk.end_fill();
       try {
         process = std::make_unique<Process<Store>>(disk, random_, recovery);
         break;
@@ -780,6 +796,11 @@ void Scenario::run_processes(Scenario_Disk& disk) {
         throw Broken_Rule("an error long after a failure: " + std::string(error.what()));
       require_clear(error, fault_->fault);
       process->expect_careful(stops_writing(fault_->fault));
+      if (!fault_->fault.room) continue;
+      process->file().kill_after(std::size_t(-1));  // otherwise a tail may stay
+      process.reset();
+      if (!had_tail && ends_with_tail(disk.disk.content()))
+        throw Broken_Rule("after a write for which the disk had no room, writers are refused");
     }
   }
 }

@@ -51,10 +51,13 @@ class Sim_Node {
   // "write 8@16", "sync", ….
   std::string take_calls();
 
-  // The blocks that were written. After fill(), writes to other blocks fail with ENOSPC.
-  static constexpr Offset block_size = 4096;
+  // True if the file has the block at `offset`: it was written, and not truncated since.
   bool has_block(Offset offset) const;
-  void fill() { is_full_ = true; }
+  // From now on, the disk has only `room` free blocks. A write that needs more leaves the bytes
+  // that have room, and fails with ENOSPC. A truncation frees blocks.
+  void fill(std::size_t room = 0, Offset block_size = 4096);
+  // From now on, there is room for everything.
+  void end_fill() { room_.reset(); }
 
  protected:
   void change(Sim_Operation operation);
@@ -77,13 +80,19 @@ class Sim_Node {
   bool is_free(const Lock& wanted) const;
   bool has_exclusive_lock(const Abstract_File* owner, Offset start) const;
   void unlock(const Abstract_File* owner, Offset start);
+  Offset next_block(Offset offset) const { return (offset / block_size_ + 1) * block_size_; }
+  // Takes the blocks of [offset, offset + size) that the file does not have yet. Returns the number
+  // of bytes that have room.
+  std::size_t take_blocks(Offset offset, std::size_t size);
+  void free_blocks(Offset new_size);
 
   std::string start_;
   Sim_State state_;
   Sim_History history_;
   Sim_Faults faults_;
   bool ignores_syncs_ = false;
-  bool is_full_ = false;
+  std::optional<std::size_t> room_;  // number of free blocks, if it is limited
+  Offset block_size_ = 4096;
   File_Identity identity_{1, 1};
   std::vector<Lock> locks_;
   std::vector<Call> calls_;

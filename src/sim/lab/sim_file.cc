@@ -19,17 +19,47 @@ static std::string lock_name(Offset start) {
 // ---- Sim_Node -----------------------------------------------------------------------------------
 
 void Sim_Node::change(Sim_Operation operation) {
+  if (operation.kind == Sim_Operation::Kind::truncate) free_blocks(operation.offset);
   history_.push_back(std::move(operation));
   state_.advance(history_);
   ++identity_.change;
 }
 
 bool Sim_Node::has_block(Offset offset) const {
-  const Offset start = offset / block_size * block_size;
-  return std::any_of(history_.begin(), history_.end(), [&](const Sim_Operation& operation) {
-    return operation.kind == Sim_Operation::Kind::write && operation.offset < start + block_size &&
-           operation.offset + static_cast<Offset>(operation.bytes.size()) > start;
-  });
+  const Offset start = offset / block_size_ * block_size_;
+  bool result = start < static_cast<Offset>(start_.size());
+  for (const Sim_Operation& operation : history_) {
+    if (operation.kind == Sim_Operation::Kind::truncate)
+      result = result && operation.offset > start;
+    else if (operation.kind == Sim_Operation::Kind::write)
+      result = result || (operation.offset < start + block_size_ &&
+                          operation.offset + static_cast<Offset>(operation.bytes.size()) > start);
+  }
+  return result;
+}
+
+void Sim_Node::fill(std::size_t room, Offset block_size) {
+  room_ = room;
+  block_size_ = block_size;
+}
+
+std::size_t Sim_Node::take_blocks(Offset offset, std::size_t size) {
+  if (!room_) return size;
+  const Offset end = offset + static_cast<Offset>(size);
+  for (Offset at = offset; at < end; at = next_block(at)) {
+    if (has_block(at)) continue;
+    if (*room_ == 0) return static_cast<std::size_t>(at - offset);
+    --*room_;
+  }
+  return size;
+}
+
+void Sim_Node::free_blocks(Offset new_size) {
+  if (!room_) return;
+  const auto size = static_cast<Offset>(content().size());
+  for (Offset at = (new_size + block_size_ - 1) / block_size_ * block_size_; at < size;
+       at += block_size_)
+    if (has_block(at)) ++*room_;
 }
 
 bool Sim_Node::is_free(const Lock& wanted) const {
@@ -143,12 +173,16 @@ void Sim_File::require_not_replaced() const {
     throw File_Replaced(get_name(), "was removed");
 }
 
-void Sim_File::require_room(std::size_t size, Offset offset) const {
-  if (!node_.is_full_) return;
-  const Offset end = offset + static_cast<Offset>(size);
-  for (Offset at = offset / Sim_Node::block_size * Sim_Node::block_size; at < end;
-       at += Sim_Node::block_size)
-    if (!node_.has_block(at)) throw_io_error("writing", get_name(), offset, ENOSPC);
+void Sim_File::require_room(Sim_Operation& operation) {
+  if (faults().fills()) node_.fill(*faults().fault().room, faults().fault().block_size);
+  const std::size_t size = node_.take_blocks(operation.offset, operation.bytes.size());
+  if (size == operation.bytes.size()) return;
+  operation.bytes.resize(size);
+  operation.has_failed = true;
+  const Offset end = operation.offset + static_cast<Offset>(size);
+  if (size > 0) apply(std::move(operation));
+  faults().note_failure();
+  throw_io_error("writing", get_name(), end, ENOSPC);
 }
 
 void Sim_File::require_tail_lock() const {
@@ -167,6 +201,7 @@ void Sim_File::change(Sim_Operation operation) {
   if (calls != Calls::syncs) require_tail_lock();
   const bool kind_fails = faults().fails(calls);
   if (faults().fails(Calls::changes) || kind_fails) fail(operation);
+  if (calls == Calls::writes) require_room(operation);
   if (node_.ignores_syncs_ && calls == Calls::syncs) return;
   apply(std::move(operation));
 }
@@ -195,7 +230,6 @@ void Sim_File::fail(const Sim_Operation& operation) {
 // Checkpoint words are stored one by one, as in File.
 void Sim_File::pwrite(const char* data, std::size_t size, Offset offset) {
   process_->begin_call();
-  require_room(size, offset);
   node_.calls_.push_back({"write", offset, size});
   while (!is_shared() && size > word_size &&
          offset + static_cast<Offset>(size) <= static_cast<Offset>(checkpoint_words_size)) {
@@ -222,6 +256,9 @@ void Sim_File::store(const char* data, std::size_t size, Offset offset) {
   const Offset end = offset + static_cast<Offset>(size);
   if (offset < map_start_ || end > map_end_ || end > static_cast<Offset>(node_.content().size()))
     throw std::logic_error("a store beyond the map, or the end of the file");
+  for (Offset at = offset; node_.room_ && at < end; at = node_.next_block(at))
+    if (!node_.has_block(at))
+      throw std::logic_error("a store to a page for which the disk has no room");
   const std::string_view bytes(data, size);
   const std::size_t half = size / 2;
   for (const std::size_t start : {half, std::size_t{0}}) {

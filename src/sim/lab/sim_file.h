@@ -104,7 +104,7 @@ class Sim_File : public Named_File, public Has_Identity {
   [[noreturn]] void fail(const char* action, Offset offset = -1) const;
   void lock(Offset start, bool is_exclusive);
   void require_tail_lock() const;
-  void require_room(std::size_t size, Offset offset) const;
+  void require_room(Sim_Operation& operation);
   void change(Sim_Operation operation);
   void apply(Sim_Operation operation);
   [[noreturn]] void fail(const Sim_Operation& operation);

@@ -240,11 +240,20 @@ std::string Sim_State::power_cut(const Sim_History& history, Sim_Fill fill, Rand
 
 bool Sim_Faults::fails(Sim_Fault::Calls calls) {
   const std::size_t number = counts_[static_cast<std::size_t>(calls)]++;
-  if (!fault_ || fault_->calls != calls) return false;
+  if (!fault_ || fault_->calls != calls || fault_->room) return false;
   const bool result = fault_->lasts ? number >= fault_->number : number == fault_->number;
-  has_failed_ = has_failed_ || result;
-  if (result) has_failed_in_unwinding_ = std::uncaught_exceptions() > 0;
+  if (result) note_failure();
   return result;
+}
+
+bool Sim_Faults::fills() {
+  if (!fault_ || !fault_->room || has_filled_) return false;
+  return has_filled_ = count(Sim_Fault::Calls::writes) > fault_->number;
+}
+
+void Sim_Faults::note_failure() {
+  has_failed_ = true;
+  has_failed_in_unwinding_ = std::uncaught_exceptions() > 0;
 }
 
 std::string written_part(const Sim_Operation& operation, const Sim_Fault& fault) {

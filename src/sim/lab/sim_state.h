@@ -132,6 +132,10 @@ struct Sim_Fault {
   int code = EIO;
   bool lasts = false;       // all later calls of the kind fail, too
   double part_written = 0;  // fraction of a failing write that is written: 0 … 1
+  // If set, the call does not fail, but from this call on the disk has only this number of free
+  // blocks (Sim_Node::fill).
+  std::optional<std::size_t> room = {};
+  Offset block_size = 4096;
 };
 
 // Thrown by all calls on a file whose process was killed.
@@ -148,6 +152,10 @@ class Sim_Faults {
   const Sim_Fault& fault() const { return *fault_; }
   // Counts a call. Returns true if it fails.
   bool fails(Sim_Fault::Calls calls);
+  // Returns true once: when the last counted write is the first one on a disk with limited room.
+  bool fills();
+  // Called when a write finds no room.
+  void note_failure();
   // True if the fault has occurred.
   bool has_failed() const { return has_failed_; }
   // True if the last failing call was made during stack unwinding, so by a destructor.
@@ -159,6 +167,7 @@ class Sim_Faults {
 
  private:
   std::optional<Sim_Fault> fault_;
+  bool has_filled_ = false;
   bool has_failed_ = false;
   bool has_failed_in_unwinding_ = false;
   std::array<std::size_t, Sim_Fault::calls_count> counts_{};

@@ -228,7 +228,7 @@ class Snapshot_World final : public World {
 
   // Makes the journal longer than its samples, which are 8 times 4 KiB.
   void lengthen(Writable_Database& db) {
-    Random_Changes changes(random_);
+    Random_Changes changes(random_, Random_Changes::Indexes::declared);
     for (int i = 0; i < 8; ++i) {
       db.write(Comment{std::string(3000 + random_.below(6000), 'l')});
       changes.change_text(db, 100 + random_.below(3000));
@@ -236,7 +236,7 @@ class Snapshot_World final : public World {
   }
 
   void act(Writable_Database& db, Sim_File& file, bool may_nest) {
-    Random_Changes changes(random_);
+    Random_Changes changes(random_, Random_Changes::Indexes::declared);
     switch (random_.below(may_nest ? 12 : 7)) {
       case 0:
         return db.soft_checkpoint();
@@ -393,7 +393,7 @@ class Snapshot_World final : public World {
         Writable_Database& db = *dbs[i];
         db.lock_pull();
         db.recover();
-        Random_Changes changes(random_);
+        Random_Changes changes(random_, Random_Changes::Indexes::declared);
         for (std::size_t n = random_.below(10); n > 0; --n) changes.change(db);
         if (chance(20))
           db.rollback();
@@ -550,7 +550,7 @@ class Snapshot_World final : public World {
 
   static std::string continue_run(Sim_Disk& disk, const Opening& opening, std::uint64_t seed) {
     Random random(seed);
-    Random_Changes changes(random);
+    Random_Changes changes(random, Random_Changes::Indexes::declared);
     try {
       Sim_File file(disk);
       Writable_Database db(file, Recovery::overwrite, opening.deleted_values, opening.indexes);
@@ -731,7 +731,7 @@ class Snapshot_World final : public World {
   // bytes; exactly `size` bytes if possible.
   std::string grown(const std::string& start, std::size_t size) {
     Sim_Disk disk(start);
-    Random_Changes changes(random_);
+    Random_Changes changes(random_, Random_Changes::Indexes::declared);
     try {
       Sim_File file(disk);
       Writable_Database db(file, Recovery::overwrite, program_.deleted_values, program_.indexes);
