@@ -185,7 +185,10 @@ enum {
   JOEDB_INT8 = 8,
   JOEDB_INT16 = 9,
   JOEDB_BLOB = 10,
-  JOEDB_BYTES = 11 /* not the type of a field: bytes to store as a new blob */
+  /* Not types of fields, but of values to write: */
+  JOEDB_BYTES = 11,  /* bytes to store as a new blob */
+  JOEDB_NULL = 12,   /* no value */
+  JOEDB_AS_TEXT = 13 /* the text of a value of any type */
 };
 
 /* Find a table or field by name. If there is none, `out` is 0, and the function succeeds. */
@@ -205,6 +208,12 @@ JOEDB_C_API joedb_code joedb_describe_field(joedb_db* db, joedb_table table, joe
                                             const char** name, joedb_type* type,
                                             joedb_table* referenced);
 
+/* Returns the declared type of a field, as joedbi writes it: "int32", "decimal(2) optional",
+ * "enum(open,paid)", "references city". docs/logical_types.md describes these types. Valid until
+ * the next joedb_field_type or joedb_get_text of this database. */
+JOEDB_C_API joedb_code joedb_field_type(joedb_db* db, joedb_table table, joedb_field field,
+                                        const char** out);
+
 /* Names are identifiers. A name in use, or an invalid one, is JOEDB_DATA. `referenced` is ignored
  * unless the type is JOEDB_REFERENCE. Records have the default value in a new field. */
 JOEDB_C_API joedb_code joedb_create_table(joedb_db* db, const char* name, joedb_table* out);
@@ -212,6 +221,13 @@ JOEDB_C_API joedb_code joedb_rename_table(joedb_db* db, joedb_table table, const
 JOEDB_C_API joedb_code joedb_drop_table(joedb_db* db, joedb_table table);
 JOEDB_C_API joedb_code joedb_add_field(joedb_db* db, joedb_table table, const char* name,
                                        joedb_type type, joedb_table referenced, joedb_field* out);
+/* The same with a declared type. Records have no value in a new field that is optional. */
+JOEDB_C_API joedb_code joedb_add_typed_field(joedb_db* db, joedb_table table, const char* name,
+                                             const char* type, joedb_field* out);
+/* Declares the type of a field that exists. Fails with JOEDB_DATA if the field is stored as another
+ * type, or if a value would then mean something else. */
+JOEDB_C_API joedb_code joedb_set_type(joedb_db* db, joedb_table table, joedb_field field,
+                                      const char* type);
 JOEDB_C_API joedb_code joedb_rename_field(joedb_db* db, joedb_table table, joedb_field field,
                                           const char* name);
 JOEDB_C_API joedb_code joedb_drop_field(joedb_db* db, joedb_table table, joedb_field field);
@@ -225,7 +241,7 @@ typedef struct joedb_value {
     int64_t integer; /* int8 ... int64; boolean: 0 or 1; reference: the id, or -1 for null */
     double number;   /* float32, float64 */
     struct {
-      const char* data; /* string, JOEDB_BYTES; may be null if size is 0 */
+      const char* data; /* string, JOEDB_BYTES, JOEDB_AS_TEXT; may be null if size is 0 */
       size_t size;
     } bytes;
     struct {
@@ -263,6 +279,19 @@ static inline joedb_value joedb_bytes(const char* data, size_t size) {
   result.type = JOEDB_BYTES;
   return result;
 }
+/* No value: for a field that is optional, a reference or a blob. */
+static inline joedb_value joedb_null(void) {
+  joedb_value result = joedb_text(NULL, 0);
+  result.type = JOEDB_NULL;
+  return result;
+}
+/* A value as text: "2026-01-31" for a date, "12.50" for a decimal, "paid" for an enumeration, and
+ * others that joedb_get_text returns; for a field of any type but blob. */
+static inline joedb_value joedb_as_text(const char* data, size_t size) {
+  joedb_value result = joedb_text(data, size);
+  result.type = JOEDB_AS_TEXT;
+  return result;
+}
 static inline joedb_value joedb_null_blob(void) {
   joedb_value result;
   result.type = JOEDB_BLOB;
@@ -272,9 +301,10 @@ static inline joedb_value joedb_null_blob(void) {
   return result;
 }
 
-/* Inserts a record with the given values, and default values in its other fields. Returns its id,
- * which may be that of a deleted record. A value must have the type of its field (JOEDB_BYTES is
- * also possible for a blob) and fit it: JOEDB_DATA otherwise. */
+/* Inserts a record with the given values; its other fields have no value if they are optional, or
+ * else default values. Returns its id, which may be that of a deleted record. A value must have the
+ * stored type of its field, which joedb_describe_field returns, or one of the types that are not
+ * types of fields, and fit it: JOEDB_DATA otherwise. */
 JOEDB_C_API joedb_code joedb_insert(joedb_db* db, joedb_table table, size_t count,
                                     const joedb_field* fields, const joedb_value* values,
                                     int64_t* record);
@@ -293,6 +323,16 @@ JOEDB_C_API joedb_code joedb_next(joedb_db* db, joedb_table table, int64_t recor
  * valid until the database changes, as names do. */
 JOEDB_C_API joedb_code joedb_get(joedb_db* db, joedb_table table, int64_t record, joedb_field field,
                                  joedb_value* out);
+/* Sets `out` to 1 if a field has no value, and to 0 if it has one. joedb_get returns the stored
+ * value also for a date or another declared type, and of an optional field without a value, the one
+ * that stands for it. */
+JOEDB_C_API joedb_code joedb_is_null(joedb_db* db, joedb_table table, int64_t record,
+                                     joedb_field field, int* out);
+/* Reads a value as text. `out` is null if the field has no value. A string is its text, without
+ * quotes. A value that the declared type does not have is written as it is stored. A blob is
+ * JOEDB_DATA. The text is followed by a zero byte, and valid as that of joedb_field_type. */
+JOEDB_C_API joedb_code joedb_get_text(joedb_db* db, joedb_table table, int64_t record,
+                                      joedb_field field, const char** out, size_t* size);
 /* Reads the bytes of a blob that joedb_get has returned into out[0, is.blob.size). `out` may be
  * null if the size is 0. */
 JOEDB_C_API joedb_code joedb_read_blob(joedb_db* db, const joedb_value* blob, char* out);

@@ -286,8 +286,13 @@ struct Table_Summary {
 struct Transaction_Summary : Transaction_Info {
   std::vector<Table_Summary> tables;  // sorted by id; only tables that have changed
   std::uint64_t marks = 0;            // number of Custom entries (format/entry.h)
+  // Number of indexes that were declared or dropped. These are among the schema_changes of their
+  // tables, but a Transaction does not have them as changes, so they cannot be undone.
+  std::uint64_t index_changes = 0;
 
   bool has_changes() const { return !tables.empty() || marks > 0; }
+  // True if there is at least one index change, and no other change of a table.
+  bool has_only_index_changes() const;
 };
 
 // ---- reading ------------------------------------------------------------------------------------

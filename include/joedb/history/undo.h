@@ -34,14 +34,17 @@ struct Change_Conflict {
     record_missing,  // a record to update was deleted
     // The table was dropped. If `field` is set, this field refers to the dropped table `name`.
     table_missing,
-    field_missing,  // the field was dropped
-    table_changed,  // a table to drop has changed
-    field_changed,  // a field to drop has unexpected values
-    name_changed,   // a table or field to rename has an unexpected name
-    type_changed,   // a field has an unexpected logical type
-    name_taken,     // another table or field has the wanted name
-    key_taken,      // another record has the key, in a unique index
-    needed,         // the table or field cannot be dropped, because an index needs it
+    field_missing,   // the field was dropped
+    table_changed,   // a table to drop has changed
+    field_changed,   // a field to drop has unexpected values
+    name_changed,    // a table or field to rename has an unexpected name
+    type_changed,    // a field has an unexpected logical type
+    type_needed,     // a field has got values that would mean something else in the wanted type
+    name_taken,      // another table or field has the wanted name
+    key_taken,       // another record has the key, in a unique index
+    needed,          // the table or field cannot be dropped, because an index needs it
+    referenced,      // the record to delete has a reference with a rule (Logical_Type::On_Delete)
+    target_missing,  // a reference with a rule would refer to a record that does not exist
   };
 
   Kind kind;
@@ -55,9 +58,11 @@ struct Change_Conflict {
   Shared_Logical_Type logical = {};  // of the field
   // The meaning depends on the kind. name_changed: the current name. name_taken: the wanted name.
   // key_taken: the name of the index. table_missing with a field: the name of the dropped table.
-  // needed: the error message of the drop.
+  // needed: the error message of the drop. referenced: the table and field of the reference.
+  // type_needed: which value needs it.
+  // target_missing: the referenced table.
   std::string name = {};
-  Record_Id other = {};  // the record that has the key
+  Record_Id other = {};  // the record that has the key or the reference, or does not exist
   // True if Conflicts::theirs resolves the conflict.
   bool can_be_forced = false;
 };

@@ -96,9 +96,9 @@ class Append_Buffer {
   Offset preallocation_step() const { return preallocator_.step(); }
   // True if preallocated zeros follow the bytes in the file.
   bool has_zeros_ahead() const { return preallocator_.end() > flushed_; }
-  // Preallocates the file for bytes up to `end`. Called before these bytes are written to the file
-  // without this buffer.
-  void preallocate_to(Offset end);
+  // If no preallocated zeros are left behind `end`, preallocates more. Called after bytes up to
+  // `end` were written to the file without this buffer.
+  void preallocate_behind(Offset end);
 
   // Returns the last integrity_entry_size bytes before position(), which must not be less than
   // integrity_entry_size. Bytes that were not appended through this object are read from the file.

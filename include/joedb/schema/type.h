@@ -121,14 +121,27 @@ struct Logical_Type {
     json,         // string: JSON in UTF-8
   };
 
+  // What happens to a reference when the record that it refers to is deleted.
+  enum class On_Delete : std::uint8_t {
+    keep,     // nothing: it stays, and refers to no record
+    clear,    // it becomes null
+    cascade,  // its record is deleted, too
+    refuse,   // the deletion is refused, unless the record of the reference is deleted, too
+  };
+
   Kind kind = Kind::plain;
   // timestamp and duration: 0 (seconds), 3, 6 or 9 (nanoseconds); decimal: 0 … 18.
   std::uint8_t scale = 0;
   // One value of the stored type means that there is no value (missing_value).
   bool is_optional = false;
-  std::vector<std::string> names{};  // enumeration: identifiers, all different
+  std::vector<std::string> names{};       // enumeration: identifiers, all different
+  On_Delete on_delete = On_Delete::keep;  // only for references
 
-  bool is_plain() const { return kind == Kind::plain && !is_optional; }
+  bool is_plain() const {
+    return kind == Kind::plain && !is_optional && on_delete == On_Delete::keep;
+  }
+  // True if values are those of the stored type.
+  bool has_plain_values() const { return kind == Kind::plain && !is_optional; }
   friend bool operator==(const Logical_Type&, const Logical_Type&) = default;
 };
 

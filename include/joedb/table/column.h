@@ -369,7 +369,10 @@ class Column_Base {
 
   // True if the field is part of the key of an index.
   bool is_indexed() const { return is_indexed_; }
-  void set_indexed() { is_indexed_ = is_followed_ = true; }
+  void set_indexed(bool value, bool is_observed) {
+    is_indexed_ = value;
+    is_followed_ = value || is_observed;
+  }
   // True if the field is part of an index or its table is observed: then it is not enough to set
   // the value.
   bool is_followed() const { return is_followed_; }

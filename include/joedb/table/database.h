@@ -2,6 +2,7 @@
 #define JOEDB_TABLE_DATABASE_H
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,28 +118,60 @@ class Database {
   // equal schema entries have the same tables and fields, with the same ids.
   const std::string& schema_entries() const { return schema_entries_; }
 
-  // The comments that declare the logical types of the fields (Column_Base::logical), in the order
-  // of tables and fields, with current names. A comment of this form (docs/file_format.md) has an
-  // effect when it is applied, if the field exists and its stored type suits. schema_entries() does
-  // not contain declarations, because two programs can use the same file with other ones.
+  // The comments that declare the logical types of the fields (Column_Base::logical) and indexes,
+  // in the order of tables, with current names: of each table the types in the order of its fields,
+  // then the indexes in the order of their names. A comment of this form (docs/file_format.md) has
+  // an effect when it is applied, if it suits the tables and fields. schema_entries() does not
+  // contain declarations, because two programs can use the same file with other ones.
   std::vector<std::string> declarations() const;
-  // A number that changes whenever tables, fields or logical types change. Comparable only for the
-  // same object.
+  // A number that changes whenever tables, fields, logical types or declared indexes change.
+  // Comparable only for the same object.
   std::uint64_t schema_version() const { return schema_entries_.size() + declaration_count_; }
 
   Deleted_Values deleted_values() const { return deleted_values_; }
 
+  // ---- references (kernel/table/references.h)
+
+  // The fields, also of the same table, that refer to a table.
+  struct Referrers {
+    std::map<std::pair<Table_Id, Field_Id>, Logical_Type::On_Delete> fields;
+    std::size_t rule_count = 0;  // of these fields, how many have another rule than `keep`
+  };
+  // Null if there is none. Valid until the schema changes.
+  const Referrers* find_referrers(Table_Id table) const {
+    const auto found = referrers_.find(table);
+    return found == referrers_.end() ? nullptr : &found->second;
+  }
+  // True if a field that refers to the table has another rule than `keep`.
+  bool has_rules(Table_Id table) const {
+    const Referrers* const referrers = find_referrers(table);
+    return referrers != nullptr && referrers->rule_count > 0;
+  }
+
   // ---- indexes
 
-  // Adds an index, which will be created together with its table. Call this before anything is
-  // replayed. Neither the table nor a field of the index can be dropped.
+  // Adds an index of this program, which will be created together with its table. Call this before
+  // anything is replayed. Neither the table nor a field of the index can be dropped. If the journal
+  // declares the same index, there is only one, which has every record (Index::has_all).
   void add_index(Index_Definition definition);
-  // The indexes whose tables exist, in the order of their creation. Pointers are valid for the
-  // lifetime of the database.
+  // The definitions that add_index() was called with.
+  const std::vector<Index_Definition>& added_indexes() const { return added_; }
+  // All indexes whose tables exist, of this program and of the journal. A
+  // declared index ends with drop_index, its table, or one of its fields. Pointers are valid until
+  // the table is dropped.
   const std::vector<Index*>& indexes() const { return indexes_; }
-  // Returns the index with this name in its definition; null if there is none, or if its table does
-  // not exist yet.
+  // Returns the index of this program with this name; if there is none, the declared one; null if
+  // there is none, or if its table does not exist yet.
   const Index* find_index(std::string_view name) const;
+  // Returns the index of this definition, whose schema_name is ignored; null if there is none.
+  const Index* find_index(const Index_Definition& definition) const;
+
+  // The index that the journal declares with this name; null if there is none.
+  const Index* find_declared_index(std::string_view name) const;
+  bool is_declared(const Index& index) const;
+  // Returns why this index cannot be declared, whatever the values are: its name is in use or not
+  // an identifier, its table or a field does not exist, or there are too many. Empty if it can.
+  std::string declaration_problem(const Index_Definition& definition) const;
 
   // ---- observers
 
@@ -176,11 +209,13 @@ class Database {
   // their addresses stay valid.
   void keep_dropped() { keeps_dropped_ = true; }
   // Throws Data_Error if the journal, ending at `position`, could not be read again, because the
-  // tables have more rows without entries of their own than its record limit allows.
+  // tables have more rows without entries of their own than its record limit allows, or if the
+  // declared indexes would have too many records for its size.
   void require_readable_from(Offset position) const;
   // Call this when the journal has grown to `position`. The record limit grows with the journal,
   // and never shrinks.
   void note_journal_size(Offset position) {
+    journal_size_ = std::max(journal_size_, position);
     free_rows_ = std::max(free_rows_, free_rows_of_journal(position));
   }
   // Returns how many more ids an insertion may skip, and how many records a vector may have.
@@ -272,9 +307,16 @@ class Database {
   void prepare(const Add_Field& e);
   void prepare(const Drop_Field& e) const;
   void prepare(const Rename_Field& e) const;
-  void prepare(const Insert& e) { table(e.table).prepare_insert(e.record, budget()); }
+  void prepare(const Insert& e) {
+    Table& t = table(e.table);
+    t.prepare_insert(e.record, budget());
+    if (t.is_followed()) [[unlikely]]
+      t.prepare_enter(e.record, 1);
+  }
   void prepare(const Insert_Vector& e) {
-    table(e.table).prepare_insert_vector(e.record, e.size, budget());
+    Table& t = table(e.table);
+    t.prepare_insert_vector(e.record, e.size, budget());
+    t.prepare_enter(e.record, e.size);
   }
   void prepare(const Delete& e) { table(e.table).prepare_delete(e.record); }
   void prepare(const Delete_Vector& e) { table(e.table).prepare_delete_vector(e.record, e.size); }
@@ -307,6 +349,8 @@ class Database {
     Table& t = table(e.table);
     note_insert(e.record.value(), t.records().size());
     t.insert(e.record);
+    if (t.is_followed()) [[unlikely]]
+      t.enter_indexes(e.record, 1);
   }
   void apply(const Insert_Vector& e);
   void apply(const Delete& e) { apply(Delete_Vector{e.table, e.record, 1}); }
@@ -408,7 +452,15 @@ class Database {
     t.prepare_keys(e.record, std::array{New_Value{e.field, key_part(e.value)}});
   }
   void declare(std::string_view comment);
+  void note_referrer(Table_Id table, Field_Id field, const Column_Base& column);
+  void forget_referrer(Table_Id table, Field_Id field, const Column_Base& column);
+  bool declare_type(std::string_view comment);
+  bool declare_index(std::string_view comment);
+  void drop_index(const Index& index);
   void make_indexes();
+  void restore_indexes(const Snapshot_File& snapshot);
+  index_t indexed_rows() const;
+  void require_indexable(Offset size) const;
   void look_for_damage() const;
   template <class Entry>
   void remember(const Entry& entry);
@@ -420,14 +472,18 @@ class Database {
   std::map<std::string, Table_Id, std::less<>> table_ids_;
   std::string schema_entries_;
   std::uint64_t declaration_count_ = 0;
+  std::map<Table_Id, Referrers> referrers_;
+  std::vector<Index_Definition> added_;
   std::vector<Index_Definition> indexes_to_make_;
   std::vector<Index*> indexes_;
+  std::map<std::string, Index*, std::less<>> declared_;
   Change_Observer* observer_ = nullptr;
   bool keeps_dropped_ = false;
   std::vector<std::unique_ptr<Table>> dropped_tables_;
   std::vector<std::unique_ptr<Column_Base>> dropped_columns_;
   index_t free_rows_ = free_rows_of_journal(0);
   index_t rows_beyond_limit_ = 0;
+  Offset journal_size_ = 0;
   bool may_write_ = false;
   std::optional<Timestamps> timestamps_;
   Snapshot_Report snapshot_report_;

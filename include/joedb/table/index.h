@@ -72,11 +72,19 @@ struct Index_Definition {
 // The records of a table in the order of the values of some fields; records with equal values are
 // ordered by id.
 //
-// A record is inserted when a field that triggers insertion is updated, and stays in the index
-// until it is deleted. So records without values are not in the index, and two such records do not
-// violate a unique index. In a unique index, only the field with the highest id triggers insertion;
-// in other indexes, every field of the index does. After the insertion, every update of a key field
-// moves the record at once.
+// An index is either one that the file declares, or one of this program only.
+//
+// A declared index has every record of the table, so its content follows from the values alone. If
+// it is unique, a record is not inserted, and no value set, that would give a second record its
+// key; but keys are not compared if they do not count (counts()). A program that does not know
+// declarations can write a key twice: the index then has both records, and is reported by
+// find_duplicates().
+//
+// In an index of this program only, a record is inserted when a field that triggers insertion is
+// updated, and stays in the index until it is deleted. So records without values are not in the
+// index, and two such records do not violate a unique index. In a unique index, only the field with
+// the highest id triggers insertion; in other indexes, every field of the index does. After the
+// insertion, every update of a key field moves the record at once.
 //
 // An index consists of a run and a tree. The run is a sorted array of record ids, with 4 or 8 bytes
 // of each key. It is built after a journal is loaded, or comes from a snapshot, and takes 9 to 14
@@ -97,6 +105,13 @@ class Index {
   Index& operator=(const Index&) = delete;
 
   const Index_Definition& definition() const { return definition_; }
+  // True if the index has every record of the table. It is then declared, or was so.
+  bool has_all() const { return has_all_; }
+  // Makes the index one that has every record. They are inserted by insert_waiting().
+  void take_all();
+  // Makes the index empty for ever, because its declaration or a field ends. Cursors are at its end
+  // then.
+  void drop();
   // Number of records in the index. The table may have more records.
   std::size_t size() const;
   bool contains(Record_Id record) const { return is_present(state(record.value())); }
@@ -150,6 +165,20 @@ class Index {
   Cursor next_with(Key key, const Cursor& cursor) const;
   // Returns the first record with this key, or null.
   Record_Id find(Key key) const;
+  // Returns false if two records of a unique index may have this key, which has a value for each
+  // field. So it is in a declared index if an optional field has no value, as in SQL, or if the
+  // last field (that with the highest id) has the default value: format 5 does not distinguish it
+  // from a value that was never written.
+  bool counts(Key key) const;
+  // The records whose keys count and that have the key of a record with a smaller id: their number,
+  // and the first with that record. find_duplicates() takes time linear in the size of the index.
+  struct Duplicates {
+    index_t count = 0;
+    Record_Id first, second;
+  };
+  Duplicates find_duplicates() const;
+  // Returns the message of the Unique_Violation for a record with the key of another one.
+  std::string violation_text(Record_Id record, Record_Id other) const;
 
   // ---- changing
 
@@ -161,6 +190,13 @@ class Index {
 
   // Allocates memory for the states of records with ids less than `size`.
   void reserve(index_t size);
+
+  // For the insertion of records that have the values that they will have when they are inserted.
+  // Allocates the memory that enter() needs. Throws Unique_Violation.
+  void prepare_enter(Record_Id record, index_t size);
+  // Inserts new records in an index that has every record. If memory is exhausted, which can happen
+  // if there are several, records are missing until the next prepare() or insert_waiting().
+  void enter(Record_Id first, index_t size) noexcept;
 
   // Erases the record from the index. Call this before values of the record change.
   void erase(Record_Id record) {
@@ -206,7 +242,7 @@ class Index {
 
   // From now on, insert() only records that the record must be inserted, and does not detect
   // duplicate keys. Ended by insert_waiting().
-  void defer() { is_deferred_ = true; }
+  void defer();
   bool is_deferred() const { return is_deferred_; }
   // Inserts all waiting records at once; if they are many, builds a new run. Throws
   // Unique_Violation for the first duplicate key in a unique index; the next call, and prepare(),
@@ -237,6 +273,15 @@ class Index {
   static bool is_present(State state) { return state >= State::in_run; }
   void set_state(index_t id, State next);
   bool triggers(Field_Id field) const;
+  bool refuses_when_inserted() const { return definition_.is_unique && !has_all_; }
+  Key_Part special_part(std::size_t i, bool is_missing) const;
+  bool is_new_violation(index_t id, Key key) const;
+  void list_new_records();
+  // True for a record that list_new_records() will list: a vector of a hostile file costs nothing
+  // before the limits are checked.
+  bool is_listed_later(Record_Id record) const {
+    return is_deferred_ && record.value() >= first_new_;
+  }
   void take_out(index_t id);
   void put_in(index_t id);
   Key_Part part(std::size_t i, index_t id) const;
@@ -272,6 +317,9 @@ class Index {
   const Table& table_;
   std::vector<Key_Column> columns_;
   Field_Id highest_field_;
+  bool is_dropped_ = false;
+  bool has_all_ = false;
+  index_t first_new_ = 0;  // if has_all_: records from this id on may have been inserted unnoticed
   bool is_deferred_ = true;
   bool was_cut_ = false;       // true if a replaced run was cut
   bool has_unlisted_ = false;  // true if some waiting records may be missing in `waiting_`

@@ -101,6 +101,8 @@ class Table {
   // The table need not have all fields of the index yet. Existing records are inserted in the index
   // when they are updated.
   Index& add_index(Index_Definition definition);
+  // Ends an index. Its address stays valid, and it is empty.
+  void drop_index(const Index& index);
   const std::vector<std::unique_ptr<Index>>& indexes() const { return indexes_; }
   // Returns an index of which the field is a part; null if there is none.
   const Index* find_index(Field_Id field) const;
@@ -124,6 +126,18 @@ class Table {
     for (const auto& index : indexes_)
       if (index->has_field(field)) index->insert(record, field);
   }
+
+  // For insertions without values: allocates the memory that enter_indexes() needs, and then
+  // inserts the records, which are in use, in the indexes that have every record. Throws
+  // Unique_Violation, if a reused id has the values of the deleted record.
+  void prepare_enter(Record_Id first, index_t size) {
+    for (const auto& index : indexes_) index->prepare_enter(first, size);
+  }
+  void enter_indexes(Record_Id first, index_t size) noexcept {
+    for (const auto& index : indexes_) index->enter(first, size);
+  }
+  // True if a reused id begins with default values.
+  bool resets_values() const { return deleted_values_ == Deleted_Values::reset; }
 
   // ---- observers (table/database.h)
 
@@ -295,6 +309,7 @@ class Table {
   std::map<std::string, Field_Id, std::less<>> field_ids_;
   std::unique_ptr<Column_Base> next_column_;
   std::vector<std::unique_ptr<Index>> indexes_;
+  std::vector<std::unique_ptr<Index>> dropped_indexes_;
   Record_Ids records_;
   std::size_t capacity_ = 0;  // number of rows that every column has room for
   int growth_locks_ = 0;

@@ -126,6 +126,9 @@ class Typed_Reader : public Reader {
 // set_max_record_id.
 [[noreturn]] void throw_above_limit(const char* entry, index_t value, index_t limit);
 
+// Throws Data_Error if a comment with this text would be a declaration.
+void require_no_declaration(std::string_view text);
+
 // Gives these optional fields of the records [first, first + size) no value. If this throws, the
 // records have been deleted.
 void write_missing_values(Writable_Database& database, const Table& table, Record_Id first,
@@ -155,7 +158,11 @@ class Typed_Writer : public Reader {
   using Database_Type = Reader;
 
   // Appends an entry that does not change the tables.
-  void write_comment(std::string_view text) { store_.write(Comment{text}); }
+  // Throws Data_Error if the text would declare a type or an index (docs/file_format.md).
+  void write_comment(std::string_view text) {
+    require_no_declaration(text);
+    store_.write(Comment{text});
+  }
   // Appends a time stamp, in seconds since 1970, UTC. Without an argument, the time stamp is the
   // current time. at_time() finds past states by time stamps.
   void write_timestamp() { write_timestamp(std::time(nullptr)); }
@@ -284,6 +291,30 @@ class Typed_Writer : public Reader {
     notify_observers();
   }
 
+  // Calls f(), appends the end of a transaction, and makes a checkpoint; returns the result of f().
+  // If f() throws, calls rollback() and throws the same exception. Joins no transactions: throws
+  // Exception, without a call of f(), if changes follow the checkpoint, and inside another f(). If
+  // the checkpoint throws, the database is as after a checkpoint of its own that has thrown.
+  template <class F>
+  auto transaction(F&& f) {
+    require_checkpoint();
+    if (is_in_transaction_) throw Exception("a transaction cannot begin inside another one");
+    struct Guard {
+      explicit Guard(bool& flag) : value(flag) { value = true; }
+      ~Guard() { value = false; }
+      bool& value;
+    } const guard(is_in_transaction_);
+    using Result = std::invoke_result_t<F>;
+    if constexpr (std::is_void_v<Result>) {
+      or_rollback(f);
+      end_transaction();
+    } else {
+      auto result = or_rollback(f);
+      end_transaction();
+      return result;
+    }
+  }
+
   // From now on, inserting a record with an id of `limit` or more, or a vector of `limit` records
   // or more, throws Data_Error. 0 means no limit.
   void set_max_record_id(index_t limit) { max_record_id_ = limit > 0 ? limit : no_limit; }
@@ -328,6 +359,31 @@ class Typed_Writer : public Reader {
     stamp();
     store_.checkpoint(level);
   }
+  void require_checkpoint() const {
+    if (ahead_of_checkpoint() > 0)
+      throw Exception(file_name() +
+                      ": a transaction cannot begin, because there are changes after the "
+                      "checkpoint: make a checkpoint, or a rollback, before it");
+  }
+  template <class F>
+  decltype(auto) or_rollback(F& f) {
+    try {
+      return f();
+    } catch (...) {
+      try {
+        rollback();
+      } catch (const std::exception&) {  // the other exception is more informative
+      }
+      throw;
+    }
+  }
+  void end_transaction() {
+    if (ahead_of_checkpoint() == 0) return;
+    const auto& schema = Reader::program_schema();
+    if (!schema.has_timestamps && !schema.has_no_marks) write_valid_data();
+    checkpoint();
+  }
+
   void rollback_unobserved() {
     stamped_ = 0;
     store_.rollback();
@@ -390,12 +446,12 @@ class Typed_Writer : public Reader {
                                                  to_stored<typename Field::Value>(value)});
   }
 
-  // Inserts a row, with the id that was freed or skipped last, or, if no id is free, with the next
-  // new id. A field without a value gets the default value of its stored type.
+  // Inserts a row, with the id of Writable_Database::next_free. A field without a value gets the
+  // default value of its stored type.
   template <class Table_Type, class... Fields>
   [[gnu::always_inline]] typename Table_Type::Id add_row(Table_Type& table,
                                                          const Assignment<Fields>&... values) {
-    const Record_Id record(table.records().next_free());
+    const Record_Id record = store_.next_free(table.table());
     add_row_at(table, record, values...);
     return typename Table_Type::Id(record);
   }
@@ -439,8 +495,9 @@ class Typed_Writer : public Reader {
                          [&] { call_with_span(field.span(first.value(), size), function); });
   }
 
-  // Deletes a record. References to the record in other records stay as they are. Throws Data_Error
-  // if the record is not in use.
+  // Deletes a record. First does what the rules of references to the record say
+  // (Writable_Database::write); references without a rule stay as they are. Throws Data_Error if
+  // the record is not in use.
   template <class Table_Type>
   void erase(Table_Type& table, typename Table_Type::Id id) {
     table.require_used(id.get_record_id());
@@ -455,10 +512,17 @@ class Typed_Writer : public Reader {
   }
 
   // Deletes all records of the table, from the last to the first, with one entry for each record.
-  // If a deletion throws, the earlier deletions are kept.
+  // If a deletion throws, the earlier deletions are kept; but if references to the table have
+  // rules, the records are deleted together (Writable_Database::erase).
   template <class Table_Type>
   void erase_all(Table_Type& table) {
-    while (!table.records_in_order().is_empty()) erase(table, table.records_in_order().last());
+    const auto records = table.records_in_order();
+    if (store_.get_database().has_rules(Table_Type::id)) {
+      std::vector<Record_Id> ids;
+      for (auto i = records.rbegin(); i != records.rend(); ++i) ids.push_back((*i).get_record_id());
+      return store_.erase(Table_Type::id, ids);
+    }
+    while (!records.is_empty()) erase(table, records.last());
   }
 
  private:
@@ -534,6 +598,7 @@ class Typed_Writer : public Reader {
   bool has_timestamps_ = false;
   Offset stamped_ = 0;  // end of the last time stamp or prepared checkpoint
   index_t max_record_id_ = no_limit;
+  bool is_in_transaction_ = false;
 };
 
 // Holds a file. It is a base class, so that the file is constructed before the database that uses

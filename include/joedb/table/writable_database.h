@@ -2,6 +2,7 @@
 #define JOEDB_TABLE_WRITABLE_DATABASE_H
 
 #include <array>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,6 +13,8 @@
 namespace joedb::inline v1 {
 
 class Undo_Log;
+
+struct Consequence;  // kernel/table/references.h
 
 // A database with its content in memory and its journal.
 //
@@ -52,9 +55,32 @@ class Writable_Database : public Journal_Owner {
   // Writes any entry of format/entry.h except Blob_Data and Update_Vector. If memory is exhausted
   // when a change of tables, fields or logical types has been logged but not yet applied, the only
   // possible next steps are rollback() and closing the database.
+  //
+  // A deletion first does what the rules of references to the records say
+  // (Logical_Type::On_Delete); it throws Data_Error if a rule refuses it. If a unique index would
+  // hold a key twice because a reference becomes null, throws Unique_Violation; the references are
+  // then restored.
   template <class Entry>
   void write(const Entry& entry) {
+    if constexpr (std::is_same_v<Entry, Delete> || std::is_same_v<Entry, Delete_Vector>)
+      if (database_.has_rules(entry.table)) [[unlikely]]
+        write_consequences(entry);
+    write_alone(entry);
+  }
+
+  // Deletes records of a table together: a rule refuses this only because of other records. The
+  // records must be different. Throws the exceptions of write(Delete); nothing has changed then,
+  // unless writing has failed.
+  void erase(Table_Id table, std::span<const Record_Id> records);
+
+  // Like write(), but a deletion does nothing to references. For code that writes all changes
+  // itself.
+  template <class Entry>
+  void write_alone(const Entry& entry) {
     database_.prepare(entry);
+    if constexpr (std::is_same_v<Entry, Update<Record_Id>>) note_reference(entry);
+    if constexpr (std::is_same_v<Entry, Insert> || std::is_same_v<Entry, Insert_Vector>)
+      note_insertion(entry.table, entry.record);
     journal_.append(entry);
     if (database_.observer() != nullptr) [[unlikely]]
       note(entry);
@@ -68,6 +94,18 @@ class Writable_Database : public Journal_Owner {
     } else {
       database_.apply(entry);
     }
+  }
+
+  // Returns the id for a new record of the table: the id that was freed or skipped last, or, if no
+  // id is free, the next new id. An id is not free while a reference of a record in use refers to
+  // it, so that no reference comes to refer to a new record.
+  //
+  // To find such references takes a pass over the records with fields that refer to the table. So
+  // that each call takes constant time on average, not every call makes a pass: a new id may be
+  // returned although an id is free. With Deleted_Values::keep, references are not looked for.
+  Record_Id next_free(const Table& table) {
+    const index_t id = table.records().next_free();
+    return Record_Id(id < table.records().size() ? find_free(table) : id);
   }
 
   // A field of a row, and its new value.
@@ -283,6 +321,7 @@ class Writable_Database : public Journal_Owner {
   void append_without_rollback(const Abstract_File& source, Offset end, Require require) {
     journal_.copy_from(source, end);
     try {
+      forget_free_ids();
       load_copied(database_, journal_);
       note_observed(journal_.get_position());
       require();
@@ -342,6 +381,7 @@ class Writable_Database : public Journal_Owner {
   // needed. The checkpoint may be between two positions, because with group commit it also covers
   // entries that other threads have written. Replays the entries that others have written.
   void follow() {
+    forget_free_ids();
     if (must_build_)
       build();
     else
@@ -374,6 +414,35 @@ class Writable_Database : public Journal_Owner {
   void replace_snapshot();
   void spill();
 
+  void write_consequences(const Delete& entry) {
+    write_consequences(Delete_Vector{entry.table, entry.record, 1});
+  }
+  void write_consequences(const Delete_Vector& entry);
+  void write_consequences(std::span<const Consequence> consequences);
+
+  index_t find_free(const Table& table);
+  void forget_free_ids() {
+    for (auto& [table, free] : free_ids_) free.ids.clear();
+  }
+  // Called when a record is inserted. Its id is no longer known to be free, even if the record is
+  // deleted again: references may have been written meanwhile.
+  void note_insertion(Table_Id table, Record_Id record) {
+    if (!free_ids_.empty()) [[unlikely]]
+      take_free(table, record);
+  }
+  void take_free(Table_Id table, Record_Id record);
+  // Called when a reference is written. An id to which it refers is not free.
+  void note_reference(const Update<Record_Id>& entry) {
+    if (!free_ids_.empty()) [[unlikely]]
+      forget_free(entry);
+  }
+  template <Field_Value T>
+  void note_reference(const Insert& entry, const Value<T>& value) {
+    if constexpr (std::is_same_v<T, Record_Id>)
+      note_reference(Update<T>{entry.table, entry.record, value.field, value.value});
+  }
+  void forget_free(const Update<Record_Id>& entry);
+
   // Called when the tables have changes that the journal does not have.
   void require_rollback() {
     must_build_ = true;
@@ -400,12 +469,14 @@ class Writable_Database : public Journal_Owner {
     if ((values.column.is_indexed() || ...))
       table.prepare_keys(record, std::array<New_Value, sizeof...(T)>{
                                      New_Value{values.field, key_part(values.value)}...});
+    if constexpr (sizeof...(T) == 0) table.prepare_enter(record, 1);
   }
   template <Field_Value... T>
   [[gnu::noinline]] static void insert_into_indexes([[maybe_unused]] Table& table,
                                                     [[maybe_unused]] Record_Id record,
                                                     const Value<T>&... values) {
     (table.insert_into_indexes(record, values.field), ...);
+    if constexpr (sizeof...(T) == 0) table.enter_indexes(record, 1);
   }
 
   template <Field_Value T>
@@ -414,8 +485,16 @@ class Writable_Database : public Journal_Owner {
 
   class Background_Snapshot;
 
+  // The free ids of a table to which no reference refers.
+  struct Free_Ids {
+    std::vector<index_t> ids;  // the last is the next to use
+    // How many records may be read to find free ids. Grows with each call of find_free().
+    index_t budget = index_t{1} << 22;
+  };
+
   const Deleted_Values deleted_values_;
   const std::vector<Index_Definition> indexes_;
+  std::map<Table_Id, Free_Ids> free_ids_;
   Database database_;
   Offset spilled_ = 0;  // the journal position when memory was last freed
   Offset due_bytes_ = snapshot_due_bytes;
@@ -446,6 +525,8 @@ template <Field_Value... T>
     insert_into_indexes(table, entry.record, values...);
     note_insert(table, entry.record);
   }
+  note_insertion(entry.table, entry.record);
+  (note_reference(entry, values), ...);
   table.make_room_for_one();
 }
 
@@ -462,6 +543,7 @@ template <Field_Value T>
   } else {
     column.set(entry.record.value(), entry.value);
   }
+  if constexpr (std::is_same_v<T, Record_Id>) note_reference(entry);
 }
 
 template <Field_Value T, class Change>
@@ -469,6 +551,7 @@ void Writable_Database::update_vector(Table& table, Column<T>& column, Field_Id 
                                       Record_Id record, index_t size, Change change) {
   Column_Update<T> update(table, column, field, record, size);
   journal_.require_ready();
+  if constexpr (std::is_same_v<T, Record_Id>) forget_free_ids();
   if (table.is_observed()) database_.observer()->note_update(table.id(), field, record, size);
   const auto finish = [&] {
     try {
@@ -521,6 +604,7 @@ void Writable_Database::write_vector(Table_Id table, Record_Id record, Field_Id 
     });
   } else {
     if (t.is_observed()) database_.observer()->note_update(table, field, record, size);
+    if constexpr (std::is_same_v<T, Record_Id>) forget_free_ids();
     journal_.append_vector<T>(table, record, field, size, get);
     for (index_t i = 0; i < size; ++i) column.set(record.value() + i, get(i));
     database_.note_journal_size(journal_.get_position());

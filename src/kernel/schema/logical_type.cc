@@ -174,7 +174,35 @@ std::string declared_type_text(Type_Code stored, const Logical_Type& logical) {
     text.append(i == 0 ? "(" : ",").append(logical.names[i]);
   if (is_enum) text += ')';
   if (logical.is_optional) text += " optional";
+  for (const auto& [rule, name] : on_delete_rules)
+    if (rule == logical.on_delete) text.append(" ").append(on_delete_word).append(" ").append(name);
   return text;
+}
+
+std::string declared_type_text(Type_Code stored, const Logical_Type& logical,
+                               std::string_view referenced) {
+  std::string text = declared_type_text(stored, logical);
+  if (stored == Type_Code::reference)
+    text.insert(type_name(stored).size(), " " + std::string(referenced));
+  return text;
+}
+
+std::optional<Reference_Text> parse_reference_text(std::string_view text) {
+  const std::string start = std::string(type_name(Type_Code::reference)) + ' ';
+  if (!text.starts_with(start)) return {};
+  text.remove_prefix(start.size());
+  const std::string middle = ' ' + std::string(on_delete_word) + ' ';
+  const std::size_t end = text.find(middle);
+  if (end == text.npos) return Reference_Text{text, Logical_Type::On_Delete::keep};
+  const auto rule = parse_on_delete(text.substr(end + middle.size()));
+  if (!rule) return {};
+  return Reference_Text{text.substr(0, end), *rule};
+}
+
+std::optional<Logical_Type::On_Delete> parse_on_delete(std::string_view name) {
+  for (const auto& [rule, rule_name] : on_delete_rules)
+    if (rule_name == name) return rule;
+  return {};
 }
 
 std::span<const std::string_view> logical_type_names() { return std::span(kind_names).subspan(2); }
@@ -182,6 +210,8 @@ std::span<const std::string_view> logical_type_names() { return std::span(kind_n
 bool is_stored_as(const Logical_Type& logical, Type_Code stored) {
   switch (logical.kind) {
     case Kind::plain:
+      if (logical.on_delete != Logical_Type::On_Delete::keep)
+        return stored == Type_Code::reference && !logical.is_optional;
       return !logical.is_optional || (stored != Type_Code::boolean && stored != Type_Code::blob &&
                                       stored != Type_Code::reference);
     case Kind::enumeration:

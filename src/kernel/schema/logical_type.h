@@ -33,9 +33,29 @@ std::optional<Declared_Type> parse_declared_type(std::string_view text, std::str
 // The same, but faster, without the reason.
 std::optional<Declared_Type> parse_declared_type(std::string_view text);
 
-// Returns the text from which parse_declared_type() makes this type. Requires suits(logical,
-// stored).
+// Returns the text from which parse_declared_type() makes this type. For a reference, the text is
+// "references", and " on_delete clear" may follow. Requires is_stored_as(logical, stored).
 std::string declared_type_text(Type_Code stored, const Logical_Type& logical);
+
+// The same with the name of the table behind "references": "references city on_delete clear".
+std::string declared_type_text(Type_Code stored, const Logical_Type& logical,
+                               std::string_view referenced);
+
+// The parts of such a text of a reference. Returns nullopt for any other text.
+struct Reference_Text {
+  std::string_view table;
+  Logical_Type::On_Delete rule;
+};
+std::optional<Reference_Text> parse_reference_text(std::string_view text);
+
+// The word before the rule of a reference, and the rules but `keep` with their names.
+inline constexpr std::string_view on_delete_word = "on_delete";
+inline constexpr std::array<std::pair<Logical_Type::On_Delete, std::string_view>, 3>
+    on_delete_rules{{{Logical_Type::On_Delete::clear, "clear"},
+                     {Logical_Type::On_Delete::cascade, "cascade"},
+                     {Logical_Type::On_Delete::refuse, "refuse"}}};
+// Returns nullopt if there is no such rule.
+std::optional<Logical_Type::On_Delete> parse_on_delete(std::string_view name);
 
 // The names of logical types: "date", "timestamp", "duration", "decimal", "enum", "bytes", "uuid"
 // and "json".
@@ -112,7 +132,7 @@ void append_without_text(std::string& out, const Logical_Type& logical, T value)
 // digits for the bytes of a UUID that has not 16.
 template <Field_Value T>
 void append_value(std::string& out, const Logical_Type& logical, T value) {
-  if (logical.is_plain()) return append_value(out, value);
+  if (logical.has_plain_values()) return append_value(out, value);
   if (is_missing(logical, value))
     out += "null";
   else if (const std::size_t start = out.size(); !append_logical(out, logical, value))

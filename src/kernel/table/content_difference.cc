@@ -74,9 +74,10 @@ std::string content_difference(const Database& a, const Database& b) {
   }
   if (a.budget().skip != b.budget().skip) return "the number of records without entries";
   if (a.indexes().size() != b.indexes().size()) return "indexes";
-  for (std::size_t i = 0; i < a.indexes().size(); ++i)
-    if (!are_equal(*a.indexes()[i], *b.indexes()[i]))
-      return "index " + a.indexes()[i]->definition().name;
+  for (const Index* const index : a.indexes()) {
+    const Index* const other = b.find_index(index->definition());
+    if (other == nullptr || !are_equal(*index, *other)) return "index " + index->definition().name;
+  }
   return {};
 }
 

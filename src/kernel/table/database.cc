@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <exception>
 #include <limits>
+#include <set>
 
 #include "joedb/format/codec.h"
 #include "kernel/base/utf8.h"
@@ -11,6 +12,7 @@
 #include "kernel/io/unnamed_file.h"
 #include "kernel/schema/value_text.h"
 #include "kernel/table/declaration.h"
+#include "kernel/table/live_fields.h"
 #include "kernel/table/snapshot_file.h"
 #include "kernel/table/snapshot_source.h"
 
@@ -31,6 +33,7 @@ void Database::limit_to_journal_of(Offset size) {
 
 void Database::remove_limits() {
   may_write_ = true;
+  require_indexable(journal_size_);
   std::exception_ptr first_error;
   for (Index* const index : indexes_) {
     try {
@@ -42,7 +45,27 @@ void Database::remove_limits() {
   if (first_error) std::rethrow_exception(first_error);
 }
 
+// Declared indexes have the records without an entry of their own, too. So a limit is needed, which
+// is a function of the content and the size of the journal. It allows 16 indexes of a table that
+// has a byte for each record.
+void Database::require_indexable(Offset size) const {
+  constexpr index_t per_byte = 16;
+  const index_t rows = declared_.empty() ? 0 : indexed_rows();
+  if (rows <= free_rows_of_journal(0) || (rows - free_rows_of_journal(0)) / per_byte <= size)
+    return;
+  throw Data_Error("the declared indexes have " + std::to_string(rows) +
+                   " records, too many for a journal of " + std::to_string(size) + " bytes");
+}
+
+index_t Database::indexed_rows() const {
+  index_t rows = 0;
+  for (const auto& [name, index] : declared_)
+    rows += table(index->definition().table).records().size();
+  return rows;
+}
+
 void Database::require_readable_from(Offset position) const {
+  require_indexable(position);
   if (rows_beyond_limit_ <= free_rows_of_journal(position)) return;
   throw Data_Error("the tables have " + std::to_string(rows_beyond_limit_) +
                    " records without values, too many for a journal of " +
@@ -63,6 +86,7 @@ void Database::throw_invalid_update() { throw Data_Error("update: invalid record
 // ---- indexes ------------------------------------------------------------------------------------
 
 void Database::add_index(Index_Definition definition) {
+  added_.push_back(definition);
   indexes_to_make_.push_back(std::move(definition));
   make_indexes();
 }
@@ -71,16 +95,36 @@ void Database::make_indexes() {
   std::erase_if(indexes_to_make_, [&](const Index_Definition& definition) {
     Table* const t = find_table(definition.table);
     if (t == nullptr) return false;
-    indexes_.push_back(&t->add_index(definition));
+    if (find_index(definition) == nullptr) indexes_.push_back(&t->add_index(definition));
     return true;
   });
 }
 
+static bool is_same(const Index_Definition& a, const Index_Definition& b) {
+  return a.name == b.name && a.table == b.table && a.fields == b.fields &&
+         a.is_unique == b.is_unique;
+}
+
 const Index* Database::find_index(std::string_view name) const {
+  for (const Index_Definition& definition : added_)
+    if (definition.name == name) return find_index(definition);
+  return find_declared_index(name);
+}
+
+const Index* Database::find_index(const Index_Definition& definition) const {
   const auto found = std::find_if(indexes_.begin(), indexes_.end(), [&](const Index* index) {
-    return index->definition().name == name;
+    return is_same(index->definition(), definition);
   });
   return found == indexes_.end() ? nullptr : *found;
+}
+
+const Index* Database::find_declared_index(std::string_view name) const {
+  const auto found = declared_.find(name);
+  return found == declared_.end() ? nullptr : found->second;
+}
+
+bool Database::is_declared(const Index& index) const {
+  return find_declared_index(index.definition().name) == &index;
 }
 
 void Database::set_observer(Change_Observer* observer) {
@@ -113,9 +157,9 @@ void Database::prepare(const Create_Table& e) const {
 void Database::prepare(const Drop_Table& e) const {
   const Table* const t = find_table(e.table);
   if (t == nullptr) throw Data_Error("drop_table: invalid table_id");
-  if (!t->indexes().empty())
-    throw Data_Error("drop_table: table " + t->name() + " has the index " +
-                     t->indexes()[0]->definition().name);
+  for (const Index_Definition& added : added_)
+    if (added.table == e.table)
+      throw Data_Error("drop_table: table " + t->name() + " has the index " + added.name);
 }
 
 void Database::prepare(const Rename_Table& e) const {
@@ -138,8 +182,9 @@ void Database::prepare(const Add_Field& e) {
 void Database::prepare(const Drop_Field& e) const {
   const Table& t = table(e.table);
   if (t.find_field(e.field) == nullptr) throw Data_Error("drop_field: invalid field_id");
-  if (const Index* const index = t.find_index(e.field); index != nullptr)
-    throw Data_Error("drop_field: index " + index->definition().name + " needs the field");
+  for (const Index_Definition& added : added_)
+    if (added.table == e.table && std::count(added.fields.begin(), added.fields.end(), e.field) > 0)
+      throw Data_Error("drop_field: index " + added.name + " needs the field");
 }
 
 void Database::prepare(const Rename_Field& e) const {
@@ -168,8 +213,12 @@ void Database::apply(const Create_Table& e) {
 }
 
 void Database::apply(const Drop_Table& e) {
+  while (!table(e.table).indexes().empty()) drop_index(*table(e.table).indexes().back());
   auto& dropped = tables_[e.table.value() - std::size_t{1}];
   table_ids_.erase(dropped->name());
+  for_each_field(*dropped, [&](Field_Id id, const Field& field) {
+    forget_referrer(e.table, id, *field.column);
+  });
   if (keeps_dropped_) dropped_tables_.push_back(std::move(dropped));
   dropped.reset();
   remember(e);
@@ -184,14 +233,18 @@ void Database::apply(const Rename_Table& e) {
 }
 
 void Database::apply(const Add_Field& e) {
-  table(e.table).add_field(std::string(e.name));
+  Table& t = table(e.table);
+  const Field_Id id = t.add_field(std::string(e.name));
+  note_referrer(e.table, id, *t.find_field(id)->column);
   remember(e);
   if (!may_write_) return;
-  for (const auto& index : table(e.table).indexes()) index->insert_waiting();
+  for (const auto& index : t.indexes()) index->insert_waiting();
 }
 
 void Database::apply(const Drop_Field& e) {
+  while (const Index* const index = table(e.table).find_index(e.field)) drop_index(*index);
   auto column = table(e.table).drop_field(e.field);
+  forget_referrer(e.table, e.field, *column);
   if (keeps_dropped_) dropped_columns_.push_back(std::move(column));
   remember(e);
 }
@@ -208,6 +261,7 @@ void Database::apply(const Insert_Vector& e) {
   note_insert(e.record.value(), t.records().size());
   rows_beyond_limit_ += e.size;
   t.insert_vector(e.record, e.size);
+  t.enter_indexes(e.record, e.size);
 }
 
 void Database::apply(const Delete_Vector& e) { table(e.table).erase_vector(e.record, e.size); }
@@ -215,17 +269,85 @@ void Database::apply(const Delete_Vector& e) { table(e.table).erase_vector(e.rec
 // ---- declarations -------------------------------------------------------------------------------
 
 void Database::declare(std::string_view comment) {
+  if (declare_type(comment) || declare_index(comment)) ++declaration_count_;
+}
+
+bool Database::declare_type(std::string_view comment) {
   const auto declaration = parse_declaration(comment);
-  if (!declaration) return;
+  if (!declaration) return false;
   const auto table = table_ids_.find(declaration->table);
-  if (table == table_ids_.end()) return;
+  if (table == table_ids_.end()) return false;
   const Field_Id field = find_table(table->second)->find_field(declaration->field);
-  if (field.is_null()) return;
+  if (field.is_null()) return false;
   Column_Base& column = *tables_[table->second.value() - std::size_t{1}]->find_field(field)->column;
   const Logical_Type& logical = declaration->type.logical;
-  if (declaration->type.stored != column.type().code || logical == column.logical()) return;
+  if (declaration->type.stored != column.type().code || logical == column.logical()) return false;
+  forget_referrer(table->second, field, column);
   column.set_logical(logical.is_plain() ? nullptr : std::make_shared<Logical_Type>(logical));
+  note_referrer(table->second, field, column);
+  return true;
+}
+
+bool Database::declare_index(std::string_view comment) {
+  const auto declaration = parse_index_declaration(comment);
+  if (!declaration) return false;
+  if (declaration->is_drop) {
+    const Index* const index = find_declared_index(declaration->name);
+    if (index == nullptr) return false;
+    const auto is_added = [&](const Index_Definition& d) {
+      return is_same(d, index->definition());
+    };
+    if (std::none_of(added_.begin(), added_.end(), is_added))
+      drop_index(*index);
+    else
+      declared_.erase(declared_.find(declaration->name));
+    return true;
+  }
+  const auto definition = definition_of(*declaration, *this);
+  if (!definition || !declaration_problem(*definition).empty()) return false;
+  Index* index = const_cast<Index*>(find_index(*definition));
+  if (index == nullptr) {
+    index = &table(definition->table).add_index(*definition);
+    indexes_.push_back(index);
+  }
+  declared_.emplace(definition->name, index);
+  index->take_all();
+  if (may_write_) index->insert_waiting();
+  return true;
+}
+
+// An index that the program has added stays, because neither its table nor its fields can be
+// dropped.
+void Database::drop_index(const Index& index) {
+  if (is_declared(index)) declared_.erase(declared_.find(index.definition().name));
+  std::erase(indexes_, &index);
+  table(index.definition().table).drop_index(index);
   ++declaration_count_;
+}
+
+// The limits bound the time of replay, which looks at each index of a table for each update.
+std::string Database::declaration_problem(const Index_Definition& definition) const {
+  constexpr std::size_t max_indexes = 1000, max_of_table = 64;
+  if (!is_identifier(definition.name)) return "invalid identifier: " + visible(definition.name);
+  if (find_declared_index(definition.name) != nullptr)
+    return "there is an index " + definition.name + " already";
+  const Table* const t = find_table(definition.table);
+  if (t == nullptr) return "there is no such table";
+  std::set<Field_Id> fields;
+  for (const Field_Id field : definition.fields) {
+    if (t->find_field(field) == nullptr) return "there is no such field";
+    if (!fields.insert(field).second)
+      return "field " + t->find_field(field)->name + " is there twice";
+  }
+  if (fields.empty()) return "an index needs a field";
+  const auto is_of_table = [&](const auto& named) {
+    return named.second->definition().table == definition.table;
+  };
+  if (declared_.size() >= max_indexes) return "a file can declare at most 1000 indexes";
+  if (std::count_if(declared_.begin(), declared_.end(), is_of_table) >=
+      std::ptrdiff_t{max_of_table})
+    return "a table can have at most 64 declared indexes";
+  return "";
 }
 
 std::vector<std::string> Database::declarations() const {
@@ -236,6 +358,7 @@ std::vector<std::string> Database::declarations() const {
       if (field.column && !field.column->logical().is_plain())
         texts.push_back(type_declaration(table->name(), field.name, field.column->type().code,
                                          field.column->logical()));
+    for (std::string& text : index_declarations(*this, *table)) texts.push_back(std::move(text));
   }
   return texts;
 }
@@ -249,12 +372,40 @@ static std::string saved_schema(const Database& database) {
   return entries;
 }
 
+// Returns a schema of saved_schema() without the declarations.
+static std::string without_declarations(std::string_view schema) {
+  std::string entries;
+  Context context;
+  decode_entries(schema, [&]<class Entry>(const Entry& entry) {
+    if constexpr (is_schema_entry<Entry>) append_encoded(entries, context, entry);
+  });
+  return entries;
+}
+
+// ---- references ---------------------------------------------------------------------------------
+
+using On_Delete = Logical_Type::On_Delete;
+
+void Database::note_referrer(Table_Id table, Field_Id field, const Column_Base& column) {
+  if (column.type().code != Type_Code::reference) return;
+  const On_Delete rule = column.logical().on_delete;
+  Referrers& referrers = referrers_[column.type().referenced];
+  referrers.fields.emplace(std::pair(table, field), rule);
+  if (rule != On_Delete::keep) ++referrers.rule_count;
+}
+
+void Database::forget_referrer(Table_Id table, Field_Id field, const Column_Base& column) {
+  if (column.type().code != Type_Code::reference) return;
+  Referrers& referrers = referrers_[column.type().referenced];
+  referrers.fields.erase({table, field});
+  if (column.logical().on_delete != On_Delete::keep) --referrers.rule_count;
+}
+
 // ---- snapshots ----------------------------------------------------------------------------------
 
 Database Database::make_new() const {
   Database result(deleted_values_);
-  for (const Index* const index : indexes_) result.add_index(index->definition());
-  for (const Index_Definition& definition : indexes_to_make_) result.add_index(definition);
+  for (const Index_Definition& definition : added_) result.add_index(definition);
   result.keeps_dropped_ = keeps_dropped_;
   return result;
 }
@@ -263,8 +414,9 @@ static std::string group_name(const Table& table) {
   return "table " + std::to_string(table.id().value());
 }
 
-static std::string group_name(const Index_Definition& definition) {
-  return "index " + definition.name + " of table " + std::to_string(definition.table.value());
+static std::string group_name(const Index_Definition& definition, bool is_declared) {
+  return (is_declared ? "declared index " : "index ") + definition.name + " of table " +
+         std::to_string(definition.table.value());
 }
 
 void Database::save(Snapshot_Writer& out) const {
@@ -284,7 +436,9 @@ void Database::save(Snapshot_Writer& out) const {
   }
   for (const Index* const index : indexes_) {
     const Index_Definition& definition = index->definition();
-    out.begin_group(group_name(definition));
+    // Its declaration has ended, so another process has other records in it.
+    if (index->has_all() && !is_declared(*index)) continue;
+    out.begin_group(group_name(definition, is_declared(*index)));
     out.text(definition.name);
     out.text(definition.schema_name);
     out.number(definition.table.value());
@@ -374,7 +528,8 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
       throw Corruption_Error(error.what(), 0);
     }
   }
-  if (schema != saved_schema(*this))
+  if (saved_schema(*this) !=
+      (are_declarations_ignored() ? without_declarations(schema) : std::string(schema)))
     throw Corruption_Error("its tables are not those of the schema", 0);
   // Room is made even after a failure, because a value of the next insertion into a table may be a
   // text of the same table: the insertion must not move the column.
@@ -396,17 +551,25 @@ void Database::restore(std::shared_ptr<const Snapshot_File> file) {
     left -= table->records().size();
     if (left < 0) throw_too_many_rows();
   }
+  restore_indexes(snapshot);
+  rows_beyond_limit_ = rows_beyond_limit;
+  if (has_timestamps) timestamps_ = timestamps;
+  snapshot_source_ = std::make_shared<Snapshot_Source>(std::move(file));
+}
+
+// A declared index that is not there is built after the replay.
+void Database::restore_indexes(const Snapshot_File& snapshot) {
   for (Index* const index : indexes_) {
-    const auto group = open_group(snapshot, group_name(index->definition()));
+    const bool is_optional = is_declared(*index);
+    const std::string name = group_name(index->definition(), is_optional);
+    const auto group = is_optional ? snapshot.open(name) : open_group(snapshot, name);
+    if (!group) continue;
     const Index_Definition saved = read_definition(*group);
     if (saved.fields != index->definition().fields ||
         saved.is_unique != index->definition().is_unique)
       throw Corruption_Error("index " + saved.name + " has another definition", 0);
     index->restore(*group);
   }
-  rows_beyond_limit_ = rows_beyond_limit;
-  if (has_timestamps) timestamps_ = timestamps;
-  snapshot_source_ = std::make_shared<Snapshot_Source>(std::move(file));
 }
 
 // Moves tables to spill_file_, and writes each index to a new file, as one sorted run that replaces

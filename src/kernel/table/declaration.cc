@@ -1,6 +1,7 @@
 #include "kernel/table/declaration.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,6 +17,25 @@ static constexpr std::string_view type_word = "type ";
 static bool are_ignored = false;
 
 void ignore_declarations() { are_ignored = true; }
+bool are_declarations_ignored() { return are_ignored; }
+
+// "references", or "references on_delete RULE".
+static std::optional<Declared_Type> parse_reference(std::string_view text) {
+  Declared_Type type{Type_Code::reference, {}};
+  text.remove_prefix(type_name(Type_Code::reference).size());
+  if (text.empty()) return type;
+  const std::string start = " " + std::string(on_delete_word) + " ";
+  if (!text.starts_with(start)) return {};
+  const auto rule = parse_on_delete(text.substr(start.size()));
+  if (!rule) return {};
+  type.logical.on_delete = *rule;
+  return type;
+}
+
+std::optional<Declared_Type> parse_type_words(std::string_view words) {
+  return words.starts_with(type_name(Type_Code::reference)) ? parse_reference(words)
+                                                            : parse_declared_type(words);
+}
 
 std::optional<Type_Declaration> parse_declaration(std::string_view comment) {
   if (are_ignored || !comment.starts_with(declaration_mark)) return {};
@@ -25,11 +45,123 @@ std::optional<Type_Declaration> parse_declaration(std::string_view comment) {
   const std::size_t point = text.find('.');
   const std::size_t blank = text.find(' ');
   if (point == text.npos || blank == text.npos || point > blank) return {};
-  auto type = parse_declared_type(text.substr(blank + 1));
+  auto type = parse_type_words(text.substr(blank + 1));
   if (!type) return {};
   return Type_Declaration{text.substr(0, point), text.substr(point + 1, blank - point - 1),
                           *std::move(type)};
 }
+
+// ---- indexes ------------------------------------------------------------------------------------
+
+static constexpr std::string_view index_words[] = {"create_index ", "create_unique_index ",
+                                                   "drop_index "};
+
+std::optional<Index_Declaration> parse_index_declaration(std::string_view comment) {
+  if (are_ignored || !comment.starts_with(declaration_mark)) return {};
+  std::string_view text = comment.substr(declaration_mark.size());
+  const auto word = std::find_if(std::begin(index_words), std::end(index_words),
+                                 [&](std::string_view w) { return text.starts_with(w); });
+  if (word == std::end(index_words)) return {};
+  text.remove_prefix(word->size());
+  const auto take = [&](char end) {
+    const std::string_view part = text.substr(0, text.find(end));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    return part;
+  };
+  const auto kind = word - std::begin(index_words);
+  Index_Declaration result{.is_drop = kind == 2, .is_unique = kind == 1};
+  if (result.is_drop || text.ends_with(',')) {
+    result.name = std::exchange(text, {});
+  } else {
+    result.name = take(' ');
+    result.table = take(' ');
+  }
+  while (!text.empty()) result.fields.push_back(take(','));
+  const bool has_names = is_identifier(result.name) &&
+                         std::all_of(result.fields.begin(), result.fields.end(), is_identifier);
+  return has_names && result.is_drop == result.fields.empty() ? std::optional(std::move(result))
+                                                              : std::nullopt;
+}
+
+std::optional<Index_Definition> definition_of(const Index_Declaration& declaration,
+                                              const Database& database) {
+  const Table* const table = database.find_table(declaration.table);
+  if (table == nullptr) return {};
+  Index_Definition result{std::string(declaration.name), table->id(), {}, declaration.is_unique};
+  for (const std::string_view field : declaration.fields) {
+    result.fields.push_back(table->find_field(field));
+    if (result.fields.back().is_null()) return {};
+  }
+  return result;
+}
+
+bool is_declaration(std::string_view comment) {
+  return parse_declaration(comment) || parse_index_declaration(comment);
+}
+
+std::string index_command(const Index_Definition& index, const Table& table) {
+  std::string text(index_words[index.is_unique ? 1 : 0]);
+  text.append(index.name).append(" ").append(table.name());
+  char separator = ' ';
+  for (const Field_Id field : index.fields) {
+    text.append(1, std::exchange(separator, ',')).append(table.find_field(field)->name);
+  }
+  return text;
+}
+
+std::string index_declaration(const Index_Definition& index, const Table& table) {
+  return std::string(declaration_mark).append(index_command(index, table));
+}
+
+std::vector<std::string> index_declarations(const Database& database, const Table& table) {
+  std::map<std::string, std::string> texts;
+  for (const auto& index : table.indexes())
+    if (database.is_declared(*index))
+      texts.emplace(index->definition().name, index_declaration(index->definition(), table));
+  std::vector<std::string> result;
+  for (auto& [name, text] : texts) result.push_back(std::move(text));
+  return result;
+}
+
+void declare_index(Writable_Database& database, const Index_Definition& definition) {
+  const Database& content = std::as_const(database).get_database();
+  if (const std::string problem = content.declaration_problem(definition); !problem.empty())
+    throw Data_Error("create_index: " + problem);
+  const Table& table = content.table(definition.table);
+  if (definition.is_unique) {
+    Index index(definition, table);
+    index.take_all();
+    index.insert_waiting();
+    if (const auto found = index.find_duplicates(); found.count > 0)
+      throw Unique_Violation(index.violation_text(found.second, found.first), definition.name,
+                             found.second, found.first);
+  }
+  const std::string comment = index_declaration(definition, table);
+  database.write(Comment{comment});
+}
+
+void drop_index(Writable_Database& database, std::string_view name) {
+  if (std::as_const(database).get_database().find_declared_index(name) == nullptr)
+    throw Data_Error("drop_index: the file declares no index " + std::string(name));
+  const std::string comment = std::string(declaration_mark).append(index_words[2]).append(name);
+  database.write(Comment{comment});
+}
+
+std::vector<std::string> violated_indexes(const Database& database) {
+  std::vector<std::string> result;
+  for (const Index* const index : database.indexes()) {
+    if (!index->definition().is_unique || !database.is_declared(*index)) continue;
+    const auto found = index->find_duplicates();
+    if (found.count == 0) continue;
+    result.push_back(
+        "index " + index->definition().name + ": " + counted(found.count, "record") +
+        (found.count == 1 ? " has" : " have") +
+        " the key of another one; the first: " + index->violation_text(found.second, found.first));
+  }
+  return result;
+}
+
+// ---- types --------------------------------------------------------------------------------------
 
 std::string type_declaration(std::string_view table, std::string_view field, Type_Code stored,
                              const Logical_Type& logical) {
@@ -44,9 +176,8 @@ bool is_extension(const std::vector<std::string>& names, const std::vector<std::
 
 std::string type_text(const Database& database, const Column_Base& column, std::string_view gone) {
   const Type& type = column.type();
-  if (type.code != Type_Code::reference) return declared_type_text(type.code, column.logical());
   const Table* const table = database.find_table(type.referenced);
-  return std::string(type_name(type.code)).append(" ").append(table ? table->name() : gone);
+  return declared_type_text(type.code, column.logical(), table ? table->name() : gone);
 }
 
 namespace {
@@ -69,7 +200,7 @@ std::string problem_of(const Logical_Type& before, const Logical_Type& after, T 
     return "has the value " + is + ", which would become " + (has_text ? would_be : "another one");
   }
   if (before.kind != Kind::plain && had_text)
-    return "has the value " + is + " of another type: add another field";
+    return "has the value " + is + " of another type: use retype_field";
   const bool needs_text = after.kind != Kind::json && value != T();
   if (!needs_text || has_text) return "";
   append_value(is, value);

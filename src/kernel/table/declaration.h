@@ -9,8 +9,9 @@
 #include "kernel/schema/logical_type.h"
 
 // Declarations are comments in the journal that say what format 5 has no entry for: "joedb: type
-// TABLE.FIELD TYPE", with a TYPE of parse_declared_type(). Programs that do not know declarations,
-// like joedb 10, read over them. docs/file_format.md has the grammar.
+// TABLE.FIELD TYPE", with a TYPE of parse_declared_type(), and "joedb: create_index NAME TABLE
+// FIELD,…", create_unique_index or drop_index. Programs that do not know declarations, like joedb
+// 10, read over them. docs/file_format.md has the grammar.
 
 namespace joedb::inline v1 {
 
@@ -24,9 +25,45 @@ struct Type_Declaration {
 // From now on, every comment is only a comment in this process, as in joedb 10. Call it before
 // other threads use databases.
 void ignore_declarations();
+bool are_declarations_ignored();
 
 // Returns nullopt if the comment is no declaration.
 std::optional<Type_Declaration> parse_declaration(std::string_view comment);
+// Parses the TYPE: that of parse_declared_type(), "references", or "references on_delete clear".
+std::optional<Declared_Type> parse_type_words(std::string_view words);
+
+// A declaration of an index, or its end, which has only a name.
+struct Index_Declaration {
+  bool is_drop = false;
+  bool is_unique = false;
+  std::string_view name = {};
+  std::string_view table = {};
+  std::vector<std::string_view> fields = {};
+};
+std::optional<Index_Declaration> parse_index_declaration(std::string_view comment);
+// Returns nullopt if the table or a field does not exist.
+std::optional<Index_Definition> definition_of(const Index_Declaration& declaration,
+                                              const Database& database);
+
+// True for the declaration of a type or an index.
+bool is_declaration(std::string_view comment);
+
+// Returns the command of joedbi that declares an index, "create_index by_name person name", and the
+// text of the comment.
+std::string index_command(const Index_Definition& index, const Table& table);
+std::string index_declaration(const Index_Definition& index, const Table& table);
+// Returns the comments that declare the indexes of a table, in the order of their names.
+std::vector<std::string> index_declarations(const Database& database, const Table& table);
+
+// Declares an index. Throws Data_Error if that cannot be (Database::declaration_problem), and
+// Unique_Violation if the records violate it. Nothing has changed then.
+void declare_index(Writable_Database& database, const Index_Definition& index);
+// Ends the declaration of an index. Throws Data_Error if it is not declared.
+void drop_index(Writable_Database& database, std::string_view name);
+
+// Returns, for each unique declared index that has a key twice, a text such as "by_name: 2 records
+// have the key of another one; …". Programs that do not know declarations can write such keys.
+std::vector<std::string> violated_indexes(const Database& database);
 
 // Returns the text of a comment. Requires is_stored_as(logical, stored).
 std::string type_declaration(std::string_view table, std::string_view field, Type_Code stored,

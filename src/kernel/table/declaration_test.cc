@@ -158,7 +158,7 @@ TEST_F(Declaration, KeepsWhatValuesMean) {
   EXPECT_EQ(error_of<Data_Error>([&] { declare(total, "decimal(3)"); }),
             "invoice.total: record 0 has the value 15.00, which would become 1.500");
   EXPECT_EQ(error_of<Data_Error>([&] { declare(total, "timestamp(s)"); }),
-            "invoice.total: record 0 has the value 15.00 of another type: add another field");
+            "invoice.total: record 0 has the value 15.00 of another type: use retype_field");
   db.write(Update<std::int8_t>{invoice, Record_Id(0), state, 7});
   EXPECT_EQ(error_of<Data_Error>([&] { declare(state, "enum(open,paid)"); }),
             "invoice.state: record 0 has the value 7, which is no open or paid");

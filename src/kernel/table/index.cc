@@ -15,6 +15,7 @@
 #include "joedb/table/column.h"
 #include "joedb/table/table.h"
 #include "kernel/base/interrupts.h"
+#include "kernel/schema/logical_type.h"
 #include "kernel/schema/value_text.h"
 #include "kernel/table/index_run.h"
 
@@ -432,7 +433,7 @@ Index::Place Index::place(const Cursor& cursor) const {
     place.tree_position = cursor.tree_position_;
     return place;
   }
-  if (cursor.record_.is_null()) return end_place();
+  if (cursor.record_.is_null() || is_dropped_) return end_place();
   const index_t id = cursor.record_.value();
   if (table_.records().was_replaced_since(id, cursor.erasures_))
     throw Exception("a loop over index " + definition_.name + " cannot go on: its record " +
@@ -517,7 +518,7 @@ bool Index::has_field(Field_Id field) const {
 }
 
 bool Index::triggers(Field_Id field) const {
-  return definition_.is_unique ? field == highest_field_ : has_field(field);
+  return refuses_when_inserted() ? field == highest_field_ : has_field(field);
 }
 
 void Index::set_state(index_t id, State next) {
@@ -545,41 +546,117 @@ void Index::reserve(index_t size) {
     states_.grow(std::max({wanted, 2 * states_.size(), std::size_t{64}}));
 }
 
+void Index::prepare_enter(Record_Id record, index_t size) {
+  if (!has_all_ || is_listed_later(record)) return;
+  const index_t first = record.value();
+  if (has_unlisted_ && !is_deferred_) insert_unlisted();
+  // Default values do not count.
+  if (definition_.is_unique && !is_deferred_ && !table_.resets_values())
+    for (index_t id = first; id < std::min(first + size, table_.records().size()); ++id)
+      require_unique(id, {});
+  reserve(first + size);
+  if (!is_deferred_)
+    tree_->pool.reserve();
+  else if (this->size() > 0 && waiting_.size() == waiting_.capacity())
+    waiting_.reserve(2 * waiting_.capacity() + 64);
+}
+
+void Index::enter(Record_Id first, index_t size) noexcept {
+  if (!has_all_ || is_listed_later(first)) return;
+  for (index_t id = first.value(); id < first.value() + size; ++id) {
+    set_state(id, State::waiting);
+    insert_again(Record_Id(id));
+  }
+}
+
 void Index::require_unique(index_t id, std::span<const New_Value> values) const {
   const auto is_trigger = [&](const New_Value& v) { return triggers(v.field); };
-  if (state(id) == State::absent && std::none_of(values.begin(), values.end(), is_trigger)) return;
+  if (!has_all_ && state(id) == State::absent &&
+      std::none_of(values.begin(), values.end(), is_trigger))
+    return;
+  const bool is_reset = has_all_ && !table_.is_used(Record_Id(id)) && table_.resets_values();
   std::vector<Key_Part>& key = tree_->new_key;
   key.clear();
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto given = std::find_if(values.begin(), values.end(), [&](const New_Value& v) {
       return v.field == columns_[i].field;
     });
-    key.push_back(given != values.end() ? given->value : part(i, id));
+    key.push_back(given != values.end() ? given->value
+                  : is_reset            ? special_part(i, false)
+                                        : part(i, id));
   }
   const Bound bound{key, no_record};
   const Found in_run = run_->size() > 0 ? search_run(bound) : Found{0, false};
-  if (in_run.is_equal && run_->id(in_run.position) != id)
+  if (in_run.is_equal && run_->id(in_run.position) != id && is_new_violation(id, key))
     throw_violation(id, run_->id(in_run.position));
   const auto place = std::as_const(tree_->set).lower_bound(bound);
   if (place != tree_->end() && place->id != id && place->number == key[0].number &&
-      compare(place->id, key) == 0)
+      compare(place->id, key) == 0 && is_new_violation(id, key))
     throw_violation(id, place->id);
   tree_->prepared = {id, changes_, place, in_run.position};
 }
 
-// The message has the values of `other`, the record that already has the key.
+// Of the record that would get the key. A record may get the key that it has, even if another one
+// has it, too.
+bool Index::is_new_violation(index_t id, Key key) const {
+  if (!has_all_) return true;
+  const bool has_key = table_.is_used(Record_Id(id)) && compare(id, key) == 0;
+  return !has_key && counts(key);
+}
+
+// Returns the default value of a field, or the one that means that there is none.
+Key_Part Index::special_part(std::size_t i, bool is_missing) const {
+  return visit_type(columns_[i].code, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!std::is_same_v<T, bool>)  // optional booleans are integers
+      if (is_missing) return key_part<T>(missing_value<T>(columns_[i].column->logical()));
+    return key_part<T>(T());
+  });
+}
+
+bool Index::counts(Key key) const {
+  if (!has_all_) return true;
+  const auto is_special = [&](std::size_t i, bool is_missing) {
+    const Key_Part special = special_part(i, is_missing);
+    return key[i].number == special.number && key[i].text == special.text;
+  };
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].field == highest_field_ && is_special(i, false)) return false;
+    if (columns_[i].column->logical().is_optional && is_special(i, true)) return false;
+  }
+  return true;
+}
+
+Index::Duplicates Index::find_duplicates() const {
+  Duplicates result;
+  Interrupt_Counter look;
+  index_t last = no_record;
+  for (Cursor cursor = begin(); cursor.record().is_not_null(); cursor.next(), look()) {
+    const index_t id = cursor.record().value();
+    if (last != no_record && compare(last, id) == 0 && counts(Record_Key(*this, id).key())) {
+      if (result.count++ == 0) result = {1, Record_Id(last), Record_Id(id)};
+    }
+    last = id;
+  }
+  return result;
+}
+
 void Index::throw_violation(index_t id, index_t other) const {
+  throw Unique_Violation(violation_text(Record_Id(id), Record_Id(other)), definition_.name,
+                         Record_Id(id), Record_Id(other));
+}
+
+// Has the values of `other`, the record that already has the key.
+std::string Index::violation_text(Record_Id record, Record_Id other) const {
   std::string text = definition_.schema_name.empty() ? "" : definition_.schema_name + ": ";
   text += definition_.name + " unique index failure: (";
   for (const Key_Column& column : columns_) {
     if (&column != columns_.data()) text += ", ";
     visit_type(column.code, [&]<class T>(std::type_identity<T>) {
-      append_value(text, T(static_cast<const Column<T>&>(*column.column).get(other)));
+      append_value(text, T(static_cast<const Column<T>&>(*column.column).get(other.value())));
     });
   }
-  throw Unique_Violation(
-      text + ") at id = " + std::to_string(id) + " was already at id = " + std::to_string(other),
-      definition_.name, Record_Id(id), Record_Id(other));
+  return text + ") at id = " + std::to_string(record.value()) +
+         " was already at id = " + std::to_string(other.value());
 }
 
 void Index::take_out(index_t id) {
@@ -618,11 +695,11 @@ void Index::put_in(index_t id) {
   const Tree::Prepared_Place& prepared = tree_->prepared;
   const bool is_known = prepared.id == id && prepared.changes == changes_ && fits(prepared);
   const auto place = is_known ? prepared.iterator : set.lower_bound(added);
-  if (!is_known && definition_.is_unique && run_->size() > 0) {
+  if (!is_known && refuses_when_inserted() && run_->size() > 0) {
     const Found same = search_run(Bound{Record_Key(*this, id).key(), no_record});
     if (same.is_equal) throw_violation(id, run_->id(same.position));
   }
-  if (definition_.is_unique) {
+  if (refuses_when_inserted()) {
     const auto has_same_key = [&](const Entry& e) {
       return e.number == added.number && compare(e.id, id) == 0;
     };
@@ -652,16 +729,50 @@ void Index::require_unique_vector(index_t first, index_t size, Field_Id field) c
       ids.push_back(id);
   sort_equal<index_t>(ids, 0);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (i > 0 && compare(ids[i - 1], ids[i]) == 0) throw_violation(ids[i], ids[i - 1]);
-    if (const Record_Id other = find(Record_Key(*this, ids[i]).key()); other.is_not_null())
-      throw_violation(ids[i], other.value());
+    const Record_Key key(*this, ids[i]);
+    const bool is_repeated = i > 0 && compare(ids[i - 1], ids[i]) == 0;
+    const Record_Id other = is_repeated ? Record_Id(ids[i - 1]) : find(key.key());
+    if (other.is_not_null() && counts(key.key())) throw_violation(ids[i], other.value());
   }
+}
+
+void Index::take_all() {
+  has_all_ = true;
+  first_new_ = 0;
+  defer();
+}
+
+void Index::defer() {
+  is_deferred_ = true;
+  first_new_ = std::min(first_new_, table_.records().size());
+}
+
+void Index::drop() {
+  is_dropped_ = true;
+  states_ = {};
+  waiting_.clear();
+  waiting_count_ = 0;
+  has_unlisted_ = false;
+  tree_->set.clear();
+  run_ = std::make_unique<Index_Run>();
+  ++changes_;
+}
+
+// Marks the records that replay has appended as waiting.
+void Index::list_new_records() {
+  const index_t size = table_.records().size();
+  if (first_new_ >= size) return;
+  reserve(size);
+  for (index_t id = first_new_; id < size; ++id)
+    if (state(id) == State::absent && table_.is_used(Record_Id(id))) put_in(id);
+  first_new_ = size;
 }
 
 void Index::insert_waiting() {
   if (!is_complete()) return;
-  is_deferred_ = false;
   try {
+    if (has_all_) list_new_records();
+    is_deferred_ = false;
     if (waiting_count_ > size() / 2)
       has_wide_ids() ? build<std::uint64_t>() : build<std::uint32_t>();
     else if (has_unlisted_)
@@ -671,6 +782,7 @@ void Index::insert_waiting() {
         if (state(id) == State::waiting) put_in(id);
   } catch (...) {
     // prepare() retries, so that later changes find all records in the index.
+    is_deferred_ = false;
     has_unlisted_ = true;
     throw;
   }
@@ -787,13 +899,13 @@ void Index::build() {
 template <class Id>
 void Index::finish_sorting(std::span<const std::uint64_t> keys, std::span<Id> ids) const {
   const bool is_exact = tree_->set.key_comp().is_exact;
-  if (is_exact && !definition_.is_unique) return;
+  if (is_exact && !refuses_when_inserted()) return;
   Interrupt_Counter look;
   for (std::size_t i = 0, end; i < ids.size(); i = end, look()) {
     for (end = i + 1; end < ids.size() && keys[end] == keys[i];) ++end;
     if (end - i == 1) continue;
     if (!is_exact) sort_equal(ids.subspan(i, end - i), 0);
-    for (std::size_t k = i + 1; definition_.is_unique && k < end; ++k) {
+    for (std::size_t k = i + 1; refuses_when_inserted() && k < end; ++k) {
       const auto first = static_cast<index_t>(ids[k - 1]), second = static_cast<index_t>(ids[k]);
       if (compare(first, second) == 0) throw_violation(second, first);
     }
@@ -880,6 +992,7 @@ void Index::restore(Section_Reader& in) {
   waiting_.clear();
   waiting_count_ = waiting;
   has_unlisted_ = waiting > 0;
+  first_new_ = rows;
   ++changes_;
 }
 

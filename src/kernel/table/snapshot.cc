@@ -70,7 +70,7 @@ static bool restore_one(Database& database, const Abstract_File& journal, Offset
   if (is_newest)
     report.is_for_others =
         std::count_if(snapshot.groups().begin(), snapshot.groups().end(), is_index) >
-        static_cast<std::ptrdiff_t>(restored.indexes().size());
+        static_cast<std::ptrdiff_t>(restored.added_indexes().size());
   place = snapshot.place();
   report.position = place.position;
   database = std::move(restored);

@@ -35,7 +35,7 @@ enum Word : std::size_t {
 
 // The number of the layout of a snapshot. Change it whenever a function save() changes. With
 // another byte order, the number differs, too.
-inline constexpr std::uint64_t layout = 0x03'00'00'00'00'00'00'03;
+inline constexpr std::uint64_t layout = 0x04'00'00'00'00'00'00'04;
 
 }  // namespace joedb::inline v1::snapshot_header
 

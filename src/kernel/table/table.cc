@@ -39,7 +39,7 @@ void Table::prepare_add_field(Type type) {
 
 Field_Id Table::add_field(std::string name) {
   const Field_Id id(static_cast<std::uint16_t>(fields_.size() + 1));
-  if (find_index(id) != nullptr) next_column_->set_indexed();
+  if (find_index(id) != nullptr) next_column_->set_indexed(true, is_observed_);
   if (is_observed_) next_column_->set_observed(true);
   fields_.push_back({name, std::move(next_column_)});
   field_count_ = fields_.size();
@@ -78,9 +78,23 @@ void Table::throw_bad_field(Field_Id field, Type_Code type) const {
 Index& Table::add_index(Index_Definition definition) {
   auto index = std::make_unique<Index>(std::move(definition), *this);
   for (const Field_Id field : index->definition().fields)
-    if (find_field(field) != nullptr) fields_[field.value() - std::size_t{1}].column->set_indexed();
+    if (find_field(field) != nullptr)
+      fields_[field.value() - std::size_t{1}].column->set_indexed(true, is_observed_);
   is_followed_ = true;
   return *indexes_.emplace_back(std::move(index));
+}
+
+void Table::drop_index(const Index& index) {
+  const auto found = std::find_if(indexes_.begin(), indexes_.end(),
+                                  [&](const auto& other) { return other.get() == &index; });
+  (*found)->drop();
+  dropped_indexes_.push_back(std::move(*found));
+  indexes_.erase(found);
+  for (const Field_Id field : index.definition().fields)
+    if (find_field(field) != nullptr)
+      fields_[field.value() - std::size_t{1}].column->set_indexed(find_index(field) != nullptr,
+                                                                  is_observed_);
+  is_followed_ = is_observed_ || !indexes_.empty();
 }
 
 void Table::set_observed(bool value) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kernel/table/declaration.h"
+#include "kernel/table/retype.h"
 #include "kernel/table/schema_text.h"
 
 namespace joedb::inline v1 {
@@ -42,33 +43,62 @@ Schema_Relation require_compatible(const Database& database, const Program_Schem
                  database, program);
 }
 
-// Returns the declarations of the program that the file lacks, of fields that exist. Throws
+// Returns true if the file lacks a declaration of the program: the field is `should`. Throws
 // Schema_Mismatch if the file has another one.
+bool lacks_declaration(const Database& database, const Program_Schema& program,
+                       const std::string& file, const Table& table, const Field& field,
+                       const Logical_Type& should) {
+  const Logical_Type& is = field.column->logical();
+  if (is.is_plain()) return !should.is_plain();
+  Logical_Type renamed = is;
+  renamed.names = should.names;
+  const bool is_older = is_extension(is.names, should.names);
+  if (renamed != should || !(is_older || is_extension(should.names, is.names))) {
+    const Type_Code stored = field.column->type().code;
+    throw_mismatch(file + ": " + table.name() + "." + field.name + " is " +
+                       declared_type_text(stored, is) + " in the file, " +
+                       declared_type_text(stored, should) + " in the program (" +
+                       std::string(program.name) + ")",
+                   database, program);
+  }
+  return is_older && is.names.size() < should.names.size();
+}
+
+// True if the file lacks an index of the program whose fields exist, or has one that the program
+// drops.
+bool is_missing(const Database& database, const Index_Declaration& wanted) {
+  if (wanted.is_drop) return database.find_declared_index(wanted.name) != nullptr;
+  const auto definition = definition_of(wanted, database);
+  if (!definition) return false;
+  const Index* const index = database.find_index(*definition);
+  return index == nullptr || !database.is_declared(*index);
+}
+
+// An index replaces another one of the same name.
+void write_index_declaration(Writable_Database& database, std::string_view comment) {
+  const auto index = parse_index_declaration(comment);
+  const Database& content = std::as_const(database).get_database();
+  if (content.find_declared_index(index->name) != nullptr) drop_index(database, index->name);
+  if (!index->is_drop) declare_index(database, definition_of(*index, content).value());
+}
+
+// Returns the declarations of the program that the file lacks, of fields that exist. Throws
+// Schema_Mismatch if the file declares another type.
 std::vector<std::string_view> missing_declarations(const Database& database,
                                                    const Program_Schema& program,
                                                    const std::string& file) {
   std::vector<std::string_view> missing;
   for (const std::string_view comment : program.declarations) {
+    if (const auto index = parse_index_declaration(comment)) {
+      if (is_missing(database, *index)) missing.push_back(comment);
+      continue;
+    }
     const Type_Declaration wanted = parse_declaration(comment).value();
     const Table* const table = database.find_table(wanted.table);
     const Field_Id id = table == nullptr ? Field_Id() : table->find_field(wanted.field);
-    if (id.is_null()) continue;
-    const Column_Base& column = *table->find_field(id)->column;
-    const Logical_Type &is = column.logical(), &should = wanted.type.logical;
-    if (is.is_plain()) {
+    if (!id.is_null() && lacks_declaration(database, program, file, *table, *table->find_field(id),
+                                           wanted.type.logical))
       missing.push_back(comment);
-      continue;
-    }
-    Logical_Type renamed = is;
-    renamed.names = should.names;
-    const bool is_older = is_extension(is.names, should.names);
-    if (renamed != should || !(is_older || is_extension(should.names, is.names)))
-      throw_mismatch(file + ": " + table->name() + "." + std::string(wanted.field) + " is " +
-                         declared_type_text(column.type().code, is) + " in the file, " +
-                         declared_type_text(column.type().code, should) + " in the program (" +
-                         std::string(program.name) + ")",
-                     database, program);
-    if (is_older && is.names.size() < should.names.size()) missing.push_back(comment);
   }
   return missing;
 }
@@ -84,13 +114,14 @@ void require_single_rows(const Database& database, const Program_Schema& program
   }
 }
 
-// Adds the tables and fields that a file lacks. write(entry) must apply the entry, and log it if
-// there is a journal.
-template <class Write>
+// Adds the tables and fields that a file lacks. `store` is a Database or a Writable_Database with
+// this content. write(entry) must apply the entry, and log it if there is a journal.
+template <class Store, class Write>
 class Upgrade {
  public:
-  Upgrade(const Database& database, const Program_Schema& program, Write write)
-      : database_(database), program_(program), write_(write) {}
+  Upgrade(Store& store, const Database& database, const Program_Schema& program,
+          const std::string& file, Write write)
+      : store_(store), database_(database), program_(program), file_(file), write_(write) {}
 
   void run() {
     decode_entries(program_.entries.substr(database_.schema_entries().size()), *this);
@@ -99,11 +130,33 @@ class Upgrade {
     decode_entries(program_.initial_values, Initial_Values{*this});
   }
 
+  // Declares logical types of fields and indexes. Throws Data_Error if values of the file would
+  // mean something else, and Unique_Violation.
+  void declare(const std::vector<std::string_view>& declarations) {
+    for (const std::string_view comment : declarations) {
+      if (parse_index_declaration(comment)) {
+        write_index_declaration(store_, comment);
+        continue;
+      }
+      const Type_Declaration declared = parse_declaration(comment).value();
+      const Table& table = *database_.find_table(declared.table);
+      const Field_Id id = table.find_field(declared.field);
+      const Field& field = *table.find_field(id);
+      if (!new_fields_.contains({table.id(), id}))
+        require_same_meaning(table, field, field.column->logical(), declared.type.logical);
+      write_(Comment{comment});
+    }
+    for (const Index_Definition& index : kept_indexes_)
+      if (!drops_index(index.name) && database_.declaration_problem(index).empty())
+        declare_index(store_, index);
+  }
+
   // The names of the new custom entries.
   const std::vector<std::string>& customs() const { return customs_; }
 
   template <class Entry>
   void operator()(const Entry& entry) {
+    if constexpr (std::is_same_v<Entry, Drop_Field>) keep_values(entry);
     if constexpr (Encodable<Entry>) write_(entry);
     if constexpr (std::is_same_v<Entry, Create_Table>)
       new_tables_.insert(database_.tables().back()->id());
@@ -114,6 +167,51 @@ class Upgrade {
   }
 
  private:
+  // If the field that is about to be dropped was retyped, gives its values to the new field. A
+  // field that this upgrade has added has no values yet.
+  void keep_values(const Drop_Field& entry) {
+    const auto found = std::find_if(
+        program_.retyped.begin(), program_.retyped.end(),
+        [&](const auto& r) { return r.table == entry.table && r.from == entry.field; });
+    // The new field must be one of this upgrade: a user may have a field of its name.
+    if (found == program_.retyped.end() || !new_fields_.contains({entry.table, found->to})) return;
+    const Table& table = database_.table(entry.table);
+    const Logical_Type after = logical_type(found->after);
+    const Field &from = *table.find_field(entry.field), &to = *table.find_field(found->to);
+    const Type type = to.column->type();
+    if (!after.is_plain())
+      write_(Comment{type_declaration(table.name(), to.name, type.code, after)});
+    keep_indexes(table, entry.field, found->to);
+    if (new_fields_.contains({entry.table, entry.field})) return;
+    new_fields_.erase({entry.table, found->to});
+    Logical_Type before = logical_type(found->before);
+    if (!before.is_plain() && lacks_declaration(database_, program_, file_, table, from, before))
+      require_same_meaning(table, from, from.column->logical(), before);
+    else
+      before = from.column->logical();
+    require_convertible(database_, table, from, before, type, after);
+    convert_values(store_, table, entry.field, before, found->to);
+  }
+  // The declared indexes of the field end with it, and must be declared again.
+  void keep_indexes(const Table& table, Field_Id from, Field_Id to) {
+    for (const auto& index : table.indexes()) {
+      if (!database_.is_declared(*index) || !index->has_field(from)) continue;
+      Index_Definition kept = index->definition();
+      std::replace(kept.fields.begin(), kept.fields.end(), from, to);
+      kept_indexes_.push_back(std::move(kept));
+    }
+  }
+  bool drops_index(const std::string& name) const {
+    return std::any_of(program_.declarations.begin(), program_.declarations.end(),
+                       [&](std::string_view comment) {
+                         const auto index = parse_index_declaration(comment);
+                         return index && index->is_drop && index->name == name;
+                       });
+  }
+  static Logical_Type logical_type(std::string_view text) {
+    return text.empty() ? Logical_Type() : parse_type_words(text).value().logical;
+  }
+
   // For each update of a new field, sets the value in all records.
   struct Initial_Values : Ignore_Entries {
     explicit Initial_Values(Upgrade& u) : upgrade(u) {}
@@ -128,12 +226,15 @@ class Upgrade {
     Upgrade& upgrade;
   };
 
+  Store& store_;
   const Database& database_;
   const Program_Schema& program_;
+  const std::string& file_;
   Write write_;
   std::set<Table_Id> new_tables_;
   std::set<std::pair<Table_Id, Field_Id>> new_fields_;
   std::vector<std::string> customs_;
+  std::vector<Index_Definition> kept_indexes_;  // of the file, of retyped fields
 };
 
 }  // namespace
@@ -171,7 +272,9 @@ void read_file(Database& database, Abstract_File& file, std::optional<Moment> mo
   if (moment) {
     load(database, file, *moment);
     if (require_compatible(database, program, file.get_name()) == Schema_Relation::file_is_older)
-      Upgrade(database, program, [&](const auto& entry) { database(entry); }).run();
+      Upgrade(database, database, program, file.get_name(), [&](const auto& entry) {
+        database(entry);
+      }).run();
     // The moment may be between the creation of a table and its single row.
     for (const Table_Id id : program.single_rows)
       if (database.table(id).records().used_count() == 0) database(Insert{id, Record_Id(0)});
@@ -191,6 +294,11 @@ void throw_out_of_range(const std::string& value) {
   throw Data_Error(value + " is not a value of this field");
 }
 
+void require_no_declaration(std::string_view text) {
+  if (is_declaration(text))
+    throw Data_Error("a comment cannot be a declaration: " + std::string(text));
+}
+
 void throw_means_missing() {
   throw Data_Error("this value of an optional field means that there is none: set std::nullopt");
 }
@@ -200,7 +308,7 @@ void write_missing_values(Writable_Database& database, const Table& table, Recor
   try {
     for (const Field_Id field : fields) write_missing(database, table, field, first, size);
   } catch (const Data_Error&) {
-    database.write(Delete_Vector{table.id(), first, size});
+    database.write_alone(Delete_Vector{table.id(), first, size});
     throw;
   }
 }
@@ -223,11 +331,10 @@ void upgrade_schema(Writable_Database& database, const Program_Schema& program,
   try {
     const Writable_Database::No_Checkpoints guard(database);
     database.write(Comment{"Automatic schema upgrade"});
-    Upgrade upgrade(database.get_database(), program,
+    Upgrade upgrade(database, content, program, file,
                     [&](const auto& entry) { database.write(entry); });
     upgrade.run();
-    for (const std::string_view comment : missing_declarations(content, program, file))
-      database.write(Comment{comment});
+    upgrade.declare(missing_declarations(content, program, file));
     bind();
     for (const std::string& name : upgrade.customs()) run_custom(name);
     require_single_rows(database.get_database(), program, file);

@@ -1,6 +1,8 @@
 #include "kernel/table/undo_log.h"
 
+#include "kernel/base/interrupts.h"
 #include "kernel/table/live_fields.h"
+#include "kernel/table/references.h"
 
 namespace joedb::inline v1 {
 
@@ -47,16 +49,45 @@ void Undo_Log::remember_insertion(Step step) {
   steps_.push_back(std::move(step));
 }
 
-void Undo_Log::erase(Table& table, Record_Id record) {
-  table.require_used(record);
+void Undo_Log::erase(Table& table, std::span<const Record_Id> records) {
+  for (const Record_Id record : records) table.require_used(record);
+  const std::vector<Consequence> consequences =
+      consequences_of_deletion(database_.database_, table.id(), records);
+  if (consequences.empty() && records.size() == 1) return erase_alone(table, records.front());
+  const Savepoint start = savepoint();
+  Interrupt_Counter look;
+  try {
+    for (const Consequence& change : consequences) {
+      look();
+      Table& changed = database_.database_.table(change.table);
+      if (change.field.is_null())
+        erase_alone(changed, change.record);
+      else
+        update(changed, change.field, change.record, Record_Id());
+    }
+    for (const Record_Id record : records) {
+      look();
+      erase_alone(table, record);
+    }
+  } catch (...) {
+    try {
+      rollback_to(start);
+    } catch (const std::exception&) {  // is_broken() now; the first exception is rethrown
+    }
+    throw;
+  }
+}
+
+void Undo_Log::erase_alone(Table& table, Record_Id record) {
   change({&table, record.value(), Field_Id(), table.index_bits(record),
           table.records().before_erase(record.value()), Erased()},
          [&] {
-           database_.write(Delete{table.id(), record});
+           database_.write_alone(Delete{table.id(), record});
          });
 }
 
 void Undo_Log::undo(const Step& step) {
+  database_.forget_free_ids();
   Table& table = *step.table;
   const Record_Id record(step.record);
   if (const auto* const rows = std::get_if<Appended>(&step.change)) {

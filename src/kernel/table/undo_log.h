@@ -60,7 +60,13 @@ class Undo_Log {
     });
   }
 
-  void erase(Table& table, Record_Id record);
+  // Also does what the rules of references to the record say.
+  void erase(Table& table, Record_Id record) { erase(table, {&record, 1}); }
+  // The same for several records together, as Writable_Database::erase. look_for_interrupt() may
+  // end it; nothing has changed then.
+  void erase(Table& table, std::span<const Record_Id> records);
+  // Like the first one, but references stay. For code that inserts the record again.
+  void erase_alone(Table& table, Record_Id record);
 
   // A point to which rollback_to() can return. Valid until clear(), or until a rollback to an
   // earlier savepoint.

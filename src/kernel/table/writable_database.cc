@@ -6,6 +6,7 @@
 #include "joedb/base/log.h"
 #include "joedb/table/load.h"
 #include "kernel/io/process.h"
+#include "kernel/table/references.h"
 #include "kernel/table/snapshot_source.h"
 
 namespace joedb::inline v1 {
@@ -71,6 +72,7 @@ Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options&
 }
 
 void Writable_Database::build() {
+  forget_free_ids();
   Database fresh(deleted_values_);
   for (const Index_Definition& definition : indexes_) fresh.add_index(definition);
   journal_.rewind();
@@ -97,17 +99,11 @@ void Writable_Database::build() {
   must_build_ = false;
 }
 
-static std::vector<Index_Definition> definitions_of(const Database& database) {
-  std::vector<Index_Definition> result;
-  for (const Index* const index : database.indexes()) result.push_back(index->definition());
-  return result;
-}
-
 Writable_Database::Writable_Database(Abstract_File& file, const Journal_Options& options,
                                      Database& content, const Replay_Place& place)
     : Journal_Owner(file, options),
       deleted_values_(content.deleted_values()),
-      indexes_(definitions_of(content)),
+      indexes_(content.added_indexes()),
       database_(deleted_values_),
       must_build_(false) {
   journal_.resume(place);
@@ -174,6 +170,79 @@ bool Writable_Database::write_snapshot() {
     database_.set_snapshot_report(report);
   }
   return true;
+}
+
+// ---- references ---------------------------------------------------------------------------------
+
+void Writable_Database::write_consequences(const Delete_Vector& entry) {
+  database_.prepare(entry);
+  write_consequences(consequences_of_deletion(database_, entry.table, entry.record, entry.size));
+}
+
+void Writable_Database::erase(Table_Id table, std::span<const Record_Id> records) {
+  for (const Record_Id record : records) database_.table(table).require_used(record);
+  write_consequences(consequences_of_deletion(database_, table, records));
+  for (const Record_Id record : records) write_alone(Delete{table, record});
+}
+
+void Writable_Database::write_consequences(std::span<const Consequence> consequences) {
+  std::vector<Update<Record_Id>> cleared;  // with the old values
+  try {
+    for (const auto& [table, record, field] : consequences)  // so that no deletion fails
+      if (field.is_null()) database_.prepare(Delete{table, record});
+    cleared.reserve(consequences.size());
+    for (const auto& [table, record, field] : consequences) {
+      if (field.is_null()) {
+        write_alone(Delete{table, record});
+      } else {
+        const Record_Id old = database_.table(table).column<Record_Id>(field).get(record.value());
+        write_alone(Update<Record_Id>{table, record, field, Record_Id()});
+        cleared.push_back({table, record, field, old});
+      }
+    }
+  } catch (...) {  // before the first deletion, unless the journal cannot be written
+    for (; !cleared.empty() && !journal_.has_failed(); cleared.pop_back())
+      write_alone(cleared.back());
+    throw;
+  }
+}
+
+// A pass over references may read 16 records for each call.
+index_t Writable_Database::find_free(const Table& table) {
+  const Record_Ids& records = table.records();
+  const Database::Referrers* const referrers = database_.find_referrers(table.id());
+  const bool must_look = referrers != nullptr && !referrers->fields.empty() &&
+                         deleted_values_ == Deleted_Values::reset;
+  if (!must_look) return records.next_free();
+  Free_Ids& free = free_ids_[table.id()];
+  if (!free.ids.empty() && free.ids.back() == records.next_free()) return free.ids.back();
+  const index_t cost = cost_of_free_ids(database_, table);
+  free.budget = std::min(free.budget + 16, std::max(2 * cost, index_t{1} << 22));
+  if (cost <= free.budget) {
+    free.budget -= cost;
+    free.ids = unreferenced_ids(database_, table);
+  }
+  return free.ids.empty() ? records.size() : free.ids.back();
+}
+
+void Writable_Database::take_free(Table_Id table, Record_Id record) {
+  const auto found = free_ids_.find(table);
+  if (found == free_ids_.end() || found->second.ids.empty()) return;
+  std::vector<index_t>& ids = found->second.ids;
+  if (ids.back() == record.value())
+    ids.pop_back();
+  else if (record.value() < database_.table(table).records().size())
+    ids.clear();
+}
+
+void Writable_Database::forget_free(const Update<Record_Id>& entry) {
+  const Table_Id referenced =
+      database_.table(entry.table).find_field(entry.field)->column->type().referenced;
+  const auto found = free_ids_.find(referenced);
+  const Table* const table = database_.find_table(referenced);
+  if (found != free_ids_.end() && table != nullptr && entry.value.is_not_null() &&
+      !table->is_used(entry.value))
+    found->second.ids.clear();
 }
 
 bool Writable_Database::is_memory_above(std::size_t bytes) const {
