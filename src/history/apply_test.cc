@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "joedb/history/changes.h"
 #include "joedb/io/memory_file.h"
+#include "kernel/table/declaration.h"
 #include "kernel/table/record_runs.h"
 #include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
@@ -106,6 +108,142 @@ class Apply : public testing::City_Test {
 };
 
 using Kind = Change_Conflict::Kind;
+
+// ---- references with rules
+
+class Apply_References : public ::testing::Test {
+ protected:
+  Apply_References() {
+    for (const char* const name : {"city", "person"}) db.write(Create_Table{name});
+    add_field(db, Add_Field{person, "home", {Type_Code::reference, city}},
+              {.on_delete = Logical_Type::On_Delete::cascade});
+    db.write(Insert{city, Record_Id(1)});
+    base = checkpoint();
+  }
+  ~Apply_References() override { checkpoint(); }
+  Offset checkpoint() {
+    db.soft_checkpoint();
+    return db.get_journal().get_position();
+  }
+  void add_person(index_t id) {
+    db.write(Insert{person, Record_Id(id)});
+    db.write(Update<Record_Id>{person, Record_Id(id), home, Record_Id(1)});
+  }
+  // Applies changes, and returns the kind of the only conflict.
+  Change_Conflict conflict(const std::vector<Change>& changes, Conflicts conflicts) {
+    Plan plan = apply_changes(db, changes, conflicts);
+    EXPECT_EQ(plan.conflict_count, 1u);
+    return plan.conflicts.at(0);
+  }
+
+  const Table_Id city{1}, person{2};
+  const Field_Id home{1};
+  Memory_File file;
+  Writable_Database db{file};
+  Offset base = 0;
+};
+
+// One branch deletes a city, the other adds a person who lives there.
+TEST_F(Apply_References, ADeletionOfWhatOthersReferToIsAConflict) {
+  db.write(Delete{city, Record_Id(1)});
+  const Offset end = checkpoint();
+  const std::vector<Change> deletion = net_changes(file, base, end, {});
+  EXPECT_TRUE(apply_changes(db, net_changes(file, end, base, {})).is_possible);
+  add_person(0);
+  for (const Conflicts mode : {Conflicts::refuse, Conflicts::theirs}) {
+    const Change_Conflict found = conflict(deletion, mode);
+    EXPECT_EQ(found.kind, Change_Conflict::Kind::referenced);
+    EXPECT_EQ(found.name, "person.home");
+    EXPECT_TRUE(db.get_database().table(city).is_used(Record_Id(1)));
+  }
+  EXPECT_TRUE(apply_changes(db, deletion, Conflicts::ours).is_possible);
+  EXPECT_TRUE(db.get_database().table(city).is_used(Record_Id(1)));
+  // If the person is deleted, too, there is none.
+  db.write(Delete{person, Record_Id(0)});
+  EXPECT_TRUE(apply_changes(db, deletion).is_possible);
+}
+
+TEST_F(Apply_References, AReferenceToWhatIsDeletedIsAConflict) {
+  add_person(0);
+  const std::vector<Change> addition = net_changes(file, base, checkpoint(), {});
+  db.write(Delete{city, Record_Id(1)});  // and the person
+  const Database& content = db.get_database();
+  EXPECT_EQ(content.table(person).records().used_count(), 0);
+  const Change_Conflict found = conflict(addition, Conflicts::refuse);
+  EXPECT_EQ(found.kind, Change_Conflict::Kind::target_missing);
+  EXPECT_EQ(found.field, "home");
+  EXPECT_EQ(found.name, "city");
+  EXPECT_EQ(found.other, Record_Id(1));
+  EXPECT_TRUE(apply_changes(db, addition, Conflicts::ours).is_possible);
+  EXPECT_EQ(content.table(person).records().used_count(), 0);
+  conflict(addition, Conflicts::theirs);
+  EXPECT_EQ(content.table(person).records().used_count(), 1);
+  // With the city, there is none.
+  db.write(Delete{person, Record_Id(0)});
+  db.write(Insert{city, Record_Id(1)});
+  EXPECT_TRUE(apply_changes(db, addition).is_possible);
+}
+
+TEST_F(Apply_References, EachReferenceToADeletedRecordIsAConflict) {
+  for (const index_t id : {3, 4, 6}) db.write(Insert{city, Record_Id(id)});
+  const Offset before = checkpoint();
+  for (const index_t id : {6, 3, 4}) db.write(Delete{city, Record_Id(id)});
+  const std::vector<Change> deletion = net_changes(file, before, checkpoint(), {});
+  for (const index_t id : {3, 4, 6}) db.write(Insert{city, Record_Id(id)});
+  for (const index_t id : {1, 3, 4, 6, 3}) {
+    const Record_Id record(db.get_database().table(person).records().size());
+    db.write(Insert{person, record});
+    db.write(Update<Record_Id>{person, record, home, Record_Id(id)});
+  }
+  const Plan plan = apply_changes(db, deletion);
+  std::vector<std::pair<index_t, index_t>> found;
+  for (const Change_Conflict& conflict : plan.conflicts) {
+    EXPECT_EQ(conflict.kind, Change_Conflict::Kind::referenced);
+    found.emplace_back(conflict.record.value(), conflict.other.value());
+  }
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<std::pair<index_t, index_t>>{{3, 1}, {3, 4}, {4, 2}, {6, 3}}));
+  EXPECT_TRUE(apply_changes(db, deletion, Conflicts::ours).is_possible);
+  EXPECT_EQ(db.get_database().table(city).records().used_count(), 4);
+}
+
+TEST_F(Apply_References, ATableThatIsMadeAgainHasItsRules) {
+  add_person(0);
+  db.write(Insert{city, Record_Id(2)});
+  db.write(Insert{person, Record_Id(1)});
+  db.write(Update<Record_Id>{person, Record_Id(1), home, Record_Id(2)});
+  const Offset before = checkpoint();
+  db.write(Drop_Field{person, home});
+  db.write(Drop_Table{person});
+  const std::vector<Change> table = net_changes(file, checkpoint(), before, {});
+  const Database& content = db.get_database();
+  db.write(Delete{city, Record_Id(1)});
+  const Change_Conflict found = conflict(table, Conflicts::refuse);
+  EXPECT_EQ(found.kind, Change_Conflict::Kind::target_missing);
+  EXPECT_EQ(found.table, "person");
+  EXPECT_EQ(found.record, Record_Id(0));
+  EXPECT_EQ(found.field, "home");
+  EXPECT_EQ(found.name, "city");
+  EXPECT_EQ(found.other, Record_Id(1));
+  EXPECT_TRUE(apply_changes(db, table, Conflicts::ours).is_possible);
+  const Table& again = *content.find_table(Table_Id(3));
+  EXPECT_FALSE(again.is_used(Record_Id(0)));
+  EXPECT_EQ(again.column<Record_Id>(home).get(1), Record_Id(2));
+}
+
+TEST_F(Apply_References, AFieldThatIsMadeAgainHasItsRule) {
+  add_person(0);
+  const Offset before = checkpoint();
+  db.write(Drop_Field{person, home});
+  const std::vector<Change> back = net_changes(file, checkpoint(), before, {});
+  db.write(Delete{city, Record_Id(1)});
+  EXPECT_EQ(conflict(back, Conflicts::refuse).kind, Change_Conflict::Kind::target_missing);
+  EXPECT_TRUE(apply_changes(db, back, Conflicts::ours).is_possible);
+  const Table& table = db.get_database().table(person);
+  EXPECT_TRUE(table.column<Record_Id>(Field_Id(2)).get(0).is_null());
+}
+
+// ---- stories of cities
 
 TEST_F(Apply, TakesBackInsertionsUpdatesAndDeletions) {
   insert(3, "Pisa", 4);

@@ -7,6 +7,7 @@
 #include "history/require_range.h"
 #include "joedb/journal/readonly_journal.h"
 #include "kernel/format/run_decoder.h"
+#include "kernel/table/retype.h"
 
 namespace joedb::inline v1 {
 
@@ -46,12 +47,25 @@ class Blame::Reader {
     if (e.table == table_) update(e.record.value(), e.field, e.size, position());
   }
   void operator()(const Add_Field& e) {
+    schema_(e);
     if (e.table != table_) return;
-    ++fields_;
-    if (fields_ < blame_.columns_.size()) blame_.columns_[fields_].added = position();
+    const std::size_t fields = schema_.table(table_).fields().size();
+    if (fields < blame_.columns_.size()) blame_.columns_[fields].added = position();
+  }
+  // A field that got another type keeps the writers of its values.
+  void operator()(const Drop_Field& e) {
+    if (e.table == table_ && e.field.value() < blame_.columns_.size()) {
+      Column dropped = std::exchange(blame_.columns_[e.field.value()], {});
+      const Field_Id to = retyped_field(schema_, e);
+      if (!to.is_null() && to.value() < blame_.columns_.size())
+        blame_.columns_[to.value()] = std::move(dropped);
+    }
+    schema_(e);
   }
   template <class Entry>
-  void operator()(const Entry&) {}
+  void operator()(const Entry& e) {
+    if constexpr (is_schema_entry<Entry>) schema_(e);
+  }
 
  private:
   static constexpr Offset min_batch_size = 64;
@@ -86,7 +100,7 @@ class Blame::Reader {
   }
   void update(index_t record, Field_Id field, index_t size, Offset position) {
     const std::size_t index = field.value();
-    if (index >= blame_.columns_.size() || !blame_.is_field_[index]) return;
+    if (index >= blame_.columns_.size()) return;
     add(blame_.columns_[index].written, record, size, position);
   }
   // Adds only records that the object to blame includes.
@@ -99,8 +113,8 @@ class Blame::Reader {
   Blame& blame_;
   Readonly_Journal& journal_;
   const Table_Id table_;
-  std::size_t fields_ = 0;  // number of fields, including dropped ones, that the table has had
-  bool is_table_ = false;   // true if the current table of a batch is table_
+  Database schema_;        // tables and fields without records
+  bool is_table_ = false;  // true if the current table of a batch is table_
 };
 
 Blame::Blame(Abstract_File& file, const Database& database, Offset end, Table_Id table,

@@ -8,6 +8,7 @@
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
 #include "kernel/table/record_runs.h"
+#include "kernel/table/retype.h"
 #include "sim/lab/random.h"
 #include "sim/lab/random_changes.h"
 
@@ -208,6 +209,28 @@ TEST(Blame, KnowsTheLastOfManyWrites) {
                 last[field][row]);
     ASSERT_EQ(blame.last_writer(record)->time, std::max(last[0][row], last[1][row]));
   }
+}
+
+TEST(Blame, KnowsWhoWroteTheValuesOfARetypedField) {
+  Memory_File file;
+  Writable_Database db(file);
+  const Table_Id t(1);
+  db.write(Create_Table{"t"});
+  db.write(Add_Field{t, "a", {Type_Code::int8, {}}});
+  db.write(Insert_Vector{t, Record_Id(0), 2});
+  db.write(Timestamp{1});
+  db.write(Update<std::int8_t>{t, Record_Id(0), Field_Id(1), 7});
+  db.write(Timestamp{2});
+  retype_field(db, t, Field_Id(1), {Type_Code::int64, {}}, {});
+  retype_field(db, t, Field_Id(2), {Type_Code::string, {}}, {});
+  db.write(Timestamp{3});
+  db.write(Update<std::string_view>{t, Record_Id(1), Field_Id(3), "8"});
+  db.write(Timestamp{4});
+  db.hard_checkpoint();
+  const Blame blame(file, std::as_const(db).get_database(), db.get_journal().get_position(), t);
+  EXPECT_EQ(blame.writer(Record_Id(0), Field_Id(3))->time, 2);
+  EXPECT_EQ(blame.last_writer(Record_Id(0))->time, 2);
+  EXPECT_EQ(blame.writer(Record_Id(1), Field_Id(3))->time, 4);
 }
 
 TEST(Blame, NeedsATable) {

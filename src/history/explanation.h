@@ -16,8 +16,7 @@ namespace joedb::inline v1 {
 // (kernel/table/declaration.h), and writes nothing then.
 template <class Store>
 void write_explanation(Store& store, std::string_view why, std::string_view author) {
-  if (parse_declaration(why))
-    throw Exception("a reason cannot be the declaration of a type: " + std::string(why));
+  if (is_declaration(why)) throw Exception("a reason cannot be a declaration: " + std::string(why));
   store.write(Comment{why});
   if (author.empty()) return;
   const std::string text = std::string(author_mark).append(author);

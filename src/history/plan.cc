@@ -1,18 +1,63 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "history/change_parts.h"
 #include "joedb/history/undo.h"
 #include "kernel/base/interrupts.h"
 #include "kernel/table/declaration.h"
 #include "kernel/table/record_runs.h"
+#include "kernel/table/references.h"
 
 namespace joedb::inline v1 {
 
 namespace {
 
 using Kind = Change::Kind;
+
+using On_Delete = Logical_Type::On_Delete;
+
+// A set of records, which takes the memory of their runs.
+class Record_Set {
+ public:
+  void add(Record_Id record, index_t size) {
+    const index_t first = record.value();
+    if (!runs_.empty() && runs_.back().second == first)
+      runs_.back().second += size;
+    else if (size > 0)
+      runs_.emplace_back(first, first + size);
+  }
+  // Must be called after add(), before the functions below.
+  void sort() {
+    std::sort(runs_.begin(), runs_.end());
+    std::vector<std::pair<index_t, index_t>> joined;
+    for (const auto& [first, end] : runs_)
+      if (!joined.empty() && first <= joined.back().second)
+        joined.back().second = std::max(joined.back().second, end);
+      else
+        joined.emplace_back(first, end);
+    runs_ = std::move(joined);
+  }
+  bool has(Record_Id record) const {
+    const auto next = std::upper_bound(
+        runs_.begin(), runs_.end(), record.value(),
+        [](index_t id, const std::pair<index_t, index_t>& run) { return id < run.first; });
+    return next != runs_.begin() && record.value() < std::prev(next)->second;
+  }
+  std::vector<index_t> ids() const {
+    std::vector<index_t> result;
+    for (const auto& [first, end] : runs_)
+      for (index_t id = first; id < end; ++id) result.push_back(id);
+    return result;
+  }
+
+ private:
+  std::vector<std::pair<index_t, index_t>> runs_;  // first and end
+};
 
 class Planner {
  public:
@@ -26,6 +71,8 @@ class Planner {
       for (const Change& change : wanted_)
         if (change.is_of_records()) plan_records(change);
       check_keys();
+      check_references();
+      check_targets();
       // With Conflicts::ours, an unchanged record keeps its key. Repeat, because another record may
       // want this key.
     } while (must_repeat_);
@@ -327,6 +374,23 @@ class Planner {
     for (const auto& [id, list] : renamings) plan_field_names(*database_.find_table(id), list);
   }
 
+  // Returns which value would mean something else in the wanted type; empty if there is none, and
+  // if the changes also write values of the field.
+  std::string reason_to_keep(const Table& table, const Field& field,
+                             const Field_Description& wanted) const {
+    for (const Change& change : wanted_)
+      if (change.is_of_records() && change.table->id == table.id() &&
+          (change.kind != Kind::updated || change.find_field(wanted.id) != nullptr))
+        return "";
+    try {
+      require_same_meaning(table, field, field.column->logical(), get(wanted.logical));
+    } catch (const Data_Error& error) {
+      const std::string_view text = error.what();
+      return std::string(text.substr(text.find(": ") + 2));
+    }
+    return "";
+  }
+
   void plan_field_types() {
     for (const Change& change : wanted_) {
       if (change.kind != Kind::field_typed || ignored_tables_.contains(change.table->id)) continue;
@@ -351,6 +415,13 @@ class Planner {
                              .field = found->name,
                              .name = declared_type_text(found->column->type().code, present),
                              .can_be_forced = true})))
+        continue;
+      if (const std::string reason = reason_to_keep(*table, *found, wanted);
+          !reason.empty() && !report_conflict({.kind = Change_Conflict::Kind::type_needed,
+                                               .table = table->name(),
+                                               .field = found->name,
+                                               .name = reason,
+                                               .can_be_forced = true}))
         continue;
       schema_.push_back(
           change_of_schema(Kind::field_typed, joedb::describe(table->id(), table->name()),
@@ -499,7 +570,21 @@ class Planner {
     std::erase_if(insertion.fields, [&](const Field_Change& field) {
       return !created_fields_.contains({change.table->id, field.field});
     });
-    plan_.changes.push_back(std::move(insertion));
+    const auto is_kept = [&](index_t i) {
+      return kept_.contains({change.table->id, change.record + i});
+    };
+    index_t i = 0;
+    while (i < change.size && !is_kept(i)) ++i;
+    if (i == change.size) return plan_.changes.push_back(std::move(insertion));
+    for (index_t first = 0; first < change.size; first = i + 1) {
+      for (i = first; i < change.size && !is_kept(i);) ++i;
+      if (i == first) continue;
+      Change part =
+          change_of_records(change.kind, change.table, change.record.value() + first, i - first);
+      for (const Field_Change& field : insertion.fields)
+        part.fields.push_back({field.field, Values(), part_of(field.new_values, first, i - first)});
+      plan_.changes.push_back(std::move(part));
+    }
   }
 
   void plan_insertions(const Table& table, const Change& change, std::vector<Field_State>& fields) {
@@ -684,11 +769,13 @@ class Planner {
                                               : read(table, field, record, 1));
         }
         std::string bytes;
-        for (const Values& value : values) {
+        for (const Values& value : values)
           std::visit([&](const auto& typed) { key.push_back(key_part(typed)); }, value[0]);
-          bytes.append(reinterpret_cast<const char*>(&key.back().number), sizeof(std::uint64_t));
-          bytes += std::to_string(key.back().text.size()) + ':';
-          bytes += key.back().text;
+        if (!index->counts(key)) continue;
+        for (const Key_Part& part : key) {
+          bytes.append(reinterpret_cast<const char*>(&part.number), sizeof(std::uint64_t));
+          bytes += std::to_string(part.text.size()) + ':';
+          bytes += part.text;
         }
         const auto [place, is_first] = keys.emplace(std::move(bytes), record);
         Record_Id other = is_first ? index->find(key) : place->second;
@@ -702,6 +789,117 @@ class Planner {
         if (mode_ == Conflicts::ours && kept_.insert({table.id(), record}).second)
           must_repeat_ = true;
       }
+    }
+  }
+
+  // ---- references with rules
+
+  // A record cannot be deleted while others refer to it, because write_plan() does not do what the
+  // rules say: these others were not part of the changes.
+  void check_references() {
+    std::map<Table_Id, Record_Set> deleted;
+    for (const Change& change : plan_.changes)
+      if (change.kind == Kind::deleted) deleted[change.table->id].add(change.record, change.size);
+    if (std::none_of(deleted.begin(), deleted.end(),
+                     [&](const auto& each) { return database_.has_rules(each.first); }))
+      return;
+    std::map<Field_Key, Record_Set> updated;
+    for (const Change& change : plan_.changes)
+      for (const Field_Change& field : change.fields)
+        if (change.kind != Kind::deleted)
+          updated[{change.table->id, field.field}].add(change.record, change.size);
+    const auto has = [](const auto& sets, const auto& key, Record_Id record) {
+      const auto found = sets.find(key);
+      return found != sets.end() && found->second.has(record);
+    };
+    for (auto& [key, records] : deleted) records.sort();
+    for (auto& [key, records] : updated) records.sort();
+    for (const auto& [id, records] : deleted) {
+      if (!database_.has_rules(id)) continue;
+      for (const Reference& reference : references_with_rules(database_, id, records.ids())) {
+        const Field_Key field{reference.table, reference.field};
+        if (has(deleted, reference.table, reference.record) ||
+            has(updated, field, reference.record) || dropped_fields_.contains(field) ||
+            dropped_tables_.contains(reference.table))
+          continue;
+        const Table& table = *database_.find_table(reference.table);
+        report_conflict({.kind = Change_Conflict::Kind::referenced,
+                         .table = database_.find_table(id)->name(),
+                         .record = reference.target,
+                         .name = table.name() + "." + table.find_field(reference.field)->name,
+                         .other = reference.record});
+        if (mode_ == Conflicts::ours && kept_.insert({id, reference.target}).second)
+          must_repeat_ = true;
+      }
+    }
+  }
+
+  // A written reference with a rule.
+  struct Ruled_Field {
+    const std::string& name;
+    Table_Id referenced;
+    const std::string& referenced_name;
+  };
+
+  // Returns nullopt if the field has no rule. The field, and the table to which it refers, may be
+  // recreated by the plan.
+  std::optional<Ruled_Field> find_rule(const Change& change, Field_Id id) const {
+    const Table* const table = database_.find_table(change.table->id);
+    const Field* const present = table == nullptr ? nullptr : table->find_field(id);
+    const Field_Description* const planned = change.table->find_field(id);
+    if (present == nullptr && planned == nullptr) return {};
+    const Type& type = present != nullptr ? present->column->type() : planned->type;
+    const Logical_Type& logical =
+        present != nullptr ? present->column->logical() : get(planned->logical);
+    if (type.code != Type_Code::reference || logical.on_delete == On_Delete::keep) return {};
+    const std::string& name = present != nullptr ? present->name : planned->name;
+    if (const Table* const referenced = database_.find_table(type.referenced))
+      return Ruled_Field{name, referenced->id(), referenced->name()};
+    if (present != nullptr || !created_tables_.contains(type.referenced)) return {};
+    return Ruled_Field{name, type.referenced, planned->referenced};
+  }
+
+  // A written reference must find its record, unless it has no rule.
+  void check_targets() {
+    const auto has_rule = [&](const Change& change) {
+      return change.kind != Kind::deleted &&
+             std::any_of(change.fields.begin(), change.fields.end(),
+                         [&](const Field_Change& field) { return find_rule(change, field.field); });
+    };
+    if (std::none_of(plan_.changes.begin(), plan_.changes.end(), has_rule)) return;
+    std::map<Table_Id, Record_Set> inserted, deleted;
+    for (const Change& change : plan_.changes)
+      if (change.kind != Kind::updated)
+        (change.kind == Kind::inserted ? inserted : deleted)[change.table->id].add(change.record,
+                                                                                   change.size);
+    for (auto& [id, records] : inserted) records.sort();
+    for (auto& [id, records] : deleted) records.sort();
+    for (const Change& change : plan_.changes) {
+      if (change.kind == Kind::deleted) continue;
+      for (const Field_Change& written : change.fields)
+        if (const auto rule = find_rule(change, written.field))
+          check_targets(change, written, *rule, inserted[rule->referenced],
+                        deleted[rule->referenced]);
+    }
+  }
+
+  void check_targets(const Change& change, const Field_Change& written, const Ruled_Field& field,
+                     const Record_Set& inserted, const Record_Set& deleted) {
+    const Table* const referenced = database_.find_table(field.referenced);
+    for (index_t i = 0; i < change.size; ++i) {
+      const Record_Id target = written.new_values.get<Record_Id>(i);
+      if (target.is_null() || inserted.has(target) ||
+          (referenced != nullptr && referenced->is_used(target) && !deleted.has(target)))
+        continue;
+      report_conflict({.kind = Change_Conflict::Kind::target_missing,
+                       .table = change.table_name(),
+                       .record = change.record + i,
+                       .field = field.name,
+                       .name = field.referenced_name,
+                       .other = target,
+                       .can_be_forced = true});
+      if (mode_ == Conflicts::ours && kept_.insert({change.table->id, change.record + i}).second)
+        must_repeat_ = true;
     }
   }
 

@@ -128,6 +128,12 @@ void throw_unfinished(Offset begin) {
                   ".. takes all of it back; a time stamp or valid_data ends it");
 }
 
+void throw_index_changes(Offset end) {
+  throw Exception("the transaction at " + std::to_string(end) +
+                  " has only declared or dropped indexes, which undo does not take back: "
+                  "drop_index or create_index does");
+}
+
 void require_no_drops(const Plan& plan) {
   for (const Change& change : plan.changes) {
     const bool is_table = change.kind == Change::Kind::table_dropped;
@@ -168,6 +174,7 @@ Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>&
         transaction_at(file, resolve(file, *when, recovery).value, recovery);
     require_end(found);
     Transaction_Content wanted = inverse_changes(file, found, recovery);
+    if (wanted.changes.empty() && found.has_only_index_changes()) throw_index_changes(found.end);
     if (wanted.changes.empty())
       throw Exception("the transaction at " + std::to_string(found.end) +
                       " has changed no records, tables or fields");
@@ -178,6 +185,7 @@ Transaction_Content undo_changes(Abstract_File& file, const std::optional<When>&
     require_end(summary);
     Transaction_Content wanted = inverse_changes(file, summary, recovery);
     if (!wanted.changes.empty()) return wanted;
+    if (summary.has_only_index_changes()) throw_index_changes(summary.end);
   }
   throw Exception("has no transactions that have changed anything");
 }

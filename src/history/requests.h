@@ -82,6 +82,8 @@ Transaction_Content inverse_changes(Abstract_File& file, const Transaction_Info&
                                     Recovery recovery = Recovery::none);
 // Throws Exception, with the message that the entries from position `begin` on have no end.
 [[noreturn]] void throw_unfinished(Offset begin);
+// Throws Exception, with the message that the transaction with this end has only index_changes.
+[[noreturn]] void throw_index_changes(Offset end);
 
 // For undo without --schema: throws Exception, with a name, if the plan drops a table or field.
 void require_no_drops(const Plan& plan);

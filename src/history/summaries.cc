@@ -219,6 +219,7 @@ class Summaries::Reader {
   // Returns false for a comment that declares nothing. The declaration of a field that was just
   // added is no change of its own.
   bool declare(const Comment& e) {
+    if (const auto index = parse_index_declaration(e.text)) return declare_index(*index, e);
     const auto declaration = parse_declaration(e.text);
     if (!declaration) return false;
     const Table* const table = schema_.find_table(declaration->table);
@@ -234,6 +235,22 @@ class Summaries::Reader {
       note_schema_change(table->id());
       last_added_ = {};
     }
+    return true;
+  }
+
+  // The declaration of an index, or its end, is a change of the table of the index.
+  bool declare_index(const Index_Declaration& declaration, const Comment& e) {
+    const Index* const dropped =
+        declaration.is_drop ? schema_.find_declared_index(declaration.name) : nullptr;
+    const Table* const table = dropped != nullptr ? schema_.find_table(dropped->definition().table)
+                                                  : schema_.find_table(declaration.table);
+    const std::uint64_t version = schema_.schema_version();
+    schema_(e);
+    if (table == nullptr || schema_.schema_version() == version) return false;
+    begin_entry();
+    has_entries_ = true;
+    note_schema_change(table->id());
+    if (is_wanted(table->id())) ++summary_.index_changes;
     return true;
   }
 
@@ -361,6 +378,13 @@ Summaries& Summaries::operator=(Summaries&&) noexcept = default;
 const Transaction_Summary* Summaries::next() { return reader_->next(); }
 Offset Summaries::range_end() const { return reader_->range_end(); }
 bool Summaries::pull() { return reader_->pull(); }
+
+bool Transaction_Summary::has_only_index_changes() const {
+  std::uint64_t others = 0;
+  for (const Table_Summary& table : tables)
+    others += table.inserted + table.updated + table.deleted + table.schema_changes;
+  return index_changes > 0 && others == index_changes;
+}
 
 namespace {
 

@@ -65,6 +65,7 @@ class Undo_Stack {
       if (!last) throw Exception("there is nothing to undo");
       Transaction_Content wanted = inverse_of(*last, steps_[*last].applied, "undo: ");
       if (!wanted.changes.empty()) return write(wanted);
+      if (steps_[*last].has_only_index_changes) throw_index_changes(steps_[*last].end);
       end = *last;  // the transaction had no effect
     }
   }
@@ -81,6 +82,7 @@ class Undo_Stack {
     Transaction_Place undo = {};  // its last undo
     bool is_undone = false;
     bool has_schema_changes = false;
+    bool has_only_index_changes = false;
   };
 
   // Returns the journal, including entries without a checkpoint.
@@ -111,7 +113,8 @@ class Undo_Stack {
     const bool has_schema_changes =
         std::any_of(summary.tables.begin(), summary.tables.end(),
                     [](const Table_Summary& table) { return table.schema_changes > 0; });
-    steps_.push_back({summary.end, place, {}, false, has_schema_changes});
+    steps_.push_back(
+        {summary.end, place, {}, false, has_schema_changes, summary.has_only_index_changes()});
     note(place.end, steps_.size() - 1);
     undone_.clear();
   }
@@ -140,7 +143,8 @@ class Undo_Stack {
     return std::nullopt;
   }
   bool is_permitted(std::size_t number) const {
-    return options_.may_change_schema || !steps_[number].has_schema_changes;
+    const Step& step = steps_[number];
+    return !step.has_only_index_changes && (options_.may_change_schema || !step.has_schema_changes);
   }
   void require_end() const {
     if (!unfinished_) return;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "joedb/base/log.h"
+#include "kernel/table/declaration.h"
 #include "sim/lab/sim_file.h"
 #include "support/city_test.h"
 #include "support/error_of.h"
@@ -65,6 +66,45 @@ TEST_F(Undo, NeedsATransactionThatHasChangedSomething) {
   other.soft_checkpoint();
   EXPECT_EQ(error_of([&] { (void)undo_transaction(other); }),
             "has no transactions that have changed anything");
+}
+
+TEST_F(Undo, DoesNotReachPastTheDeclarationOfAnIndex) {
+  db.write(Valid_Data{});
+  set(0, 7);
+  db.write(Valid_Data{});
+  const Offset data = checkpoint();
+  const auto expect_refused = [&](std::uint64_t changes) {
+    db.write(Valid_Data{});
+    const Offset end = checkpoint();
+    const auto found = find_transaction(file, end);
+    ASSERT_TRUE(found && found->has_only_index_changes());
+    EXPECT_TRUE(found->comments.empty());
+    EXPECT_EQ(found->tables.at(0).table, city);
+    EXPECT_EQ(found->tables.at(0).schema_changes, changes);
+    const std::string error = "the transaction at " + std::to_string(end) +
+                              " has only declared or dropped indexes, which undo does not take "
+                              "back: drop_index or create_index does";
+    EXPECT_EQ(error_of([&] { undo(); }), error);
+    EXPECT_EQ(error_of([&] { undo(end); }), error);
+    EXPECT_FALSE(can_undo(db, {}));
+    EXPECT_EQ(error_of([&] { (void)joedb::undo(db, {}); }), error);
+  };
+  declare_index(db, {"by_size", city, {size}, false, ""});
+  expect_refused(1);
+  drop_index(db, "by_size");
+  declare_index(db, {"by_size", city, {name, size}, false, ""});
+  expect_refused(2);
+  EXPECT_EQ(size_of(0), 7);
+  undo(data);
+  EXPECT_EQ(size_of(0), 1);
+  // Other changes of the transaction are taken back.
+  db.write(Valid_Data{});
+  set(0, 9);
+  drop_index(db, "by_size");
+  db.write(Valid_Data{});
+  checkpoint();
+  undo();
+  EXPECT_EQ(size_of(0), 1);
 }
 
 TEST_F(Undo, RefusesWhatMayBeSeveralTransactions) {

@@ -150,9 +150,9 @@ class Plan_Writer {
   void erase(const Change& change) {
     look_for_interrupt();
     if (change.size == 1)
-      db_.write(Delete{change.table->id, change.record});
+      db_.write_alone(Delete{change.table->id, change.record});
     else
-      db_.write(Delete_Vector{change.table->id, change.record, change.size});
+      db_.write_alone(Delete_Vector{change.table->id, change.record, change.size});
   }
 
   void insert(const Change& change) {

@@ -6,6 +6,8 @@
 
 #include "history/explanation.h"
 #include "joedb/history/changes.h"
+#include "kernel/schema/logical_type.h"
+#include "kernel/table/declaration.h"
 #include "kernel/table/same_bits.h"
 #include "rewrite/entry_copier.h"
 #include "rewrite/pack_since.h"
@@ -14,12 +16,15 @@ namespace joedb::inline v1 {
 
 namespace {
 
-// A handler that collects the last names of all tables and fields, including dropped ones.
+// A handler that collects the last names and types of all tables and fields, including dropped
+// ones.
 class Names : public Ignore_Entries {
  public:
   struct Table {
     std::string name;
     std::vector<std::string> fields;
+    std::vector<Logical_Type> types;  // of the fields
+    bool is_dropped = false;
   };
   // Indexed by table id - 1.
   const std::vector<Table>& tables() const { return tables_; }
@@ -36,17 +41,36 @@ class Names : public Ignore_Entries {
   }
 
   using Ignore_Entries::operator();
-  void operator()(const Create_Table& e) { tables_.push_back({std::string(e.name), {}}); }
+  void operator()(const Create_Table& e) { tables_.push_back({std::string(e.name), {}, {}}); }
+  void operator()(const Drop_Table& e) {
+    if (Table* const table = find(e.table)) table->is_dropped = true;
+  }
   void operator()(const Rename_Table& e) {
     if (Table* const table = find(e.table)) table->name = e.name;
   }
   void operator()(const Add_Field& e) {
-    if (Table* const table = find(e.table)) table->fields.emplace_back(e.name);
+    Table* const table = find(e.table);
+    if (table == nullptr) return;
+    table->fields.emplace_back(e.name);
+    table->types.resize(table->fields.size());
   }
   void operator()(const Rename_Field& e) {
     Table* const table = find(e.table);
     const std::size_t i = e.field.value() - std::size_t{1};
     if (table != nullptr && i < table->fields.size()) table->fields[i] = e.name;
+  }
+  void operator()(const Comment& e) {
+    const auto declaration = parse_declaration(e.text);
+    if (!declaration) return;
+    for (Table& table : tables_) {
+      if (table.is_dropped || table.name != declaration->table) continue;
+      // A dropped field may have had the same name before.
+      for (std::size_t i = table.fields.size(); i-- > 0;) {
+        if (table.fields[i] != declaration->field) continue;
+        table.types[i] = declaration->type.logical;
+        break;
+      }
+    }
   }
 
  private:
@@ -63,21 +87,28 @@ bool is_default(const T& value) {
   return has_same_bits(value, T());  // compares bits: -0 is not a default value
 }
 
-// A handler that calls Self::take(is_forgotten, value) for each value.
+// A handler that calls Self::take(is_forgotten, value) for each value. A value that means that
+// there is none is not forgotten.
 template <class Self>
 struct Value_Handler : Ignore_Entries {
   using Ignore_Entries::operator();
   template <Field_Value T>
   void operator()(const Update<T>& e) {
     Self& self = static_cast<Self&>(*this);
-    self.take(self.scope.has(e.table, e.record.value(), e.field), e.value);
+    self.take(self.scope.has(e.table, e.record.value(), e.field) &&
+                  !self.scope.is_nothing(e.table, e.field, e.value),
+              e.value);
   }
   template <Field_Value T>
   void operator()(const Update_Vector<T>& e) {
     Self& self = static_cast<Self&>(*this);
     if (!self.needs_all(code_of<T>) && !self.scope.has_field(e.table, e.field)) return;
-    for (index_t id = e.record.value(); e.values.remaining() > 0; ++id)
-      self.take(self.scope.has(e.table, id, e.field), e.values.next());
+    for (index_t id = e.record.value(); e.values.remaining() > 0; ++id) {
+      const T value = e.values.next();
+      self.take(
+          self.scope.has(e.table, id, e.field) && !self.scope.is_nothing(e.table, e.field, value),
+          value);
+    }
   }
   // Returns true if take() also needs the values of this type that are not forgotten.
   static constexpr bool needs_all(Type_Code) { return false; }
@@ -123,6 +154,8 @@ class Forgetter::Scope {
       if (table.name != request.table) continue;
       has_table = true;
       fields_.resize(i + 2);
+      types_.resize(i + 2);
+      types_[i + 1] = table.types;
       fields_[i + 1].resize(table.fields.size() + 1, request.fields.empty());
       for (std::size_t j = 0; j < table.fields.size(); ++j)
         for (std::size_t k = 0; k < request.fields.size(); ++k)
@@ -142,6 +175,16 @@ class Forgetter::Scope {
   bool has(Table_Id table, index_t record, Field_Id field) const {
     return has_field(table, field) && has_record(record);
   }
+  // Returns the last logical type of a field in the request.
+  const Logical_Type& logical(Table_Id table, Field_Id field) const {
+    return types_[table.value()][field.value() - std::size_t{1}];
+  }
+  // True if the value of a field in the request is what remains when it is forgotten.
+  template <Field_Value T>
+  bool is_nothing(Table_Id table, Field_Id field, const T& value) const {
+    const Logical_Type& type = logical(table, field);
+    return type.is_optional ? is_missing<T>(type, value) : is_default(value);
+  }
 
  private:
   bool has_record(index_t record) const {
@@ -154,6 +197,7 @@ class Forgetter::Scope {
 
   std::vector<Forget_Request::Records> records_;  // sorted, not adjacent
   std::vector<std::vector<bool>> fields_;         // true: in the request; by table and field id
+  std::vector<std::vector<Logical_Type>> types_;  // by table id, and field id - 1
 };
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -173,7 +217,7 @@ class Forgetter::Blob_Scan : public Value_Handler<Blob_Scan> {
   }
   template <Field_Value T>
   void take(bool forgets, const T& value) {
-    if (forgets && !is_default(value)) ++values;
+    if (forgets) ++values;
     if constexpr (std::is_same_v<T, Blob>)
       if (const auto number = blobs_.find(value))
         (forgets ? is_forgotten : is_needed)[*number] = true;
@@ -191,8 +235,8 @@ class Forgetter::Counter : public Value_Handler<Counter> {
  public:
   explicit Counter(const Scope& s) : scope(s) {}
   template <Field_Value T>
-  void take(bool forgets, const T& value) {
-    if (forgets && !is_default(value)) ++values;
+  void take(bool forgets, const T&) {
+    if (forgets) ++values;
   }
 
   const Scope& scope;
@@ -247,13 +291,25 @@ class Forgetter::Copier {
   void operator()(const Update<T>& e) {
     // Omit the update. The record already has the default value, because all its earlier values are
     // forgotten too. Without the update, the record does not enter an index that this field
-    // triggers, so a unique index does not get the default value twice.
-    if (!forgetter_.scope_->has(e.table, e.record.value(), e.field)) copier_(e);
+    // triggers, so a unique index does not get the default value twice. An optional field has no
+    // value instead, and other records without one are in the index, too.
+    const Scope& scope = *forgetter_.scope_;
+    if (!scope.has(e.table, e.record.value(), e.field)) return copier_(e);
+    if (const Logical_Type& type = scope.logical(e.table, e.field); type.is_optional)
+      copier_(Update<T>{e.table, e.record, e.field, missing_value<T>(type)});
   }
   template <Field_Value T>
   void operator()(const Update_Vector<T>& e) {
     const Scope& scope = *forgetter_.scope_;
     if (!scope.has_field(e.table, e.field)) return copier_(e);
+    if (const Logical_Type& type = scope.logical(e.table, e.field); type.is_optional) {
+      index_t id = e.record.value();
+      journal_.append_vector<T>(e.table, e.record, e.field, e.size, [&](index_t) {
+        const T value = e.values.next();
+        return scope.has(e.table, id++, e.field) ? missing_value<T>(type) : copier_.moved(value);
+      });
+      return;
+    }
     // Copy the other values as vectors, which skip the forgotten records.
     for (index_t id = e.record.value(); e.values.remaining() > 0;) {
       index_t end = id;
@@ -312,7 +368,7 @@ class Forgetter::Collector : public Value_Handler<Collector> {
 
   template <Field_Value T>
   void take(bool forgets, const T& value) {
-    if (!forgets || is_default(value)) return;
+    if (!forgets) return;
     if constexpr (std::is_same_v<T, std::string_view>)
       add(value.size(), [&] { return search_.add(value); });
     else if constexpr (!std::is_same_v<T, Blob>)

@@ -126,6 +126,28 @@ TEST_F(Forget_Test, OfAVectorOnlyTheseElementsAreForgotten) {
   EXPECT_TRUE(has("third town"));
 }
 
+TEST_F(Forget_Test, AnOptionalFieldHasNoValueAfterwards) {
+  const std::int32_t missing = std::numeric_limits<std::int32_t>::min();
+  const Field_Id age{3};
+  db.write(Add_Field{city, "age", {Type_Code::int32, Table_Id()}});
+  db.write(Comment{"joedb: type city.age int32 optional"});
+  for (index_t id = 0; id < 2; ++id) db.write(Update<std::int32_t>{city, Record_Id(id), age, 7});
+  const std::vector<std::int32_t> more = {missing, 8, 9};
+  for (index_t id = 2; id < 5; ++id) insert(id, "x", 0);
+  db.write_vector<std::int32_t>(city, Record_Id(2), age, more);
+  forget("city", {{Record_Id(0), 1}, {Record_Id(2), 2}}, {"age"});
+  EXPECT_EQ(values, 2);
+  Readonly_Journal journal(out);
+  Database database;
+  load(database, journal);
+  const auto& column = database.table(city).column<std::int32_t>(age);
+  EXPECT_EQ(column.get(0), missing);
+  EXPECT_EQ(column.get(1), 7);
+  EXPECT_EQ(column.get(2), missing);
+  EXPECT_EQ(column.get(3), missing);
+  EXPECT_EQ(column.get(4), 9);
+}
+
 TEST_F(Forget_Test, ABlobGoesWithItsLastValue) {
   const Field_Id picture(3);
   db.write(Add_Field{city, "picture", {Type_Code::blob, {}}});
@@ -256,7 +278,10 @@ void expect_default_values(const Database& database, const Model& model) {
         for (index_t i = first; i < first + size; ++i)
           if (model.has(table->id(), Record_Id(i), id))
             visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
-              ASSERT_EQ(static_cast<const Column<T>&>(*field.column).get(i), T());
+              // A field that becomes optional later has no value before, either.
+              const T value = static_cast<const Column<T>&>(*field.column).get(i);
+              ASSERT_TRUE(value == T() || is_missing_value<T>(value, false) ||
+                          is_missing_value<T>(value, true));
             });
       }
     });

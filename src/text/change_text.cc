@@ -52,9 +52,15 @@ Common common_parts(std::string_view a, std::string_view b) {
   return common;
 }
 
+std::string type_of(const Field_Description& field) {
+  return declared_type_text(field.type.code, get(field.logical),
+                            field.referenced.empty() ? "?" : field.referenced);
+}
+
 class Writer {
  public:
-  Writer(std::string& out, const Change_Style& style) : out_(out), style_(style) {}
+  Writer(std::string& out, const Change_Style& style, const Logical_Type* old_type = nullptr)
+      : out_(out), style_(style), old_type_(old_type) {}
 
   void records(const Change& change) {
     index_t first = 0;
@@ -76,11 +82,19 @@ class Writer {
     }
   }
 
+  void retyping(const std::string& table, const Schema_Change& added,
+                const Schema_Change& dropped) {
+    begin_schema();
+    words({"retype_field", table, dropped.field.name});
+    words({"", type_of(added.field)});
+    rows(dropped.rows);
+    end_line();
+  }
+
   void schema(const Change& change) {
     using Kind = Change::Kind;
     const Schema_Change& schema = *change.schema;
-    out_ += style_.indentation;
-    if (style_.has_colours) out_ += colour::heading;
+    begin_schema();
     switch (change.kind) {
       case Kind::table_created:
         words({"create_table", change.table_name()});
@@ -93,17 +107,13 @@ class Writer {
         rows(schema.rows);
         break;
       case Kind::field_added:
-        words({"add_field", change.table_name(), schema.field.name,
-               declared_type_text(schema.field.type.code, get(schema.field.logical))});
-        if (schema.field.type.code == Type_Code::reference)
-          words({"", schema.field.referenced.empty() ? "?" : schema.field.referenced});
+        words({"add_field", change.table_name(), schema.field.name, type_of(schema.field)});
         break;
       case Kind::field_renamed:
         words({"rename_field", change.table_name(), schema.old_name, schema.field.name});
         break;
       case Kind::field_typed:
-        words({"set_type", change.table_name(), schema.field.name,
-               declared_type_text(schema.field.type.code, get(schema.field.logical))});
+        words({"set_type", change.table_name(), schema.field.name, type_of(schema.field)});
         break;
       case Kind::field_dropped:
         words({"drop_field", change.table_name(), schema.field.name});
@@ -117,6 +127,10 @@ class Writer {
   }
 
  private:
+  void begin_schema() {
+    out_ += style_.indentation;
+    if (style_.has_colours) out_ += colour::heading;
+  }
   void begin(const Change& change) {
     using Kind = Change::Kind;
     const Kind kind = change.kind;
@@ -145,11 +159,13 @@ class Writer {
       out_ += ' ';
       const Logical_Type& logical = get(change.table->find_field(field.field)->logical);
       if (change.kind == Change::Kind::updated && field.old_values.type() == Type_Code::string &&
-          !field.new_values.is_empty() && logical.is_plain()) {
+          field.new_values.type() == Type_Code::string && !field.new_values.is_empty() &&
+          logical.has_plain_values() && old_type_ == nullptr) {
         texts(field.old_values.get<std::string_view>(i), field.new_values.get<std::string_view>(i));
         continue;
       }
-      if (!field.old_values.is_empty()) value(logical, field.old_values[i]);
+      if (!field.old_values.is_empty())
+        value(old_type_ != nullptr ? *old_type_ : logical, field.old_values[i]);
       if (change.kind == Change::Kind::updated) out_ += " → ";
       if (!field.new_values.is_empty()) value(logical, field.new_values[i]);
     }
@@ -226,6 +242,7 @@ class Writer {
 
   std::string& out_;
   const Change_Style& style_;
+  const Logical_Type* const old_type_;
 };
 
 }  // namespace
@@ -236,6 +253,16 @@ void append_change(std::string& out, const Change& change, const Change_Style& s
     writer.records(change);
   else
     writer.schema(change);
+}
+
+void append_change(std::string& out, const Change& change, const Change_Style& style,
+                   const Logical_Type& old_type) {
+  Writer(out, style, &old_type).records(change);
+}
+
+void append_retyping(std::string& out, const std::string& table, const Schema_Change& added,
+                     const Schema_Change& dropped, const Change_Style& style) {
+  Writer(out, style).retyping(table, added, dropped);
 }
 
 const char* name_of(Change::Kind kind) {

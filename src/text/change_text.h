@@ -29,6 +29,12 @@ struct Change_Style {
 //   - person 2 name "Grace", age 85, boss 0
 //   add_field person born int32
 void append_change(std::string& out, const Change& change, const Change_Style& style);
+// The same for an update of one field that had another type, which its old values have.
+void append_change(std::string& out, const Change& change, const Change_Style& style,
+                   const Logical_Type& old_type);
+// Appends the line of a field that got another type: "retype_field person age int64 (3 records)".
+void append_retyping(std::string& out, const std::string& table, const Schema_Change& added,
+                     const Schema_Change& dropped, const Change_Style& style);
 
 // Returns the numbers of changes in a transaction:
 // "+3 city, ~12 person, -1 person, schema of city".

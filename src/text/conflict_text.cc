@@ -1,5 +1,7 @@
 #include "text/conflict_text.h"
 
+#include <algorithm>
+
 #include "kernel/base/counted.h"
 #include "kernel/base/plain_text.h"
 #include "text/change_text.h"
@@ -67,6 +69,10 @@ std::string conflict_text(const Change_Conflict& conflict) {
       add_name();
       text += " now";
       break;
+    case Kind::type_needed:
+      text += ": ";
+      add_name();
+      break;
     case Kind::name_taken:
       text += ": the name ";
       add_name();
@@ -76,6 +82,16 @@ std::string conflict_text(const Change_Conflict& conflict) {
       text += ": record " + std::to_string(conflict.other.value()) +
               " has the same key in the unique index ";
       add_name();
+      break;
+    case Kind::referenced:
+      text += " was to be deleted, but ";
+      add_name();
+      text += " of record " + std::to_string(conflict.other.value()) + " refers to it";
+      break;
+    case Kind::target_missing:
+      text += " would refer to ";
+      add_name();
+      text += ' ' + std::to_string(conflict.other.value()) + ", which does not exist";
       break;
     case Kind::needed:
       text += " cannot be dropped: ";
@@ -95,8 +111,11 @@ void print_conflicts(std::ostream& out, const Plan& plan) {
 std::string refusal_text(const Plan& plan, bool is_theirs) {
   const std::string text = counted(plan.conflict_count, "conflict") + ", and nothing was written";
   if (is_theirs) return text + ": not all of them can be settled by --theirs";
-  return text +
-         ". --ours keeps the present values and writes the rest, --theirs writes the old values";
+  const bool can_be_forced =
+      std::all_of(plan.conflicts.begin(), plan.conflicts.end(),
+                  [](const Change_Conflict& conflict) { return conflict.can_be_forced; });
+  return text + ". --ours keeps the present values and writes the rest" +
+         (can_be_forced ? ", --theirs writes the old values" : "");
 }
 
 }  // namespace joedb::inline v1

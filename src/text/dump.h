@@ -15,8 +15,9 @@
 
 namespace joedb::inline v1 {
 
-// Passes all tables, then all fields, to the handler. If a referenced table was dropped, the
-// reference becomes a reference to table 0.
+// Passes all tables, then all fields, then all declared indexes, to the handler. If a referenced
+// table was dropped, the reference becomes a reference to table 0,
+// and has no rule.
 template <class Handler>
 void dump_schema(const Database& database, Handler&& handler) {
   std::vector<Table_Id> new_ids(database.tables().size() + 1);
@@ -31,13 +32,17 @@ void dump_schema(const Database& database, Handler&& handler) {
       const std::size_t referenced = type.referenced.value();
       type.referenced = referenced < new_ids.size() ? new_ids[referenced] : Table_Id();
       handler(Add_Field{new_ids[table->id().value()], field.name, type});
-      const Logical_Type& logical = field.column->logical();
+      Logical_Type logical = field.column->logical();
+      if (type.referenced.is_null()) logical.on_delete = Logical_Type::On_Delete::keep;
       if (logical.is_plain()) return;
       const std::string declaration =
           type_declaration(table->name(), field.name, type.code, logical);
       handler(Comment{declaration});
     });
   }
+  for (const Table* table : live_tables(database))
+    for (const std::string& declaration : index_declarations(database, *table))
+      handler(Comment{declaration});
 }
 
 // Passes each table to the handler: all records, then all values, field by field. Large tables are

@@ -46,6 +46,10 @@ void Command_Writer::add_field(Table_Id table, Field_Id id) {
     out_.add(' ', names_.field(table, id));
 }
 
+void Command_Writer::add_alone(Table_Id table) {
+  if (!is_raw_ && names_.schema().has_rules(table)) out_.add(" alone");
+}
+
 void Command_Writer::add_new_name(std::string_view name) {
   out_.add(' ');
   if (is_raw_ || std::any_of(name.begin(), name.end(), is_control))
@@ -99,14 +103,22 @@ bool Command_Writer::print_declaration(const Comment& e) {
   if (is_raw_) return false;
   const std::uint64_t version = names_.schema().schema_version();
   names_(e);
-  if (!has_open_field_ || names_.schema().schema_version() == version) return false;
+  if (names_.schema().schema_version() == version) return false;
+  if (parse_index_declaration(e.text)) {
+    end_field();
+    out_.add(e.text.substr(declaration_mark.size()));
+    out_.end_line();
+    return true;
+  }
+  if (!has_open_field_) return false;
   const Type_Declaration declaration = parse_declaration(e.text).value();
   const Table& table = *names_.schema().find_table(declaration.table);
   const Column_Base& column = *table.find_field(table.find_field(declaration.field))->column;
   if (table.id() != last_field_.first || declaration.field != last_field_.second) return false;
   if (column.logical().is_optional && filled_tables_.contains(table.id())) return false;
   out_.text().resize(type_begin_);
-  out_.add(declared_type_text(column.type().code, column.logical()));
+  out_.add(declared_type_text(column.type().code, column.logical(),
+                              names_.table(column.type().referenced)));
   end_field();
   return true;
 }
@@ -164,6 +176,7 @@ void Command_Writer::print(const Delete& e) {
   out_.add("delete_from");
   add_table(e.table);
   out_.add(' ', e.record.value());
+  add_alone(e.table);
 }
 
 void Command_Writer::print(const Insert_Vector& e) {
@@ -176,6 +189,7 @@ void Command_Writer::print(const Delete_Vector& e) {
   out_.add("delete_vector");
   add_table(e.table);
   out_.add(' ', e.record.value(), ' ', e.size);
+  add_alone(e.table);
 }
 
 // ---- SQL ----------------------------------------------------------------------------------------
@@ -187,11 +201,13 @@ void Sql_Writer::limit_to_journal_of(Offset size) {
 }
 
 void Sql_Writer::begin(Offset position) {
+  end_reference();
   out_.add("BEGIN TRANSACTION; -- checkpoint = ", position);
   out_.end_line();
 }
 
 void Sql_Writer::end(Offset position) {
+  end_reference();
   out_.add("COMMIT; --checkpoint = ", position, '\n');
   out_.end_line();
 }
@@ -229,8 +245,12 @@ void Sql_Writer::print(const Add_Field& e) {
   out_.add("ALTER TABLE \"", names_.table(e.table), "\" ADD ");
   add_new_name(e.name);
   out_.add(' ', sql_type(e.type.code, Sql_Types::shared));
-  if (e.type.code == Type_Code::reference)
+  if (e.type.code == Type_Code::reference) {
     out_.add(" REFERENCES \"", names_.table(e.type.referenced), '"');
+    open_table_ = names_.table(e.table);
+    open_field_ = e.name;
+    return;
+  }
   out_.add(';');
   out_.end_line();
 }
@@ -299,6 +319,21 @@ void Sql_Writer::require_not_too_many(std::int64_t size) const {
 }
 
 // ---- parts of SQL
+
+void Sql_Writer::add_rule(const Comment& e) {
+  if (open_field_.empty()) return;
+  const auto declaration = parse_declaration(e.text);
+  if (!declaration || declaration->table != open_table_ || declaration->field != open_field_)
+    return;
+  out_.add(sql_on_delete(declaration->type.logical.on_delete));
+}
+
+void Sql_Writer::end_reference() {
+  if (open_field_.empty()) return;
+  open_field_.clear();
+  out_.add(';');
+  out_.end_line();
+}
 
 void Sql_Writer::add_value(Blob value) {
   if (blobs_ == nullptr)

@@ -47,7 +47,7 @@ class Entry_Names {
  public:
   // Applies a schema entry. Throws Data_Error if it is invalid.
   void operator()(const Schema_Entry auto& entry) { schema_(entry); }
-  // A comment may declare a logical type.
+  // A comment may declare a logical type or an index.
   void operator()(const Comment& entry) { schema_(entry); }
 
   // Return "__unknown_table__" and "__unknown_field__" for unknown ids.
@@ -88,7 +88,8 @@ class Command_Writer {
   }
 
   // The declaration of a logical type that directly follows its Add_Field becomes a part of
-  // `add_field`, unless that would make existing values null.
+  // `add_field`, unless that would make existing values null. The declaration of an index becomes a
+  // command.
   template <class Entry>
   void operator()(const Entry& entry) {
     if (is_vector_without_values(entry)) return;
@@ -150,6 +151,9 @@ class Command_Writer {
   // Append a blank and the name; in raw form, a blank and the id.
   void add_table(Table_Id id);
   void add_field(Table_Id table, Field_Id id);
+  // Appends " alone" to a deletion if references to the table have rules: the entries before it
+  // already are what follows from it.
+  void add_alone(Table_Id table);
   // Appends a blank and the name in an entry. The name may be invalid, because it is printed before
   // it is checked.
   void add_new_name(std::string_view name);
@@ -192,6 +196,7 @@ class Sql_Writer {
   explicit Sql_Writer(std::ostream& out, const Abstract_File* blobs = nullptr,
                       Strings strings = Strings::text)
       : out_(out), blobs_(blobs), strings_(strings) {}
+  ~Sql_Writer() { end_reference(); }
 
   // Limits the number of records in a vector to that of a journal of `size` bytes
   // (Database::limit_to_journal_of). A larger vector throws Data_Error. Without the limit, a few
@@ -201,10 +206,17 @@ class Sql_Writer {
   // Print the beginning and the end of an SQL transaction.
   void begin(Offset position);
   void end(Offset position);
-  void flush() { out_.flush(); }
+  void flush() {
+    end_reference();
+    out_.flush();
+  }
 
+  // The rule of a reference is a part of its column if the declaration directly follows the
+  // Add_Field: SQLite cannot change it later.
   template <class Entry>
   void operator()(const Entry& entry) {
+    if constexpr (std::is_same_v<Entry, Comment>) add_rule(entry);
+    end_reference();
     print(entry);
     if constexpr (Schema_Entry<Entry>) names_(entry);
   }
@@ -262,6 +274,8 @@ class Sql_Writer {
   }
   void add_value(Blob value);
 
+  void add_rule(const Comment& e);
+  void end_reference();
   void add_new_name(std::string_view name);
   void end_comment(std::string_view text);
   void require_not_too_many(std::int64_t size) const;
@@ -271,6 +285,8 @@ class Sql_Writer {
   const Strings strings_;
   std::int64_t max_vector_ = std::numeric_limits<std::int64_t>::max();
   Entry_Names names_;
+  // The table and field of the last line if this adds a reference, and has no end yet.
+  std::string open_table_, open_field_;
 };
 
 }  // namespace joedb::inline v1

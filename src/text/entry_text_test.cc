@@ -292,5 +292,21 @@ TEST(Entry_Text, KnowsTheNamesOfEntriesThatWereSkipped) {
   EXPECT_EQ(out.str(), "insert_into person 0\n");
 }
 
+TEST(Entry_Text, SaysThatNothingMoreFollowsFromADeletion) {
+  std::ostringstream out;
+  {
+    Command_Writer writer(out);
+    writer(Create_Table{"city"});
+    writer(Add_Field{person, "twin", {Type_Code::reference, person}});
+    writer(Delete{person, zero});
+    writer(Comment{"joedb: type city.twin references on_delete clear"});
+    writer(Delete{person, zero});
+    writer(Delete_Vector{person, zero, 2});
+  }
+  EXPECT_THAT(out.str(), ::testing::EndsWith("delete_from city 0 alone\n"
+                                             "delete_vector city 0 2 alone\n"));
+  EXPECT_THAT(out.str(), HasSubstr("delete_from city 0\n"));
+}
+
 }  // namespace
 }  // namespace joedb

@@ -69,12 +69,14 @@ void History_Text::print(const Transaction_Summary& summary) {
   out_ << text << '\n';
 }
 
-void History_Text::print_changes(const std::vector<Change>& changes, std::string_view indentation) {
+void History_Text::print_changes(const std::vector<Change>& changes, std::string_view indentation,
+                                 Change_List list) {
   constexpr std::size_t block = std::size_t{1} << 16;
   std::string text;
   const Change_Style style{style_.has_colours, style_.is_complete, indentation, style_.record};
-  for (const Change& change : changes) {
-    append_change(text, change, style);
+  const Shown_Changes shown(changes, list);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    shown.append(text, i, style);
     if (text.size() < block) continue;
     out_ << text;
     text.clear();
@@ -182,7 +184,7 @@ std::vector<Table_Summary> summaries_of(const std::vector<Change>& changes) {
 
 void History_Text::print_difference(const std::vector<Change>& changes, bool has_changes) {
   if (has_changes && !changes.empty()) {
-    print_changes(changes, "");
+    print_changes(changes, "", Change_List::net);
     out_ << '\n';
   }
   for (const Table_Summary& table : summaries_of(changes)) {

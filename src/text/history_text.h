@@ -9,6 +9,7 @@
 #include "history/log_view.h"
 #include "history/requests.h"
 #include "text/change_text.h"
+#include "text/shown_changes.h"
 
 namespace joedb::inline v1 {
 
@@ -32,7 +33,8 @@ class History_Text : public Transaction_Output {
   // Prints all properties of the transaction, one per line, and then the changes.
   void print_all(const Transaction& transaction);
   // Prints only the changes.
-  void print_changes(const std::vector<Change>& changes, std::string_view indentation);
+  void print_changes(const std::vector<Change>& changes, std::string_view indentation,
+                     Change_List list = Change_List::transaction);
   // Prints the changes of a plan, which must be possible. If `written` is not null, first prints
   // the line of this transaction, which has written the changes.
   void print_plan(const Plan& plan, const Transaction_Info* written);

@@ -59,7 +59,7 @@ class Json_Writer {
     for_each_run(table, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id) {
         const std::string_view separator = is_first ? "" : ", ";
-        if (column.logical().is_plain() ||
+        if (column.logical().has_plain_values() ||
             !write_logical<T>(separator, column.logical(), column.get(id)))
           write_element(separator, column.get(id));
         is_first = false;

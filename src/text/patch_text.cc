@@ -68,6 +68,7 @@ class Patch_Writer {
       if (change.kind == Kind::field_typed) set_type(change);
     for (const Change& change : changes_)
       if (change.kind == Kind::field_added) add_field(change);
+    release_deleted();
     for (const Change& change : changes_)
       if (has_records(change)) records(change);
     out_.flush();
@@ -192,8 +193,8 @@ class Patch_Writer {
     const bool is_optional = get(field.logical).is_optional;
     out_.add("add_field ", new_name(*change.table), ' ', field.name, ' ',
              is_optional ? std::string(type_name(field.type.code))
-                         : declared_type_text(field.type.code, get(field.logical)));
-    if (is_reference) out_.add(' ', gone.empty() ? field.referenced : gone);
+                         : declared_type_text(field.type.code, get(field.logical),
+                                              gone.empty() ? field.referenced : gone));
     out_.end_line();
     if (is_optional) declare(new_name(*change.table), field.name, field);
     if (gone.empty()) return;
@@ -234,6 +235,30 @@ class Patch_Writer {
                         std::string(new_name(*change.table)) + " has a new blob in " +
                         std::string(new_name(change, field)) +
                         ": commands cannot give a field the bytes of a blob");
+      }
+    }
+  }
+
+  // Makes the references null that have rules, and refer to records that the patch deletes. So a
+  // deletion changes nothing that is in the patch, in any order of deletions.
+  void release_deleted() {
+    std::set<std::pair<Table_Id, Record_Id>> deleted;
+    for (const Change& change : changes_)
+      for (index_t i = 0; change.kind == Kind::deleted && i < change.size; ++i)
+        deleted.emplace(change.table->id, change.record + i);
+    if (deleted.empty()) return;
+    for (const Change& change : changes_) {
+      if (!has_records(change) || change.kind == Kind::inserted) continue;
+      for (const Field_Change& field : change.fields) {
+        if (field.old_values.type() != Type_Code::reference || !is_there(change, field)) continue;
+        if (logical_of(change, field).on_delete == Logical_Type::On_Delete::keep) continue;
+        const Table_Id referenced = change.table->find_field(field.field)->type.referenced;
+        for (index_t i = 0; i < change.size; ++i) {
+          if (!deleted.contains({referenced, field.old_values.get<Record_Id>(i)})) continue;
+          begin_line("update", change, change.record + i);
+          out_.add(' ', new_name(change, field), " -1");
+          out_.end_line();
+        }
       }
     }
   }

@@ -234,6 +234,16 @@ TEST_F(Patch_Text, DropsAndRestoresTables) {
       "insert_into t 0 3\nrename_table u w\n");
 }
 
+// Otherwise the rule of the first deletion would refuse it, or make others impossible.
+TEST_F(Patch_Text, ClearsReferencesWithRulesToWhatItDeletes) {
+  run("create_table c\ncreate_table p\nadd_field p home references c on_delete cascade\n"
+      "add_field p boss references p on_delete refuse\ninsert_into c 1\n"
+      "insert_into p 0 1 -1\ninsert_into p 1 1 0\ninsert_into p 2 1 0\n");
+  start = checkpoint();
+  run("update p 2 home -1\nupdate p 2 boss -1\ndelete_from p 1\ndelete_from p 0\n"
+      "delete_from c 1\n");
+}
+
 TEST_F(Patch_Text, AnIdThatIsUsedAgainHasNothingOfTheOldRecord) {
   run("delete_from t 0\ninsert_into t 0 \"\" 0\nadd_field t n int8\n");
 }

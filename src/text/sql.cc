@@ -82,6 +82,28 @@ std::string exact_sql_type(const Column_Base& column) {
   return sql_type(code, column.logical(), Sql_Types::exact) + (may_be_null ? "" : " NOT NULL");
 }
 
+std::string_view sql_on_delete(Logical_Type::On_Delete rule) {
+  using On_Delete = Logical_Type::On_Delete;
+  switch (rule) {
+    case On_Delete::clear:
+      return " ON DELETE SET NULL";
+    case On_Delete::cascade:
+      return " ON DELETE CASCADE";
+    case On_Delete::refuse:
+      return " ON DELETE RESTRICT";
+    case On_Delete::keep:
+      break;
+  }
+  return "";
+}
+
+std::optional<Logical_Type::On_Delete> on_delete_of_sql(std::string_view action) {
+  if (is_same_name(action, "NO ACTION")) return Logical_Type::On_Delete::refuse;
+  for (const auto& [rule, name] : on_delete_rules)
+    if (is_same_name(" ON DELETE " + std::string(action), sql_on_delete(rule))) return rule;
+  return {};
+}
+
 std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types types) {
   std::string sql =
       "CREATE TABLE " + sql_name(names.table(table)) + "(\"__id\" INTEGER PRIMARY KEY";
@@ -92,7 +114,9 @@ std::string sql_definition(const Sql_Names& names, const Table& table, Sql_Types
                                      : sql_type(type.code, field.column->logical(), types);
     const Table* const referenced = names.database().find_table(type.referenced);
     if (referenced != nullptr && too_wide_for_sql(*referenced).empty())
-      sql += " REFERENCES " + sql_name(names.table(*referenced));
+      sql.append(" REFERENCES ")
+          .append(sql_name(names.table(*referenced)))
+          .append(sql_on_delete(field.column->logical().on_delete));
   }
   return sql + ')';
 }
@@ -165,7 +189,7 @@ static void print_sql(const Sql_Names& names, const Table& table, Text_Buffer& o
       out.add(',');
       visit_type(field.column->type().code, [&]<class T>(std::type_identity<T>) {
         const auto& column = static_cast<const Column<T>&>(*field.column);
-        if (!column.logical().is_plain())
+        if (!column.logical().has_plain_values())
           append_sql(out.text(), column.logical(), T(column.get(id)));
         else if constexpr (std::is_same_v<T, Blob>)
           out.add("NULL");

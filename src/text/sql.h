@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -29,6 +30,12 @@ std::string_view sql_type(Type_Code code, Sql_Types types);
 std::string sql_type(Type_Code code, const Logical_Type& logical, Sql_Types types);
 // Returns the exact type of a field. NOT NULL follows if no value is NULL.
 std::string exact_sql_type(const Column_Base& column);
+
+// Returns " ON DELETE SET NULL" and so on, to follow REFERENCES; empty without a rule.
+std::string_view sql_on_delete(Logical_Type::On_Delete rule);
+// Returns the rule of SQLite's name for the action, in any case. NO ACTION is RESTRICT, because
+// rules are not deferred. Returns nullopt for SET DEFAULT, and for no action of SQL.
+std::optional<Logical_Type::On_Delete> on_delete_of_sql(std::string_view action);
 
 // The names of tables and fields in SQL. SQL ignores case: if names differ only in case, all except
 // the first get a suffix _2, _3 …. SQL reserves names that begin with sqlite_: they get the prefix
