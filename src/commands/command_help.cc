@@ -50,27 +50,44 @@ static constexpr Command_Help commands[] = {
      "add a field to a table; with a value, also write it to all existing records",
      "add_field person town string\nadd_field person friend references person\n"
      "add_field person is_member boolean = true\nadd_field person born date optional\n"
-     "add_field person wage decimal(2)\nadd_field person state enum(active, retired)\n"},
+     "add_field person wage decimal(2)\nadd_field person state enum(active, retired)\n"
+     "add_field person rival references person on_delete clear\n"},
     {"set_type", "table field type",
      "say what the values of a field mean; the type in the file must be able to store it",
      "set_type person age int32 optional\n"},
+    {"retype_field", "table field type",
+     "change the type of a field. All values must fit exactly; the field becomes the last one",
+     "retype_field person age int64\nretype_field person age decimal(3)\n"},
     {"drop_field", "table field", "drop a field with all its values", "drop_field person age\n"},
     {"rename_field", "table field new", "rename a field", "rename_field person boss manager\n"},
     {"custom", "new",
      "append a custom entry: compiled programs that upgrade to it call their function NAME",
      "custom set_default_town\n"},
+    {"create_index", "new table index_field",
+     "declare an index in the file, for every program: it finds records by these fields, and keeps "
+     "them in their order",
+     "create_index person_by_age person age,name\n"},
+    {"create_unique_index", "new table index_field",
+     "declare an index in the file that refuses a second record with the same key, from every "
+     "program",
+     "create_unique_index person_by_name person name\n"},
+    {"drop_index", "declared_index", "end the declaration of an index",
+     "create_index person_by_age person age\ndrop_index person_by_age\n"},
     // data
     {"insert_into", "table new_record row...",
      "insert a record. Without an id, or with a negative one, after the last record. With values: "
      "one per field, in the order of the fields. Without id and values, optional fields are null",
      "insert_into person\ninsert_into person -1 \"Edsger\" 72 0\n"},
-    {"delete_from", "table record", "delete a record; references to it are not changed",
+    {"delete_from", "table record alone",
+     "delete a record; references to it without a rule (on_delete) are not changed. With alone, as "
+     "in dumps, no references are",
      "delete_from person 1\n"},
     {"update", "table record field value", "set a field of a record",
      "update person 1 name \"Charles\"\nupdate person 1 boss -1\n"},
     {"insert_vector", "table new_record number", "insert N records, from ID on",
      "insert_vector person 3 10\n"},
-    {"delete_vector", "table record number", "delete N records, from ID on",
+    {"delete_vector", "table record number alone",
+     "delete N records, from ID on. With alone, as in dumps, no references are changed",
      "delete_vector person 1 2\n"},
     {"update_vector", "table record field number value...", "set a field of N records, from ID on",
      "update_vector person 0 age 3 37 44 85\n"},
@@ -126,7 +143,9 @@ constexpr Argument_Help arguments[] = {
     {"record_id", "the number in front of a record, from 0 on"},
     {"type",
      "string, blob, int8, int16, int32, int64, float32, float64, boolean, references TABLE, date, "
-     "timestamp, duration, decimal(2), enum(NAME, …), bytes, uuid or json; optional may follow"},
+     "timestamp, duration, decimal(2), enum(NAME, …), bytes, uuid or json; optional may follow, "
+     "and "
+     "on_delete clear, cascade or refuse behind references TABLE"},
     {"operator", "=, !=, <, <=, >, >=, begins or contains"},
     {"value",
      "a value of the type of the field: \"text\", 12, -1.5, true or false, a record id (-1 for "
@@ -145,7 +164,8 @@ constexpr Argument_Help arguments[] = {
     {"blob", "POSITION,SIZE, as shown by table"},
     {"output_file_name", "a file that does not exist yet"},
     {"custom_name", "the name of the function"},
-    {"index_name", "an index defined in the file of --options"},
+    {"index_name", "an index of the file, or of the file of --options; describe TABLE lists them"},
+    {"new_index_name", "a name that no index of the file has"},
     {"when",
      "a position, as shown by log; a time: 2026-01-31, \"2026-01-31 12:00\", yesterday, \"2 "
      "hours ago\"; or a tag"},

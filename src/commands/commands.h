@@ -72,6 +72,8 @@ class Unknown_Table : public Line_Error {
 // name.
 const Table& read_table(Line_Reader& in, const Database& database);
 Field_Id read_field(Line_Reader& in, const Table& table);
+// The same for a name that was just read.
+Field_Id find_field(const Line_Reader& in, const Table& table, std::string_view name);
 // Returns the error for an unknown table. `name` must be the last word read.
 Unknown_Table no_such_table(const Line_Reader& in, const Database& database, std::string_view name);
 
@@ -95,6 +97,15 @@ void describe(std::ostream& out, const Database& database, const Display& displa
 void describe(std::ostream& out, const Database& database, const Table& table,
               const Display& display);
 
+// The type of a new field.
+struct Field_Type {
+  Type type;
+  Logical_Type logical;
+};
+// Reads a type: "int32", "decimal(2) optional", "enum(open, paid)" or "references city". Throws
+// Line_Error.
+Field_Type read_type(Line_Reader& in, const Database& database);
+
 // Reads the time stamp of a command, in seconds. Returns now() if the line has none. The same time
 // may follow as text, in the format of Command_Writer.
 std::int64_t read_timestamp(Line_Reader& in, const std::function<std::int64_t()>& now);
@@ -117,7 +128,7 @@ Blob read_field_value<Blob>(Line_Reader& in);
 template <Field_Value T>
 T read_field_value(Line_Reader& in, const Logical_Type& logical) {
   constexpr bool is_number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-  if (logical.is_plain() || in.is_classic()) return read_field_value<T>(in);
+  if (logical.has_plain_values() || in.is_classic()) return read_field_value<T>(in);
   if (logical.is_optional && in.peek_word() == "null") {
     in.read_word("value");
     return missing_value<T>(logical);

@@ -17,12 +17,15 @@ class Name_Completer {
       : database_(database), words_(words), prefix_(prefix) {}
 
   Completions complete(std::string_view kind) {
-    const Table* const table = words_.size() > 1 ? database_.find_table(words_[1]) : nullptr;
+    const std::size_t place = kind == "index_field" ? 2 : 1;  // of the name of the table
+    const Table* const table =
+        words_.size() > place ? database_.find_table(words_[place]) : nullptr;
     if (kind == "table") return add_tables(), std::move(result_);
     if (kind == "type") return add_words(type_words), std::move(result_);
     if (kind == "condition") return add_condition(table), std::move(result_);
+    if (kind == "declared_index") return add_declared_indexes(), std::move(result_);
     if (table == nullptr) return {};
-    if (kind == "field")
+    if (kind == "field" || kind == "index_field")
       add_fields(*table);
     else if (kind == "record")
       add_records(*table);
@@ -48,6 +51,10 @@ class Name_Completer {
   }
   void add_tables() {
     for (const Table* t : live_tables(database_)) result_.add(prefix_, t->name());
+  }
+  void add_declared_indexes() {
+    for (const Index* const index : database_.indexes())
+      if (database_.is_declared(*index)) result_.add(prefix_, index->definition().name);
   }
   void add_fields(const Table& table) {
     for (const Field& field : table.fields())

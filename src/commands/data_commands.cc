@@ -84,12 +84,12 @@ class Data_Commands {
   void delete_from(Line_Reader& in) {
     const Table& table = read_table(in);
     const Record_Id record = read_record(in);
-    in.require_end();
+    const bool is_alone = read_alone(in);
     require_read(in);
     if (!table.is_used(record))
       throw Data_Error("delete_from: table " + table.name() + " has no record " +
                        std::to_string(record.value()));
-    database_.write(Delete{table.id(), record});
+    write_deletion(Delete{table.id(), record}, is_alone);
   }
 
   void insert_vector(Line_Reader& in) {
@@ -106,9 +106,9 @@ class Data_Commands {
     const Table& table = read_table(in);
     const Record_Id record = read_record(in);
     const std::int64_t size = in.read_integer("number of records", 0);
-    in.require_end();
+    const bool is_alone = read_alone(in);
     require_read(in);
-    database_.write(Delete_Vector{table.id(), record, size});
+    write_deletion(Delete_Vector{table.id(), record, size}, is_alone);
   }
 
   void update(Line_Reader& in) {
@@ -157,6 +157,23 @@ class Data_Commands {
     return id < 0 ? Record_Id() : Record_Id(id);
   }
 
+  // Reads the end of a deletion. Returns true for the word `alone`: nothing follows from it.
+  static bool read_alone(Line_Reader& in) {
+    const bool is_alone = !in.is_classic() && in.has_more();
+    if (is_alone && in.read_word("end of line") != "alone")
+      throw in.unexpected("end of line or alone");
+    in.require_end();
+    return is_alone;
+  }
+
+  template <class Entry>
+  void write_deletion(const Entry& entry, bool is_alone) {
+    if (is_alone)
+      database_.write_alone(entry);
+    else
+      database_.write(entry);
+  }
+
   // With Reading::classic, throws Data_Error if reading the line has failed. Strict reading throws
   // by itself.
   static void require_read(const Line_Reader& in) {
@@ -198,7 +215,7 @@ class Data_Commands {
             },
             v.value);
     } catch (...) {
-      database_.write(Delete{entry.table, entry.record});
+      database_.write_alone(Delete{entry.table, entry.record});
       throw;
     }
   }
@@ -260,10 +277,11 @@ void add_data_commands(Command_Loop& loop, Writable_Database& database,
       {"Data manipulation",
        {{"insert_into", "insert_into <table_name> [<record_id> [<value> ...]]",
          run(&Data_Commands::insert_into)},
-        {"delete_from", "delete_from <table_name> <record_id>", run(&Data_Commands::delete_from)},
+        {"delete_from", "delete_from <table_name> <record_id> [alone]",
+         run(&Data_Commands::delete_from)},
         {"insert_vector", "insert_vector <table_name> <record_id> <size>",
          run(&Data_Commands::insert_vector)},
-        {"delete_vector", "delete_vector <table_name> <record_id> <size>",
+        {"delete_vector", "delete_vector <table_name> <record_id> <size> [alone]",
          run(&Data_Commands::delete_vector)},
         {"update", "update <table_name> <record_id> <field_name> <value>",
          run(&Data_Commands::update)},

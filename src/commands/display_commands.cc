@@ -26,7 +26,10 @@ const Table& read_table(Line_Reader& in, const Database& database) {
 }
 
 Field_Id read_field(Line_Reader& in, const Table& table) {
-  const std::string_view name = in.read_word("field name");
+  return find_field(in, table, in.read_word("field name"));
+}
+
+Field_Id find_field(const Line_Reader& in, const Table& table, std::string_view name) {
   const Field_Id field = table.find_field(name);
   if (!field.is_null()) return field;
   if (in.is_classic()) throw in.error("bad field");

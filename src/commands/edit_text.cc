@@ -1,12 +1,14 @@
 #include "commands/edit_text.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "commands/commands.h"
 #include "kernel/base/counted.h"
 #include "kernel/base/parse_number.h"
 #include "kernel/schema/line_reader.h"
 #include "kernel/table/declaration.h"
+#include "kernel/table/references.h"
 #include "kernel/table/same_bits.h"
 #include "text/columns.h"
 #include "text/dump.h"
@@ -232,7 +234,13 @@ void Edited_Text::read_field(const std::vector<std::string_view>& words) {
     take();
     field.type += " optional";
   }
-  if (field.type == type_name(Type_Code::reference)) field.referenced = take();
+  if (field.type == type_name(Type_Code::reference)) {
+    field.referenced = take();
+    if (next < words.size() && words[next] == on_delete_word) {
+      take();
+      field.rule = take();
+    }
+  }
   for (std::string_view word = take(); !word.empty(); word = take()) {
     const bool is_old = word == "was";
     if (!is_old && word != "=") {
@@ -312,8 +320,11 @@ void Edited_Text::match_field(Edited_Table& table, Edited_Field& field) {
   }
   if (field.old_name != field.name) problem("there was no field " + std::string(field.old_name));
   std::string why;
+  const auto rule = parse_on_delete(field.rule);
+  if (!field.rule.empty() && !rule) problem("clear, cascade or refuse expected behind on_delete");
   if (!field.referenced.empty())
-    field.declared = {Type_Code::reference, {}};
+    field.declared = {Type_Code::reference,
+                      {.on_delete = rule.value_or(Logical_Type::On_Delete::keep)}};
   else if (auto type = parse_declared_type(field.type, why))
     field.declared = *std::move(type);
   else
@@ -342,13 +353,16 @@ void Edited_Text::match_type(const Edited_Field& field, const Column_Base& colum
   const Type& old = column.type();
   std::string text(field.type);
   if (!field.referenced.empty()) text.append(" ").append(field.referenced);
+  if (!field.rule.empty()) text.append(" ").append(on_delete_word).append(" ").append(field.rule);
   if (text == old_text) return require_referenced(field, old);
   const Edited_Table* const referenced = find_table(field.referenced);
   const bool is_renamed = old.code == Type_Code::reference && referenced && referenced->old &&
                           referenced->old == database_.find_table(old.referenced);
-  if (!is_renamed)
+  const auto rule = field.rule.empty() ? std::optional(Logical_Type::On_Delete::keep)
+                                       : parse_on_delete(field.rule);
+  if (!is_renamed || rule != column.logical().on_delete)
     problem("the field " + std::string(field.name) + " is of type " + old_text +
-            ", which cannot be changed here: add another field, or use set_type in joedbi");
+            ", which cannot be changed here: use retype_field or set_type in joedbi");
 }
 
 void Edited_Text::check_rows(const Edited_Table& table) {
@@ -435,6 +449,7 @@ class Edited_Text::Applier {
       for (const Edited_Table& table : text_.tables_) create(table);
       for (const Edited_Table& table : text_.tables_) add_fields(table);
       summary_.schema = sink_.count();
+      delete_rows();
       for (const Edited_Table& table : text_.tables_) write_rows(table);
     } catch (const Edit_Error&) {
       throw;
@@ -504,29 +519,72 @@ class Edited_Text::Applier {
     return *sink_.database().find_table(table.name);
   }
 
-  // Deletes missing records, then writes records that have an id, and then inserts those without an
-  // id.
-  void write_rows(const Edited_Table& edited) {
-    const Table& table = find(edited);
+  // Deletes the missing records of all tables together, and does what the rules of references say.
+  void delete_rows() {
+    Deleted_Records gone;
+    bool has_rules = false;
+    std::size_t line = 1;
+    for (const Edited_Table& edited : text_.tables_) {
+      const Table& table = find(edited);
+      line_ = edited.line;
+      std::vector<index_t> missing = missing_records(edited, table);
+      for (const index_t id : missing) sink_.write(Delete{table.id(), Record_Id(id)});
+      summary_.deleted += static_cast<index_t>(missing.size());
+      if (missing.empty() || !sink_.database().has_rules(table.id())) continue;
+      if (!has_rules) line = edited.line;
+      has_rules = true;
+      gone[table.id()] = std::move(missing);
+    }
+    if (!has_rules) return;
+    // What counts are the references in the text.
+    for (const Edited_Table& edited : text_.tables_)
+      for_each_kept_row(edited, [&](const Table& table, const Edited_Row& row) {
+        write_row(edited, table, row, row.id, Part::references);
+      });
+    line_ = line;
+    for (const auto& [table, record, field] : consequences_of_deletion(sink_.database(), gone)) {
+      changed_.insert({table, record, field});
+      if (field.is_null()) {
+        sink_.write(Delete{table, record});
+        ++summary_.deleted;
+      } else {
+        sink_.write(Update<Record_Id>{table, record, field, Record_Id()});
+      }
+    }
+  }
+
+  static std::vector<index_t> missing_records(const Edited_Table& edited, const Table& table) {
     std::set<index_t> ids;
     for (const Edited_Row& row : edited.rows)
       if (row.id >= 0) ids.insert(row.id);
-    std::vector<index_t> gone;
+    std::vector<index_t> result;
     for_each_run(table, [&](index_t first, index_t size) {
       for (index_t id = first; id < first + size; ++id)
-        if (!ids.contains(id)) gone.push_back(id);
+        if (!ids.contains(id)) result.push_back(id);
     });
-    line_ = edited.line;
-    for (const index_t id : gone) sink_.write(Delete{table.id(), Record_Id(id)});
-    summary_.deleted += static_cast<index_t>(gone.size());
-    for (const Edited_Row& row : edited.rows)
-      if (row.id >= 0) write_row(edited, table, row, row.id);
-    for (const Edited_Row& row : edited.rows)
-      if (row.id < 0) write_row(edited, table, row, table.records().size());
+    return result;
   }
 
-  void write_row(const Edited_Table& edited, const Table& table, const Edited_Row& row,
-                 index_t id) {
+  template <class F>
+  void for_each_kept_row(const Edited_Table& edited, F f) {
+    const Table& table = find(edited);
+    for (const Edited_Row& row : edited.rows)
+      if (row.id >= 0 && table.records().is_used(row.id)) f(table, row);
+  }
+
+  // Writes records that have an id, and then inserts those without an id.
+  void write_rows(const Edited_Table& edited) {
+    const Table& table = find(edited);
+    for (const Edited_Row& row : edited.rows)
+      if (row.id >= 0 && !changed_.contains({table.id(), Record_Id(row.id), {}}))
+        write_row(edited, table, row, row.id, Part::all);
+    for (const Edited_Row& row : edited.rows)
+      if (row.id < 0) write_row(edited, table, row, table.records().size(), Part::all);
+  }
+
+  enum class Part { all, references };
+  void write_row(const Edited_Table& edited, const Table& table, const Edited_Row& row, index_t id,
+                 Part part) {
     line_ = row.line;
     const bool is_new = !table.records().is_used(id);
     if (is_new) {
@@ -538,6 +596,8 @@ class Edited_Text::Applier {
       const std::string_view word = field.has_initial ? field.initial : row.words[next++];
       const Field_Id field_id = field.id.is_null() ? table.find_field(field.name) : field.id;
       const Column_Base& column = *table.find_field(field_id)->column;
+      if (part == Part::references && field.declared.stored != Type_Code::reference) continue;
+      if (changed_.contains({table.id(), Record_Id(id), field_id})) continue;
       if (!is_new && word == value_text(column, id)) continue;
       visit_type(field.declared.stored, [&]<class T>(std::type_identity<T>) {
         with_value<T>(word, field.declared.logical, [&](T value) {
@@ -553,6 +613,8 @@ class Edited_Text::Applier {
   const Edited_Text& text_;
   Change_Sink& sink_;
   Edit_Summary summary_;
+  // What followed from deletions: a null field means that the record was deleted.
+  std::set<std::tuple<Table_Id, Record_Id, Field_Id>> changed_;
   std::size_t line_ = 1;
 };
 

@@ -35,13 +35,13 @@ class Change_Sink {
   Change_Sink(Database& database, Command_Writer& printer);
 
   const Database& database() const { return writable_ ? writable_->get_database() : *database_; }
+  // A deletion does nothing to references.
   template <class Entry>
   void write(const Entry& entry) {
     if (writable_) {
-      writable_->write(entry);
+      writable_->write_alone(entry);
     } else {
-      (*database_)(entry);
-      (*printer_)(entry);
+      print(entry);
     }
     ++count_;
   }
@@ -49,6 +49,12 @@ class Change_Sink {
   index_t count() const { return count_; }
 
  private:
+  template <class Entry>
+  void print(const Entry& entry) {
+    (*database_)(entry);
+    (*printer_)(entry);
+  }
+
   Writable_Database* writable_ = nullptr;
   Database* database_ = nullptr;
   Command_Writer* printer_ = nullptr;
@@ -96,7 +102,7 @@ class Edited_Text {
     std::size_t line;
     std::string_view name, old_name;
     std::string type;
-    std::string_view referenced;
+    std::string_view referenced, rule;
     bool has_initial = false;
     std::string_view initial;
     Field_Id id;  // null for a new field

@@ -50,6 +50,18 @@ class Edit_Test : public ::testing::Test {
     return changes(edited.replace(place, from.size(), to));
   }
 
+  // Returns the changes if `line` is removed, and `from` is replaced by `to`.
+  std::string changes_without(const std::string& line, const std::string& from,
+                              const std::string& to) {
+    std::string edited = text();
+    for (const auto& [old, replacement] : {std::pair(line, std::string()), std::pair(from, to)}) {
+      const std::size_t place = edited.find(old);
+      if (place == edited.npos) return "there is no " + old;
+      edited.replace(place, old.size(), replacement);
+    }
+    return changes(edited);
+  }
+
   static std::string first_problem(const Edited_Text& edited) {
     const Edit_Problem& problem = edited.problems().front();
     return std::to_string(problem.line) + ": " + problem.what + '\n';
@@ -136,8 +148,8 @@ TEST_F(Edit_People_Test, SaysWhatIsWrongInWhichLine) {
   EXPECT_EQ(changes("\n1 ", "\nx "),
             "7: table, field, end, + or the id of a record expected, got `x`\n");
   EXPECT_EQ(changes("age int32", "age int64"),
-            "3: the field age is of type int32, which cannot be changed here: add another field, "
-            "or use set_type in joedbi\n");
+            "3: the field age is of type int32, which cannot be changed here: use "
+            "retype_field or set_type in joedbi\n");
   EXPECT_EQ(changes("field age int32", "field age"),
             "3: expected: field NAME TYPE, field NAME TYPE = VALUE, or field NAME TYPE was OLD\n");
   EXPECT_EQ(changes("field age", "field years"),
@@ -264,6 +276,52 @@ TEST(Edit_Text, BearsAnyText) {
     } catch (const Edit_Error&) {
     }
   });
+}
+
+// Two cities, and Ada and Bob, who live in the first one.
+class Edit_Rules_Test : public Edit_Test {
+ protected:
+  void make(const std::string& rule) {
+    run("create_table city\nadd_field city name string\ncreate_table person\n"
+        "add_field person name string\nadd_field person home references city on_delete " +
+        rule +
+        "\ninsert_into city 0 \"Rome\"\ninsert_into city 1 \"Oslo\"\n"
+        "insert_into person 0 \"Ada\" 0\ninsert_into person 1 \"Bob\" 0\n");
+  }
+  const std::string city = "0     \"Rome\"\n", ada = "0     \"Ada\"  0\n",
+                    bob = "1     \"Bob\"  0\n";
+};
+
+TEST_F(Edit_Rules_Test, ChangesNoRule) {
+  make("cascade");
+  const std::string problem = "which cannot be changed here: use retype_field or set_type";
+  EXPECT_THAT(changes("cascade", "clear"), HasSubstr(problem));
+  EXPECT_THAT(changes("cascade", "nothing"), HasSubstr(problem));
+  EXPECT_THAT(changes(" on_delete cascade", ""), HasSubstr(problem));
+}
+
+TEST_F(Edit_Rules_Test, DeletesWhatRefersToAMissingRecord) {
+  make("cascade");
+  EXPECT_EQ(changes(city, ""),
+            "delete_from city 0 alone\ndelete_from person 1\ndelete_from person 0\n");
+  EXPECT_EQ(changes_without(city, "Bob\"  0", "Bob\"  1"),
+            "delete_from city 0 alone\nupdate person 1 home 1\ndelete_from person 0\n");
+}
+
+TEST_F(Edit_Rules_Test, ClearsWhatRefersToAMissingRecord) {
+  make("clear");
+  EXPECT_EQ(changes(city, ""),
+            "delete_from city 0 alone\nupdate person 0 home -1\nupdate person 1 home -1\n");
+  EXPECT_EQ(changes_without(city, "\"Bob\"", "\"Eve\""),
+            "delete_from city 0 alone\nupdate person 0 home -1\nupdate person 1 home -1\n"
+            "update person 1 name \"Eve\"\n");
+}
+
+TEST_F(Edit_Rules_Test, RefusesOnlyBecauseOfRecordsThatStay) {
+  make("refuse");
+  EXPECT_THAT(changes(city, ""), HasSubstr("city 0 cannot be deleted: person 0 refers to it"));
+  EXPECT_EQ(changes_without(city, ada + bob, ""),
+            "delete_from city 0 alone\ndelete_from person 0\ndelete_from person 1\n");
 }
 
 }  // namespace

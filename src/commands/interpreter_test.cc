@@ -111,10 +111,10 @@ TEST_F(Interpreter, ChangesNothingIfALineCannotBeReadCompletely) {
       {"insert_vector t 3 1e3", "column 19: number of records expected, got `1e3`"},
       {"insert_vector t 3 1 1", "column 21: end of line expected, got `1`"},
       {"delete_vector t 0 all", "column 19: number of records expected, got `all`"},
-      {"delete_vector t 0 1 1", "column 21: end of line expected, got `1`"},
+      {"delete_vector t 0 1 1", "column 21: end of line or alone expected, got `1`"},
       {"delete_from t", "column 14: record id expected, got the end of the line"},
       {"delete_from t x", "column 15: record id expected, got `x`"},
-      {"delete_from t 0 1", "column 17: end of line expected, got `1`"},
+      {"delete_from t 0 1", "column 17: end of line or alone expected, got `1`"},
       {"add_field t n int8 = many", "column 22: int8 expected, got `many`"},
       {"add_field t n int8 = 5 6", "column 24: end of line expected, got `6`"},
       {"add_field t n int8 default 5", "column 20: = or end of line expected, got `default`"},
@@ -192,6 +192,14 @@ TEST_F(Interpreter, DeletesOnlyWhatIsThere) {
   EXPECT_EQ(output("echo off\ncreate_table t\ninsert_into t 0\ndelete_from t 7\nrecord t 0\n"),
             "Error: delete_from: table t has no record 7\nLine 4: delete_from t 7\n"
             "id = 0; next = -2; previous = -2\n");
+}
+
+TEST_F(Interpreter, DeletesAloneWithoutWhatFollows) {
+  EXPECT_EQ(output("echo off\ncreate_table c\ncreate_table p\n"
+                   "add_field p home references c on_delete cascade\ninsert_vector c 0 3\n"
+                   "insert_into p 0 0\ninsert_into p 1 2\ndelete_from c 0 alone\n"
+                   "delete_vector c 1 2 alone\ntable p\ntable c\n"),
+            "------\n  home\n------\n0    0\n1    2\n-\n \n-\n");
 }
 
 TEST_F(Interpreter, GivesExistingRecordsTheValueOfANewField) {
@@ -510,7 +518,8 @@ TEST_F(Interpreter, FitsTablesToTheScreen) {
 
 TEST_F(Interpreter, CompletesCommandsAndNames) {
   run("create_table city\ncreate_table street\nadd_field city name string\n");
-  EXPECT_THAT(completions("create"), ElementsAre("create_table"));
+  EXPECT_THAT(completions("create"),
+              ElementsAre("create_index", "create_table", "create_unique_index"));
   EXPECT_THAT(completions("insert_"), ElementsAre("insert_into", "insert_vector"));
   EXPECT_THAT(completions("table "), ElementsAre("city", "street"));
   EXPECT_THAT(completions("update c"), ElementsAre("city"));

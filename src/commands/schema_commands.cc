@@ -2,8 +2,10 @@
 
 #include "commands/commands.h"
 #include "kernel/base/lower_case.h"
+#include "kernel/base/split.h"
 #include "kernel/table/declaration.h"
 #include "kernel/table/record_runs.h"
+#include "kernel/table/retype.h"
 
 namespace joedb::inline v1 {
 
@@ -48,10 +50,7 @@ std::string read_type_text(Line_Reader& in, std::string_view first) {
   return text;
 }
 
-struct Field_Type {
-  Type type;
-  Logical_Type logical;
-};
+}  // namespace
 
 Field_Type read_type(Line_Reader& in, const Database& database) {
   const std::string word(in.read_word("type"));
@@ -68,8 +67,16 @@ Field_Type read_type(Line_Reader& in, const Database& database) {
   const Table* const referenced = database.find_table(name);
   if (referenced == nullptr && in.is_classic()) throw in.error("unknown type");
   if (referenced == nullptr) throw no_such_table(in, database, name);
-  return {{Type_Code::reference, referenced->id()}, {}};
+  Field_Type result{{Type_Code::reference, referenced->id()}, {}};
+  if (in.is_classic() || in.peek_word() != on_delete_word) return result;
+  in.read_word(on_delete_word);
+  const auto rule = parse_on_delete(in.read_word("clear, cascade or refuse"));
+  if (!rule) throw in.unexpected("clear, cascade or refuse");
+  result.logical.on_delete = *rule;
+  return result;
 }
+
+namespace {
 
 // Reads the value before it writes anything, so that no field is added if the value is invalid.
 template <Field_Value T>
@@ -107,11 +114,52 @@ void set_type(Line_Reader& in, Writable_Database& database) {
   const auto [type, logical] = read_type(in, database.get_database());
   in.require_end();
   const Column_Base& column = *table.find_field(field)->column;
+  const auto stored_text = [&](const Type& stored) {
+    const Table* const referenced = database.get_database().find_table(stored.referenced);
+    return declared_type_text(stored.code, {}, referenced ? referenced->name() : "a dropped table");
+  };
   if (logical.kind == Logical_Type::Kind::plain && column.type() != type)
     throw in.error(table.name() + "." + table.find_field(field)->name + " is stored as " +
-                   std::string(type_name(column.type().code)) + ", not as " +
-                   std::string(type_name(type.code)));
+                   stored_text(column.type()) + ", not as " + stored_text(type));
   declare_type(database, table.id(), field, logical);
+}
+
+void retype_field(Line_Reader& in, Writable_Database& database) {
+  const Table& table = read_table(in, database.get_database());
+  const Field_Id field = read_field(in, table);
+  const auto [type, logical] = read_type(in, database.get_database());
+  in.require_end();
+  retype_field(database, table.id(), field, type, logical);
+}
+
+void create_index(Line_Reader& in, Writable_Database& database, bool is_unique) {
+  const std::string name(in.read_word("index name"));
+  const Table& table = read_table(in, database.get_database());
+  Index_Definition index{name, table.id(), {}, is_unique};
+  std::string fields(in.read_word("field name"));
+  while (in.has_more()) fields += in.read_word("field name");
+  for (const std::string_view field : split(fields, ","))
+    index.fields.push_back(find_field(in, table, field));
+  joedb::declare_index(database, index);
+}
+
+void add_index_commands(Command_Group& group, Writable_Database& database) {
+  const auto create = [&database](bool is_unique) {
+    return [&database, is_unique](Line_Reader& in, std::ostream&) {
+      create_index(in, database, is_unique);
+    };
+  };
+  group.commands.push_back(
+      {"create_index", "create_index <new_index_name> <table_name> <field_name>,…", create(false)});
+  group.commands.push_back({"create_unique_index",
+                            "create_unique_index <new_index_name> <table_name> <field_name>,…",
+                            create(true)});
+  group.commands.push_back(
+      {"drop_index", "drop_index <index_name>", [&database](Line_Reader& in, std::ostream&) {
+         const std::string name(in.read_word("index name"));
+         in.require_end();
+         joedb::drop_index(database, name);
+       }});
 }
 
 // Reads the name of a field. With Reading::classic, returns null for an unknown name: writing the
@@ -132,7 +180,7 @@ constexpr std::string_view type_notes =
     "  decimal(<digits behind the point>),\n"
     "  enum(<name>, ...),\n"
     "  bytes, uuid, json,\n"
-    "  references <table_name>\n";
+    "  references <table_name> [on_delete clear|cascade|refuse]\n";
 
 }  // namespace
 
@@ -169,19 +217,24 @@ void add_schema_commands(Command_Loop& loop, Writable_Database& database) {
     // The name may be empty: Command_Writer prints no word for it.
     database.write(Custom{in.has_more() ? read_name(in) : std::string_view()});
   };
-  loop.add_group({"Data definition",
-                  {{"create_table", "create_table <table_name>", create_table},
-                   {"drop_table", "drop_table <table_name>", drop_table},
-                   {"rename_table", "rename_table <old_table_name> <new_table_name>", rename_table},
-                   {"add_field", "add_field <table_name> <field_name> <type> [= <value>]",
-                    [&database](Line_Reader& in, std::ostream&) { add_field(in, database); }},
-                   {"set_type", "set_type <table_name> <field_name> <type>",
-                    [&database](Line_Reader& in, std::ostream&) { set_type(in, database); }},
-                   {"drop_field", "drop_field <table_name> <field_name>", drop_field},
-                   {"rename_field", "rename_field <table_name> <old_field_name> <new_field_name>",
-                    rename_field},
-                   {"custom", "custom <custom_name>", custom}},
-                  type_notes});
+  Command_Group group{
+      "Data definition",
+      {{"create_table", "create_table <table_name>", create_table},
+       {"drop_table", "drop_table <table_name>", drop_table},
+       {"rename_table", "rename_table <old_table_name> <new_table_name>", rename_table},
+       {"add_field", "add_field <table_name> <field_name> <type> [= <value>]",
+        [&database](Line_Reader& in, std::ostream&) { add_field(in, database); }},
+       {"set_type", "set_type <table_name> <field_name> <type>",
+        [&database](Line_Reader& in, std::ostream&) { set_type(in, database); }},
+       {"retype_field", "retype_field <table_name> <field_name> <type>",
+        [&database](Line_Reader& in, std::ostream&) { retype_field(in, database); }},
+       {"drop_field", "drop_field <table_name> <field_name>", drop_field},
+       {"rename_field", "rename_field <table_name> <old_field_name> <new_field_name>",
+        rename_field},
+       {"custom", "custom <custom_name>", custom}},
+      type_notes};
+  add_index_commands(group, database);
+  loop.add_group(std::move(group));
 }
 
 }  // namespace joedb::inline v1

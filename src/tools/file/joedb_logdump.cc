@@ -73,8 +73,7 @@ class Printer {
   template <class Entry>
   void operator()(const Entry& entry) {
     bool is_schema = Schema_Entry<Entry> || std::is_same_v<Entry, Custom>;
-    if constexpr (std::is_same_v<Entry, Comment>)
-      is_schema = parse_declaration(entry.text).has_value();
+    if constexpr (std::is_same_v<Entry, Comment>) is_schema = is_declaration(entry.text);
     if (!is_schema && options_.schema_only) return;
     writer_(entry);
     if (options_.print_checkpoint) writer_(Comment{std::to_string(end_of_entry(entry, journal_))});

@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <optional>
 
+#include "joedb/table/load.h"
+#include "kernel/table/declaration.h"
 #include "rewrite/pack_in_parts.h"
+#include "text/entry_text.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
 #include "tools/frame/database_options.h"
@@ -62,13 +66,47 @@ std::size_t add_files(const std::vector<std::string>& names, const Reading_Optio
   return errors;
 }
 
+// Reads the tables and declarations of a journal.
+class Schema_Reader {
+ public:
+  template <class Entry>
+  void operator()(const Entry& entry) {
+    if constexpr (Schema_Entry<Entry> || std::is_same_v<Entry, Comment>) names_(entry);
+  }
+  bool has_unique_index() const {
+    const auto& indexes = names_.schema().indexes();
+    return std::any_of(indexes.begin(), indexes.end(),
+                       [](const Index* index) { return index->definition().is_unique; });
+  }
+
+ private:
+  Entry_Names names_;
+};
+
+// Warns of records of different files that have the same key of a declared unique index. Returns
+// false if there are any. Only a file with such an index is loaded.
+bool check_indexes(const std::string& out, const Source_Options& source) {
+  const auto file = open_source(out, source);
+  Schema_Reader schema;
+  Readonly_Journal(*file).replay(schema);
+  if (!schema.has_unique_index()) return true;
+  Readonly_Journal journal(*file);
+  Database database;
+  load(database, journal);
+  const std::vector<std::string> violated = violated_indexes(database);
+  for (const std::string& text : violated)
+    std::fprintf(stderr, "joedb_merge: warning: %s: %s\n", shown_name(out).c_str(), text.c_str());
+  return violated.empty();
+}
+
 const char* const merge_details =
     R"(Writes the tables and fields of the first file to OUT, then the records of all files, table by
 table. The records of the first file keep their ids; those of the next files are renumbered after
 them, and references are adjusted. A reference to a record that never existed becomes null.
 
 Files that cannot be read, that have other tables and fields, or that have blobs, are skipped with a
-message; OUT is still written, and the exit code is 1 (with --classic: 0). If OUT is the only
+message; OUT is still written, and the exit code is 1 (with --classic: 0). So it is, with a warning,
+if records of OUT have the same key of a unique index that the files declare. If OUT is the only
 argument, file names are read from standard input, separated by spaces, tabs or newlines.
 )";
 
@@ -112,7 +150,8 @@ int run_merge(std::vector<std::string> arguments) {
     errors = add_files(names, reading, source, is_verbose || is_classic(), merged);
     merged.write(journal);
   });
-  return errors > 0 && !is_classic() ? 1 : 0;
+  if (is_classic()) return 0;
+  return check_indexes(out, source) && errors == 0 ? 0 : 1;
 }
 
 }  // namespace joedb

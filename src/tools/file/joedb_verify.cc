@@ -9,13 +9,16 @@
 #include "joedb/io/posix_file.h"
 #include "joedb/table/load.h"
 #include "joedb/table/writable_database.h"
+#include "kernel/base/counted.h"
 #include "kernel/base/shell_word.h"
 #include "kernel/io/file_pieces.h"
 #include "kernel/journal/integrity.h"
 #include "kernel/table/content_difference.h"
 #include "kernel/table/declaration.h"
+#include "kernel/table/references.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
+#include "tools/frame/file_transaction.h"
 #include "tools/frame/json_output.h"
 #include "tools/frame/memory_limit.h"
 #include "tools/frame/output.h"
@@ -51,6 +54,7 @@ class Verifier {
       // The damage may extend up to the intact bytes before the checkpoint.
       return Damage{has_entries() ? covered_ : error.offset, valid_suffix_start(), error.reason()};
     }
+    database_.remove_limits();  // brings the declared indexes up to date
     if (auto damage = missing_end()) return damage;
     return open_damage();
   }
@@ -297,8 +301,15 @@ void print_tail(const std::string& name, const Tail& tail) {
               << shell_word(name) << '\n';
 }
 
-void print_invalid_values(const Database& database) {
-  for (const std::string& text : invalid_values(database))
+// What programs can write that do not know declarations.
+std::vector<std::string> unexpected_content(const Database& database) {
+  std::vector<std::string> result = invalid_values(database);
+  for (std::string& text : violated_indexes(database)) result.push_back(std::move(text));
+  return result;
+}
+
+void print_unexpected(const Database& database) {
+  for (const std::string& text : unexpected_content(database))
     std::cout << "unexpected:        " << text << '\n';
 }
 
@@ -311,7 +322,7 @@ void print_good(const std::string& name, const Verifier& verifier, const Tail& t
   if (verifier.covered() < checkpoint)
     std::cout << "not covered:       " << verifier.covered() << " to " << checkpoint
               << ": usual after soft checkpoints; changed values would not be noticed there\n";
-  print_invalid_values(verifier.database());
+  print_unexpected(verifier.database());
 }
 
 // Returns the last hard checkpoint before the damage, or the end of the last covered bytes if it is
@@ -369,7 +380,7 @@ Json json_of(const std::string& name, const Verifier& verifier, const std::optio
             {"is_being_written", tail.is_being_written},
             {"damage", nullptr}};
   if (!damage)
-    for (const std::string& text : invalid_values(verifier.database()))
+    for (const std::string& text : unexpected_content(verifier.database()))
       json["unexpected"].push_back(text);
   if (damage)
     json["damage"] = {{"start", damage->start},
@@ -380,6 +391,103 @@ Json json_of(const std::string& name, const Verifier& verifier, const std::optio
   return json;
 }
 
+// ---- references ---------------------------------------------------------------------------------
+
+// The references of a field to records that do not exist.
+struct Dangling_Text {
+  std::string field;       // "person.home"
+  std::string referenced;  // the table
+  index_t count;
+  Record_Id record, target;  // the first
+
+  std::string text() const {
+    const std::string table = field.substr(0, field.find('.'));
+    return field + ": " + counted(count, "reference") + " to " +
+           (count == 1 ? "a record that does" : "records that do") + " not exist; the first is " +
+           table + ' ' + std::to_string(record.value()) + ", to " + referenced + ' ' +
+           std::to_string(target.value());
+  }
+  Json json() const {
+    return {{"field", field},
+            {"references", referenced},
+            {"count", count},
+            {"record", record.value()},
+            {"target", target.value()}};
+  }
+};
+
+std::vector<Dangling_Text> texts_of(const Database& database,
+                                    const std::vector<Dangling>& dangling) {
+  std::vector<Dangling_Text> result;
+  for (const Dangling& one : dangling) {
+    const Field& field = *one.table->find_field(one.field);
+    const Table* const referenced = database.find_table(field.column->type().referenced);
+    const Record_Id first = one.records.front();
+    result.push_back({one.table->name() + '.' + field.name,
+                      referenced ? referenced->name() : "a dropped table,",
+                      static_cast<index_t>(one.records.size()), first,
+                      one.table->column<Record_Id>(one.field).get(first.value())});
+  }
+  return result;
+}
+
+struct Cleared {
+  index_t count = 0;
+  index_t kept = 0;  // a unique index has the key already that the record would get
+};
+
+// Makes the references null that refer to no record, in one transaction.
+Cleared clear_references(const std::string& name) {
+  File_Argument file;
+  file.mode = Open_Mode::write_existing;
+  file.name = name;
+  Cleared result;
+  change_file(file, Transaction_Options(), [&](Writable_Database& database) {
+    const std::vector<Dangling> all = dangling_references(database.get_database());
+    if (all.empty()) return;
+    for (const Dangling& one : all)
+      for (const Record_Id record : one.records) {
+        try {
+          database.write(Update<Record_Id>{one.table->id(), record, one.field, Record_Id()});
+          ++result.count;
+        } catch (const Unique_Violation&) {
+          ++result.kept;
+        }
+      }
+    if (result.count > 0)
+      database.write(Comment{"references to records that do not exist became null"});
+  });
+  return result;
+}
+
+// What --references and --clear do. Returns true if no reference dangles afterwards.
+bool check_references(const std::string& name, const std::vector<Dangling_Text>& dangling,
+                      bool clears, Json* json) {
+  const auto clear = [&] {
+    return clears && !dangling.empty() ? clear_references(name) : Cleared();
+  };
+  if (json != nullptr) {
+    (*json)["dangling"] = Json::array();
+    for (const Dangling_Text& one : dangling) (*json)["dangling"].push_back(one.json());
+    const Cleared cleared = clear();
+    if (clears) (*json)["cleared"] = cleared.count;
+    if (cleared.kept > 0) (*json)["kept"] = cleared.kept;
+    return dangling.empty() || (clears && cleared.kept == 0);
+  }
+  if (dangling.empty()) std::cout << "references:        all refer to records\n";
+  for (const Dangling_Text& one : dangling)
+    std::cout << "dangling:          " << one.text() << '\n';
+  const Cleared cleared = clear();
+  if (clears) std::cout << "cleared:           " << counted(cleared.count, "reference") << '\n';
+  if (cleared.kept > 0)
+    std::cout << "kept:              " << counted(cleared.kept, "reference")
+              << ": with null, another record has the same key of a unique index\n";
+  if (!clears && !dangling.empty())
+    std::cout << "to make them null: joedb_verify --references --clear " << shell_word(name)
+              << '\n';
+  return dangling.empty() || (clears && cleared.kept == 0);
+}
+
 const char* const verify_details =
     R"(Reads all entries, builds the tables, and compares the bytes with the integrity entries that
 writers append before hard checkpoints, or before every checkpoint (--protect, or
@@ -388,20 +496,48 @@ is detected. Snapshots of FILE are compared with their checksums, with the bytes
 tables replayed from FILE. Exit code 1 if FILE or a snapshot is damaged, or if an unfinished
 transaction makes writers refuse FILE. Values that the logical type of their field does not have,
 because a program that does not know logical types has written them, are shown, and are no damage.
+With --references, exit code 1 also if a reference refers to a record that does not exist.
 )";
 
 }  // namespace
+
+static void add_integrity(const std::string& name, Json* json) {
+  File file(name, Open_Mode::write_existing);
+  Writable_Database database(file);
+  database.enable_integrity();
+  const Offset checkpoint = database.get_journal().get_checkpoint();
+  if (json != nullptr)
+    (*json)["protected"] = checkpoint;
+  else
+    std::cout << "protected up to:   " << checkpoint << '\n';
+}
+
+static void add_snapshots(const std::vector<Verified_Snapshot>& snapshots, Json* json) {
+  for (const Verified_Snapshot& snapshot : snapshots) {
+    if (json != nullptr)
+      (*json)["snapshots"].push_back(
+          {{"name", snapshot.name}, {"good", !snapshot.is_damaged}, {"text", snapshot.text}});
+    else
+      std::cout << snapshot.name << ": " << snapshot.text << '\n';
+  }
+}
 
 int run_verify(std::vector<std::string> arguments) {
   Options options({"joedb_verify [options] FILE",
                    "Checks a database for damage, and reports where it is.", verify_details,
                    "  joedb_verify people.joedb\n"
+                   "  joedb_verify --references people.joedb\n"
                    "  joedb_verify --protect people.joedb\n"});
   bool protect = false;
   options.add_flag(
       "--protect", protect,
       "if FILE is good, append an integrity entry for all of it, and a hard checkpoint; from then "
       "on, every program that uses this library adds integrity entries");
+  bool has_references = false, clears = false;
+  options.add_flag("--references", has_references,
+                   "also list references to records that do not exist");
+  options.add_flag("--clear", clears,
+                   "with --references: make such references null, in one transaction");
   Memory_Limit memory;
   memory.add_to(options);
   Source_Options source;
@@ -411,9 +547,11 @@ int run_verify(std::vector<std::string> arguments) {
   auto words = options.parse(std::move(arguments));
   if (!words) return 0;
   const std::string name = words->take_last_name();
-  if (protect) require_writable_name(name);
+  if (clears && !has_references) throw Usage_Error("--clear needs --references");
+  if (protect || clears) require_writable_name(name);
 
   bool is_good;
+  std::vector<Dangling_Text> dangling;
   Json json;
   {
     const auto file = open_source(name, source);
@@ -431,27 +569,17 @@ int run_verify(std::vector<std::string> arguments) {
       print_damage(file->get_name(), verifier, *damage);
     else
       print_good(file->get_name(), verifier, tail);
-    for (const Verified_Snapshot& snapshot : snapshots) {
-      if (is_json)
-        json["snapshots"].push_back(
-            {{"name", snapshot.name}, {"good", !snapshot.is_damaged}, {"text", snapshot.text}});
-      else
-        std::cout << snapshot.name << ": " << snapshot.text << '\n';
-    }
+    add_snapshots(snapshots, is_json ? &json : nullptr);
+    if (has_references && !damage)
+      dangling = texts_of(verifier.database(), dangling_references(verifier.database()));
   }
-  if (is_good && protect) {
-    File file(name, Open_Mode::write_existing);
-    Writable_Database database(file);
-    database.enable_integrity();
-    const Offset checkpoint = database.get_journal().get_checkpoint();
-    if (is_json)
-      json["protected"] = checkpoint;
-    else
-      std::cout << "protected up to:   " << checkpoint << '\n';
-  }
+  bool is_whole = true;
+  if (has_references && is_good)
+    is_whole = check_references(name, dangling, clears, is_json ? &json : nullptr);
+  if (is_good && protect) add_integrity(name, is_json ? &json : nullptr);
   if (is_json) print_json(json);
   finish_standard_output();
-  return is_good ? 0 : 1;
+  return is_good && is_whole ? 0 : 1;
 }
 
 }  // namespace joedb

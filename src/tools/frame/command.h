@@ -38,6 +38,7 @@ struct Group_Help {
 int run_subcommand(const Group_Help& help, std::span<const Command> commands,
                    std::vector<std::string> arguments);
 
+int run_alter(std::vector<std::string> arguments);
 int run_blame(std::vector<std::string> arguments);
 int run_at(std::vector<std::string> arguments);
 int run_branch(std::vector<std::string> arguments);

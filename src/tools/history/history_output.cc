@@ -30,11 +30,19 @@ static Json json_of(const Logical_Type& logical, const Values& values, index_t f
   return json;
 }
 
+// The rule of a reference is not a part of this.
+static std::string type_of(const Field_Description& field) {
+  return field.type.code == Type_Code::reference
+             ? std::string(type_name(field.type.code))
+             : declared_type_text(field.type.code, get(field.logical));
+}
+
 static Json json_of(const Field_Description& field) {
-  Json json{{"name", field.name},
-            {"type", declared_type_text(field.type.code, get(field.logical))}};
+  Json json{{"name", field.name}, {"type", type_of(field)}};
   if (field.type.code == Type_Code::reference)
     json["references"] = field.referenced.empty() ? Json(nullptr) : Json(field.referenced);
+  for (const auto& [rule, name] : on_delete_rules)
+    if (get(field.logical).on_delete == rule) json["on_delete"] = name;
   return json;
 }
 
@@ -50,8 +58,7 @@ Json json_of(const Change& change, Record_Id record) {
     for (const Field_Change& field : change.fields) {
       const Field_Description& described = *change.table->find_field(field.field);
       const Logical_Type& logical = get(described.logical);
-      Json values{{"name", change.field_name(field)},
-                  {"type", declared_type_text(described.type.code, logical)}};
+      Json values{{"name", change.field_name(field)}, {"type", type_of(described)}};
       if (!field.old_values.is_empty())
         values["old"] = json_of(logical, field.old_values, first, end);
       if (!field.new_values.is_empty())

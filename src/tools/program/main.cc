@@ -31,6 +31,7 @@ static constexpr Command commands[] = {
     {"init", nullptr, "create a project that builds and runs", run_init},
     {"compile", "joedbc", "compile a schema to C++ or Python", run_compiler},
     {"interpreter", "joedbi", "run commands on a database", run_interpreter},
+    {"alter", nullptr, "change tables and fields of a database", run_alter},
     {"edit", "joedb_edit", "edit a database as text", run_edit},
     {"import", "joedb_import", "import CSV, JSON lines or SQLite into a database", run_import,
      import_commands},

@@ -152,10 +152,11 @@ class Names {
 };
 
 const std::vector<std::string> schema_commands{
-    "create_table",  "drop_table",    "rename_table", "add_field",     "drop_field",
-    "rename_field",  "set_type",      "custom",       "insert_into",   "delete_from",
-    "insert_vector", "delete_vector", "update",       "update_vector", "comment",
-    "timestamp",     "valid_data"};
+    "create_table",  "drop_table", "rename_table",  "add_field",    "drop_field",
+    "rename_field",  "set_type",   "retype_field",  "create_index", "create_unique_index",
+    "drop_index",    "custom",     "insert_into",   "delete_from",  "insert_vector",
+    "delete_vector", "update",     "update_vector", "comment",      "timestamp",
+    "valid_data"};
 const std::vector<std::string> option_commands{
     "namespace",      "create_index",           "create_unique_index",
     "set_single_row", "timestamp_transactions", "unmarked_transactions"};
@@ -171,6 +172,7 @@ std::vector<std::string> possible(const std::vector<std::string>& words, const N
                                   bool is_schema) {
   static const std::set<std::string> without_table{"create_table",
                                                    "custom",
+                                                   "drop_index",
                                                    "comment",
                                                    "timestamp",
                                                    "valid_data",
@@ -184,8 +186,8 @@ std::vector<std::string> possible(const std::vector<std::string>& words, const N
   const bool is_index = command.ends_with("_index");
   const std::size_t table = is_index ? 2 : 1;
   if (n == table) return names.tables();
-  if (command == "add_field" || command == "set_type") {
-    if (n == 2 && command == "set_type") return names.fields_of(words[table]);
+  if (command == "add_field" || command == "set_type" || command == "retype_field") {
+    if (n == 2 && command != "add_field") return names.fields_of(words[table]);
     if (n == 3) return types();
     if (n == 4 && words[3] == "references") return names.tables();
     const bool is_whole =

@@ -44,7 +44,9 @@ using compiler::Diagnostic;
 // Returns the index of the word to report for an error without a column: the new name, or the id of
 // a record.
 std::size_t invalid_word(std::string_view command) {
-  if (command == "create_table" || command == "drop_table" || command == "custom") return 1;
+  if (command == "create_table" || command == "drop_table" || command == "custom" ||
+      command.ends_with("_index"))
+    return 1;
   return command == "rename_field" ? 3 : 2;
 }
 
@@ -159,6 +161,7 @@ class Checker {
     if (!text) throw_io_error("opening", file, -1, ENOENT);
     const Schema schema(file, *text);
     add(schema.errors());
+    if (schema.errors().empty()) add(compiler::dropped_values(*text, file), true);
     if (!options || !schema.errors().empty()) return std::nullopt;
     try {
       compiler::Model model = compiler::make_model(schema.database(), *options, file, main);

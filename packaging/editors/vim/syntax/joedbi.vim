@@ -7,8 +7,13 @@ syntax match joedbiComment /^\s*#.*$/
 
 syntax match joedbiDefine /^\s*\%(create_table\|drop_table\|rename_table\)\>/ nextgroup=joedbiTable skipwhite
 syntax match joedbiDefine /^\s*\%(drop_field\|rename_field\)\>/ nextgroup=joedbiFieldTable skipwhite
-syntax match joedbiDefine /^\s*\%(add_field\|set_type\)\>/ nextgroup=joedbiNewFieldTable skipwhite
+syntax match joedbiDefine /^\s*\%(add_field\|set_type\|retype_field\)\>/ nextgroup=joedbiNewFieldTable skipwhite
 syntax match joedbiDefine /^\s*custom\>/ nextgroup=joedbiFunction skipwhite
+syntax match joedbiDefine /^\s*\%(create_index\|create_unique_index\)\>/ nextgroup=joedbiIndex skipwhite
+syntax match joedbiDefine /^\s*drop_index\>/ nextgroup=joedbiFunction skipwhite
+syntax match joedbiIndex /\w\+/ contained nextgroup=joedbiIndexTable skipwhite
+syntax match joedbiIndexTable /\w\+/ contained nextgroup=joedbiIndexFields skipwhite
+syntax match joedbiIndexFields /[[:alnum:]_,]\+/ contained
 syntax match joedbiTable /\w\+/ contained nextgroup=joedbiTable skipwhite
 syntax match joedbiFieldTable /\w\+/ contained nextgroup=joedbiField skipwhite
 syntax match joedbiField /\w\+/ contained nextgroup=joedbiField skipwhite
@@ -55,6 +60,9 @@ highlight default link joedbiType StorageClass
 highlight default link joedbiOptional StorageClass
 highlight default link joedbiReferences StorageClass
 highlight default link joedbiFunction Function
+highlight default link joedbiIndex Function
+highlight default link joedbiIndexTable Type
+highlight default link joedbiIndexFields Identifier
 highlight default link joedbiString String
 highlight default link joedbiEscape SpecialChar
 highlight default link joedbiNumber Number
