@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "exchange/value_formats.h"
 #include "joedb/format/entry.h"
 #include "kernel/base/json_text.h"
+#include "kernel/base/parse_number.h"
 #include "kernel/base/plain_text.h"
 #include "kernel/base/time.h"
 #include "kernel/base/utf8.h"
@@ -244,10 +246,31 @@ std::optional<std::int64_t> read_by_text(std::string_view text, const Logical_Ty
   return value && append_logical_number(ignored, logical, *value) ? value : std::nullopt;
 }
 
+// Reads a value that has no text, as append_stored() has written it.
+template <class T>
+std::optional<std::int64_t> read_stored(std::string_view text, const Logical_Type& logical) {
+  if (!text.starts_with(stored_mark)) return {};
+  const auto number = parse_number<std::int64_t>(text.substr(1));
+  std::string ignored;
+  const bool is_it = number && static_cast<T>(*number) == *number &&
+                     !append_logical_number(ignored, logical, *number);
+  return is_it ? number : std::nullopt;
+}
+
+std::optional<std::string> read_stored_bytes(std::string_view text, const Logical_Type& logical) {
+  if (!text.starts_with(stored_mark)) return {};
+  auto bytes = parse_logical_bytes(text.substr(1), {.kind = Kind::bytes});
+  std::string ignored;
+  if (bytes && append_logical_bytes(ignored, logical, *bytes)) bytes.reset();
+  return bytes;
+}
+
 // Returns the stored value of a field that is neither plain nor missing.
 template <class T>
 T read_logical_number(const Cell& cell, const Logical_Type& logical) {
   std::optional<std::int64_t> value;
+  if (cell.has_text()) value = read_stored<T>(cell.text(), logical);
+  if (value) return static_cast<T>(*value);
   if (logical.kind == Kind::boolean)
     value = read_boolean(cell);
   else if (logical.kind == Kind::decimal)
@@ -273,6 +296,7 @@ std::string_view read_logical_bytes(const Cell& cell, const Logical_Type& logica
     return buffer;
   }
   auto value = cell.has_text() ? parse_logical_bytes(cell.text(), logical) : std::nullopt;
+  if (!value && cell.has_text()) value = read_stored_bytes(cell.text(), logical);
   if (!value) fail<std::string_view>(cell, logical);
   buffer = std::move(*value);
   return buffer;
@@ -307,7 +331,7 @@ bool is_empty_for(const Cell& cell, Type_Code stored, const Logical_Type& logica
 
 template <Field_Value T>
 T read_cell(const Cell& cell, const Logical_Type& logical, std::string& buffer) {
-  if (logical.is_plain()) return read_cell<T>(cell, buffer);
+  if (logical.has_plain_values()) return read_cell<T>(cell, buffer);
   if (is_empty_for(cell, code_of<T>, logical))
     return logical.is_optional ? missing_value<T>(logical) : T();
   const T value = read_value<T>(cell, logical, buffer);

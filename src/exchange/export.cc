@@ -76,7 +76,8 @@ void append_json(std::string& out, const Json_Values& format, std::string_view t
     if (out[i] == '\n' || out[i] == '\r') out[i] = ' ';
 }
 
-// Prints the values of a logical type: as their texts; decimals and booleans as such.
+// Prints the values of a logical type: as their texts; decimals and booleans as such; a value that
+// has no text as append_stored().
 template <class Format, class T>
 class Logical_Printer final : public Column_Printer {
   using Kind = Logical_Type::Kind;
@@ -96,7 +97,13 @@ class Logical_Printer final : public Column_Printer {
       }
     }
     std::string text;
-    if (!append_logical<T>(text, logical_, value)) return format_.value(out, value);
+    if (!append_logical<T>(text, logical_, value)) {
+      if constexpr (std::is_same_v<T, std::string_view>)
+        if (value.empty() && !logical_.is_optional) return format_.value(out, value);
+      if (logical_.kind == Kind::plain) return format_.value(out, value);
+      append_stored(text, value);
+      return format_.value(out, std::string_view(text));
+    }
     if (logical_.kind == Kind::decimal || logical_.kind == Kind::boolean)
       format_.word(out, text);
     else
@@ -203,7 +210,7 @@ class Table_Writer {
     return visit_type(field.column->type().code,
                       [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Column_Printer> {
                         const auto& column = static_cast<const Column<T>&>(*field.column);
-                        if (!column.logical().is_plain())
+                        if (!column.logical().has_plain_values())
                           return std::make_unique<Logical_Printer<Format, T>>(format_, column);
                         return std::make_unique<Value_Printer<Format, T>>(format_, column, file_);
                       });

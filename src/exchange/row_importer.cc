@@ -1,6 +1,7 @@
 #include "exchange/row_importer.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "text/dump.h"
 
@@ -124,12 +125,17 @@ Row_Importer::Row_Importer(Writable_Database& database, Import_Target target)
   defer_indexes();
 }
 
-// Defers empty indexes, because sorting all records at once is much faster than inserting each.
+// Defers empty indexes, because sorting all records at once is much faster than inserting each; and
+// those in which a record may get a key that another one has until a later row, or the end, changes
+// or deletes that one.
 void Row_Importer::defer_indexes() {
   for (const auto& index : database_.get_database().table(target_.table).indexes()) {
-    if (!index->is_complete() || index->is_deferred() || index->size() > 0) continue;
+    if (!index->is_complete() || index->is_deferred()) continue;
+    const bool is_unique = index->has_all() && index->definition().is_unique;
+    const bool is_empty = index->size() == 0;
+    if (!is_empty && !(is_unique && (target_.has_ids || !target_.key.empty()))) continue;
+    deferred_.push_back({index.get(), is_unique ? index->find_duplicates().count : 0, is_empty});
     index->defer();
-    deferred_.push_back(index.get());
     has_places_ = has_places_ || index->definition().is_unique;
   }
 }
@@ -359,15 +365,33 @@ void Row_Importer::delete_missing() {
   const Record_Ids& records = writer_.table().records();
   for (index_t id = records.size(); id-- > 0;) {
     if (!records.is_used(id) || state(Record_Id(id)) != State::untouched) continue;
-    database_.write(Delete{target_.table, Record_Id(id)});
+    database_.write_alone(Delete{target_.table, Record_Id(id)});
+    deleted_[target_.table].push_back(id);
     ++counts_.deleted;
   }
 }
 
+// All rows have their references now: a record that no longer refers to a deleted one stays.
+void Row_Importer::follow_rules() {
+  if (target_.deleted != nullptr)
+    target_.deleted->merge(deleted_);
+  else
+    make_changes(database_, consequences_of_deletion(database_.get_database(), deleted_));
+}
+
 void Row_Importer::build_indexes() {
-  for (Index* const index : deferred_) {
+  for (const auto& [index, duplicates, was_empty] : deferred_) {
     try {
       index->insert_waiting();
+      if (!index->has_all() || !index->definition().is_unique) continue;
+      // A declared index accepts every key of a journal, but not every imported one.
+      auto found = index->find_duplicates();
+      if (found.count <= duplicates) continue;
+      // The row that has made the key equal.
+      if (state(found.second) < State::updated && state(found.first) >= State::updated)
+        std::swap(found.first, found.second);
+      throw Unique_Violation(index->violation_text(found.second, found.first),
+                             index->definition().name, found.second, found.first);
     } catch (const Unique_Violation& error) {
       const auto record = static_cast<std::size_t>(error.record.value());
       throw Row_Error(error, {}, record < places_.size() ? places_[record] : place_);
@@ -375,14 +399,21 @@ void Row_Importer::build_indexes() {
   }
 }
 
-// Builds the deferred indexes, so that tables can be moved to a file. Later rows enter the indexes
-// one by one, because sorting all rows again would need memory.
+// Builds the indexes that were empty, so that tables can be moved to a file. Later rows enter these
+// one by one, because sorting all rows again would need memory. The others are deferred again,
+// because their keys need not be unique before the end.
 void Row_Importer::release_memory() {
+  std::vector<Deferred> kept;
+  std::ranges::copy_if(deferred_, std::back_inserter(kept),
+                       [](const Deferred& deferred) { return !deferred.was_empty; });
+  std::erase_if(deferred_, [](const Deferred& deferred) { return !deferred.was_empty; });
   build_indexes();
-  deferred_.clear();
-  has_places_ = false;
-  places_ = {};
+  deferred_ = std::move(kept);
+  has_places_ = !deferred_.empty();
+  if (!has_places_) places_ = {};
+  for (const Deferred& deferred : deferred_) deferred.index->insert_waiting();
   database_.limit_memory(target_.memory);
+  for (const Deferred& deferred : deferred_) deferred.index->defer();
 }
 
 Import_Counts Row_Importer::finish() {
@@ -395,6 +426,7 @@ Import_Counts Row_Importer::finish() {
   }
   resolve_pending(false);
   build_indexes();
+  follow_rules();
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::string& name = writer_.table().find_field(target_.columns[i].field)->name;
     if (columns_[i].missing > 0) counts_.missing[name] = columns_[i].missing;

@@ -12,6 +12,7 @@
 
 #include "exchange/record_index.h"
 #include "exchange/row_writer.h"
+#include "kernel/table/references.h"
 
 namespace joedb {
 
@@ -55,6 +56,9 @@ struct Import_Target {
   bool has_ids = false;
   // finish() deletes the records that no row has matched. Requires a key or ids.
   bool deletes_missing = false;
+  // If this is not null, finish() adds the records that it deletes, and the caller does what the
+  // rules of references to them say, when it has imported all tables. Otherwise, finish() does it.
+  Deleted_Records* deleted = nullptr;
   // Cells of the kind `word` are numbers that are too large for an integer. Otherwise they are
   // texts.
   bool has_number_words = false;
@@ -108,8 +112,9 @@ class Row_Importer {
   Record_Id add(std::span<const Cell> cells, std::int64_t place);
 
   // Completes the import; call it once. Looks up references to records of the table itself, deletes
-  // unmatched records, and builds the indexes that were empty, which detects keys that two rows
-  // share. Throws the exceptions of add().
+  // unmatched records, and builds the indexes that were empty and, with a key or ids, the declared
+  // unique indexes, which detects keys that two records share. Throws the exceptions of
+  // add().
   Import_Counts finish();
 
  private:
@@ -132,6 +137,7 @@ class Row_Importer {
   void resolve_pending(bool creates_missing);
   void resolve(const Pending& pending, Column_Writer& writer);
   void delete_missing();
+  void follow_rules();
   void defer_indexes();
   void build_indexes();
   void release_memory();
@@ -147,10 +153,16 @@ class Row_Importer {
   std::optional<Record_Index> index_;
   std::vector<State> states_;  // by record id
   std::vector<Pending> pending_;
-  std::vector<Index*> deferred_;
+  struct Deferred {
+    Index* index;
+    index_t duplicates;  // that were there before
+    bool was_empty;
+  };
+  std::vector<Deferred> deferred_;
   bool has_places_ = false;           // true if a deferred index is unique
   std::vector<std::int64_t> places_;  // by record id
   Import_Counts counts_;
+  Deleted_Records deleted_;
   std::int64_t place_ = 0;
   std::int64_t rows_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "joedb/io/memory_file.h"
+#include "kernel/table/declaration.h"
 #include "sim/lab/database_text.h"
 #include "support/error_of.h"
 
@@ -118,6 +119,28 @@ TEST_F(Row_Importer_Test, SeveralFieldsAreAKey) {
   import(target, {{text("Lyon"), number(500)}, { text("Lyon"), number(501) }});
   EXPECT_EQ(import(target, {{text("Lyon"), number(501)}, {text("Lyon"), number(502)}}),
             (Import_Counts{.inserted = 1, .unchanged = 1}));
+}
+
+TEST_F(Row_Importer_Test, RowsExchangeKeysOfADeclaredIndex) {
+  declare_index(db, {"by_name", city, {name}, true});
+  import({city, name_and_population}, {{text("Lyon"), number(500)}, { text("Nice"), number(340) }});
+  const Import_Target by_id{.table = city, .columns = {{name}}, .has_ids = true};
+  EXPECT_EQ(import(by_id, {{number(0), text("Nice")}, {number(1), text("Lyon")}}),
+            Import_Counts{.updated = 2});
+  EXPECT_THAT(names(), ElementsAre("Nice", "Lyon"));
+  EXPECT_EQ(import({city, name_and_population, {population}},
+                   {{text("Lyon"), number(500)}, {text("Nice"), number(340)}}),
+            Import_Counts{.updated = 2});
+  EXPECT_THAT(names(), ElementsAre("Lyon", "Nice"));
+  Row_Importer importer(db, by_id);
+  importer.add(std::vector<Cell>{number(0), text("Nice")}, 7);
+  importer.add(std::vector<Cell>{number(1), text("Nice")}, 8);
+  try {
+    importer.finish();
+    FAIL() << "a key that is there";
+  } catch (const Row_Error& error) {
+    EXPECT_EQ(error.place, 7);
+  }
 }
 
 TEST_F(Row_Importer_Test, IdsIdentifyRecordsAndAreKept) {
@@ -284,6 +307,20 @@ TEST(Import_With_Little_Memory, MakesTheSameRows) {
     with_much.import(Imported_Cities::no_limit, key, begin, begin + 5000);
     EXPECT_EQ(with_little.content(), with_much.content());
   }
+}
+
+TEST(Import_With_Little_Memory, DeletesTheRecordsWhoseKeysAreInNewOnes) {
+  Imported_Cities file;
+  declare_index(file.db, {"by_population", city, {population}, true});
+  file.import(Imported_Cities::no_limit, {}, 0, 5000);
+  Row_Importer importer(file.db, {.table = city,
+                                  .columns = {{name}, {population}},
+                                  .key = {name},
+                                  .deletes_missing = true,
+                                  .memory = Imported_Cities::very_little});
+  for (int i = 0; i < 2500; ++i)
+    importer.add(std::vector<Cell>{text(Imported_Cities::label(i + 10'000)), number(i)}, i);
+  EXPECT_EQ(importer.finish(), (Import_Counts{.inserted = 2500, .deleted = 5000}));
 }
 
 TEST(Import_With_Little_Memory, SaysWhichRowHasAKeyAgain) {

@@ -129,7 +129,7 @@ Column_Writer& Row_Writer::column(Field_Id field) {
 // Writes all fields, even default values. Therefore the record enters all indexes, and keeps no
 // value of an earlier record with the same id.
 Record_Id Row_Writer::insert(Record_Id record) {
-  if (record.is_null()) record = Record_Id(table_.records().next_free());
+  if (record.is_null()) record = database_.next_free(table_);
   database_.get_database().note_journal_size(database_.get_journal().get_position());
   database_.write(Insert{table_.id(), record});
   for (const auto& column : columns_)

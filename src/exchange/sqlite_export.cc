@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "exchange/sqlite.h"
 #include "kernel/base/parse_number.h"
@@ -116,7 +117,7 @@ std::unique_ptr<Parameter> new_parameter(int number, const Column_Base& column,
                                          const Abstract_File& file) {
   return visit_type(column.type().code,
                     [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Parameter> {
-                      if (column.logical().is_plain())
+                      if (column.logical().has_plain_values())
                         return std::make_unique<Typed_Parameter<T>>(number, column, file);
                       return std::make_unique<Logical_Parameter<T>>(number, column);
                     });
@@ -166,7 +167,8 @@ std::string definition(const Sql_Names& names, const Table& table) {
   sql.pop_back();
   for (const auto& [name, id, field] : Sql_Names::fields(table)) {
     const Column_Base& column = *field.column;
-    if (!column.logical().is_plain())
+    // The rule of a reference is in its REFERENCES.
+    if (!column.logical().is_plain() && column.type().code != Type_Code::reference)
       sql += "\n/* " +
              type_declaration(names.table(table), name, column.type().code, column.logical()) +
              " */";
@@ -188,6 +190,34 @@ std::string definition(const Sql_Names& names, const Index_Definition& index) {
     separator = ",";
   }
   return sql + ')';
+}
+
+// True if SQLite finds two keys equal. Keys that are different in joedb may be, like 0.0 and -0.0.
+bool has_equal_keys(Sqlite& out, const Sql_Names& names, const Index_Definition& index) {
+  const Table& table = names.database().table(index.table);
+  std::string columns, condition;
+  for (const auto& [name, id, field] : Sql_Names::fields(table)) {
+    if (std::ranges::find(index.fields, id) == index.fields.end()) continue;
+    columns.append(columns.empty() ? "" : ",").append(sql_name(name));
+    condition.append(condition.empty() ? "" : " AND ").append(sql_name(name) + " IS NOT NULL");
+  }
+  return out
+      .prepare("SELECT 1 FROM " + sql_name(names.table(table)) + " WHERE " + condition +
+               " GROUP BY " + columns + " HAVING count(*) > 1 LIMIT 1")
+      .step();
+}
+
+// Writes an index that the file declares, unless its name is in use in the file of SQLite. If keys
+// are equal there, the index is not unique.
+void write_declared(Sqlite& out, const Sql_Names& names, Index_Definition index,
+                    std::vector<Index_Definition>& written) {
+  for (const Index_Definition& other : written)
+    if (is_same_name(other.name, index.name)) return;
+  for (const Table* table : live_tables(names.database()))
+    if (is_same_name(names.table(*table), index.name)) return;
+  index.is_unique = index.is_unique && !has_equal_keys(out, names, index);
+  out.run(definition(names, index), "index " + index.name);
+  written.push_back(std::move(index));
 }
 
 }  // namespace
@@ -214,6 +244,10 @@ void Sqlite_Export::write(const std::string& path, const std::string& name) cons
   for (const Index_Definition& index : indexes)
     if (!is_left_out(database.table(index.table)))
       out.run(definition(names, index), "index " + index.name);
+  std::vector<Index_Definition> written = indexes;
+  for (const Table* table : tables)
+    for (const auto& index : table->indexes())
+      if (database.is_declared(*index)) write_declared(out, names, index->definition(), written);
   out.run("COMMIT");
 }
 

@@ -45,6 +45,19 @@ class Sqlite_Export_Test : public ::testing::Test {
   Writable_Database db{file};
 };
 
+TEST_F(Sqlite_Export_Test, RulesOfReferencesAreActions) {
+  run("create_table city\nadd_field city a references city on_delete clear\n"
+      "add_field city b references city on_delete cascade\n"
+      "add_field city c references city on_delete refuse\nadd_field city d references city\n"
+      "insert_into city 7 7 3 -1 7\n");
+  write();
+  EXPECT_EQ(
+      query("SELECT \"from\", \"table\", on_delete FROM pragma_foreign_key_list('city') ORDER "
+            "BY 1"),
+      "a|city|SET NULL\nb|city|CASCADE\nc|city|RESTRICT\nd|city|NO ACTION\n");
+  EXPECT_EQ(query("SELECT * FROM city"), "7|7|3||7\n");
+}
+
 TEST_F(Sqlite_Export_Test, DeclaresATypeOfItsOwnForEachTypeOfFields) {
   run("create_table city\ncreate_table all_types\n"
       "add_field all_types s string\nadd_field all_types a int8\nadd_field all_types b int16\n"
@@ -142,6 +155,16 @@ TEST_F(Sqlite_Export_Test, MakesTheIndexesThatItIsGiven) {
               write({{"by_name", Table_Id(1), {Field_Id(1)}, true}});
             }),
             "out.sqlite: index by_name: UNIQUE constraint failed: city.name");
+}
+
+TEST_F(Sqlite_Export_Test, WritesTheIndexesThatTheFileDeclares) {
+  run("create_table city\nadd_field city name string\nadd_field city size float64\n"
+      "create_unique_index by_name city name\ncreate_unique_index by_size city size\n"
+      "insert_into city 0 \"Lyon\" 0.0\ninsert_into city 1 \"Nice\" -0.0\n");
+  write();
+  EXPECT_EQ(query("SELECT sql FROM sqlite_schema WHERE type = 'index' ORDER BY name"),
+            "CREATE UNIQUE INDEX \"by_name\" ON \"city\"(\"name\")\n"
+            "CREATE INDEX \"by_size\" ON \"city\"(\"size\")\n");
 }
 
 TEST_F(Sqlite_Export_Test, KeepsTheExtremesOfNumbers) {

@@ -37,7 +37,7 @@ void Sqlite_Import::make_schema(Writable_Database& database, const Table_Plan& p
     const Field_Id field = table.find_field(column.field);
     if (field.is_null()) {
       const Type_Code code = parent.is_null() ? column.value_type : Type_Code::reference;
-      Logical_Type logical = parent.is_null() ? column.logical : Logical_Type();
+      Logical_Type logical = parent.is_null() ? column.logical : column.rule;
       // The records that are there have no value, which is neither 1970-01-01 nor 0.00.
       if (logical.kind != Logical_Type::Kind::plain && !column.is_exact &&
           table.records().used_count() > 0)
@@ -241,12 +241,16 @@ std::vector<Sqlite_Table_Counts> Sqlite_Import::run(Writable_Database& database,
   Sqlite_Budget budget(file_, std::move(progress));
   std::vector<Sqlite_Table_Counts> result;
   std::vector<std::unique_ptr<Table_Import>> imports;
+  Deleted_Records deleted;
   for (const Table_Plan* plan : plans) {
+    Import_Target rows = target(tables, *plan);
+    rows.deleted = &deleted;
     imports.push_back(
-        std::make_unique<Table_Import>(database, file_, *plan, target(tables, *plan), budget));
+        std::make_unique<Table_Import>(database, file_, *plan, std::move(rows), budget));
     result.push_back({plan->table, imports.back()->run()});
   }
   for (std::size_t i = 0; i < imports.size(); ++i) imports[i]->finish(result[i].counts);
+  make_changes(database, consequences_of_deletion(tables, deleted));
   return result;
 }
 
@@ -305,6 +309,33 @@ std::vector<Index_Line> index_lines(const Sqlite_Plan& plan, const Database& dat
 }
 
 }  // namespace
+
+std::vector<std::string> declare_sqlite_indexes(const Sqlite_Plan& plan,
+                                                Writable_Database& database) {
+  std::vector<std::string> notes;
+  const Database& content = std::as_const(database).get_database();
+  for (const Index_Line& line : index_lines(plan, content)) {
+    Index_Definition index{line.name, line.table->id(), {}, line.is_unique};
+    for (const std::string& field : line.fields)
+      index.fields.push_back(line.table->find_field(field));
+    const Index* const same = content.find_declared_index(index.name);
+    if (has_blob(line) || (same != nullptr && same->definition().table == index.table &&
+                           same->definition().fields == index.fields))
+      continue;
+    if (const std::string problem = content.declaration_problem(index); !problem.empty()) {
+      notes.push_back("index " + index.name + " of table " + line.table->name() +
+                      " is not declared: " + problem);
+      continue;
+    }
+    try {
+      declare_index(database, index);
+    } catch (const Unique_Violation&) {  // other values are the same here, or are not imported
+      index.is_unique = false;
+      declare_index(database, index);
+    }
+  }
+  return notes;
+}
 
 std::string sqlite_indexes(const Sqlite_Plan& plan, const Database& database,
                            const std::string& file_name) {

@@ -59,6 +59,12 @@ class Sqlite_Import {
   std::vector<std::string> notes_;
 };
 
+// Declares the indexes of the tables in the database after the import, except those whose names are
+// declared already. An index is not unique if records have the same key. Returns a note for each
+// index that cannot be declared, for example because another one has its name.
+std::vector<std::string> declare_sqlite_indexes(const Sqlite_Plan& plan,
+                                                Writable_Database& database);
+
 // Returns the indexes of the tables as lines of a .joedbc file, for the database after the import.
 // NULL becomes 0 or "" in an import, so a unique index may get duplicate values. Such an index is
 // not unique in the result, and a comment line says so.

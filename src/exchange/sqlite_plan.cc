@@ -86,8 +86,19 @@ bool is_calendar_text(const Cell& cell, Kind kind) {
   return time_form(text).has_value();
 }
 
+// True for a UUID in the form in which it will be written again.
+bool is_uuid_text(const Cell& cell, const Logical_Type& uuid) {
+  std::string text;
+  if (cell.kind() != Cell::Kind::text) return false;
+  if (const auto bytes = parse_logical_bytes(cell.text(), uuid))
+    append_logical_bytes(text, uuid, *bytes);
+  return text == cell.text();
+}
+
 bool fits(const Cell& cell, const Declared_Type& type, bool is_exact) {
   const Kind kind = type.logical.kind;
+  if (!is_exact && kind == Kind::uuid) return is_uuid_text(cell, type.logical);
+  if (!is_exact && kind == Kind::json && cell.kind() != Cell::Kind::text) return false;
   if (cell.is_empty() && type.stored != Type_Code::string) return false;  // it would become 0
   const bool is_time = kind == Kind::date || kind == Kind::timestamp;
   if (is_time && !is_exact && !is_calendar_text(cell, kind)) return false;
@@ -229,6 +240,12 @@ void Sqlite_Plan::find_reference(Table_Plan& table, const Sqlite_Foreign_Key& ke
   if (!found->is_imported)
     notes.push_back("not imported: table " + parent.name + ", to which " + table.source.name + '.' +
                     column.column + " refers");
+  if (is_same_name(key.on_delete, "SET DEFAULT"))
+    notes.push_back("no rule: " + table.source.name + '.' + column.column +
+                    ", ON DELETE SET DEFAULT");
+  // NO ACTION is also what SQLite has for a key without an action.
+  else if (!is_same_name(key.on_delete, "NO ACTION"))
+    column.rule.on_delete = on_delete_of_sql(key.on_delete).value_or(Logical_Type::On_Delete::keep);
   column.type = Type_Code::reference;
   column.referenced = static_cast<std::size_t>(found - tables.begin());
 }

@@ -21,15 +21,14 @@ struct Column_Plan {
   // field gets the type `value_type`.
   std::size_t referenced = 0;
   std::optional<std::size_t> referenced_column = {};
+  Logical_Type rule = {};  // of the reference
   Type_Code value_type = Type_Code::string;
   Logical_Type logical = {};  // of values of the type `value_type`
   bool is_exact = false;      // joedb wrote the logical type
   // True if some referenced records do not exist yet when this table is imported.
   bool is_deferred = false;
 
-  const Logical_Type& logical_type() const {
-    return type == Type_Code::reference ? get(nullptr) : logical;
-  }
+  const Logical_Type& logical_type() const { return type == Type_Code::reference ? rule : logical; }
 };
 
 struct Table_Plan {

@@ -126,7 +126,7 @@ class Schema_Reader {
       at += open.size();
       const std::size_t end = std::min(sql.find(close, at), sql.size());
       const auto declaration = parse_declaration(std::string_view(sql).substr(at, end - at));
-      if (!declaration) continue;
+      if (!declaration || declaration->type.stored == Type_Code::reference) continue;
       for (Sqlite_Column& column : table.columns) {
         if (!is_same_name(column.name, declaration->field)) continue;
         column.logical_types = {declaration->type};
@@ -166,11 +166,13 @@ class Schema_Reader {
 
   void read_foreign_keys(Sqlite_Table& table) {
     Sqlite_Statement rows = file_.prepare(
-        "SELECT seq, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1)"
+        "SELECT seq, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?1)"
         " ORDER BY id DESC, seq");
     rows.bind_text(1, table.name);
     while (rows.step()) {
-      if (rows.integer(0) == 0) table.foreign_keys.push_back({{}, std::string(rows.bytes(1)), {}});
+      if (rows.integer(0) == 0)
+        table.foreign_keys.push_back(
+            {{}, std::string(rows.bytes(1)), {}, std::string(rows.bytes(4))});
       table.foreign_keys.back().columns.emplace_back(rows.bytes(2));
       if (rows.type(3) != SQLITE_NULL)
         table.foreign_keys.back().referenced.emplace_back(rows.bytes(3));
@@ -305,14 +307,17 @@ static Type_Code float_type(Type_Code declared, const Sqlite_Values& values) {
   return fits_float(values, 53) ? Type_Code::float64 : Type_Code::string;
 }
 
-// Returns the second number of DECIMAL(10,2), if it can be the scale of a decimal.
+// Returns the second number of DECIMAL(10,2), if it can be the scale of a decimal; 0 for
+// DECIMAL(10).
 static std::optional<std::uint8_t> declared_scale(std::string_view declared) {
   constexpr std::uint8_t max_digits = 18;
-  const std::size_t comma = declared.find(','), end = declared.find(')');
-  if (declared.find('(') >= comma || comma >= end || end == declared.npos) return {};
+  const std::size_t open = declared.find('('), comma = declared.find(','), end = declared.find(')');
+  if (open == declared.npos || end == declared.npos || open >= end) return {};
+  if (comma >= end) return std::uint8_t{0};
+  if (open >= comma) return {};
   const std::size_t start = std::min(declared.find_first_not_of(' ', comma + 1), end);
   const auto scale = parse_number<std::uint8_t>(declared.substr(start, end - start));
-  return scale && *scale > 0 && *scale <= max_digits ? scale : std::nullopt;
+  return scale && *scale <= max_digits ? scale : std::nullopt;
 }
 
 std::vector<Declared_Type> logical_types(std::string_view declared) {
@@ -323,10 +328,23 @@ std::vector<Declared_Type> logical_types(std::string_view declared) {
   if (contains(declared, "DATETIME") || contains(declared, "TIMESTAMP"))
     for (const std::uint8_t scale : std::to_array<std::uint8_t>({0, 3, 6, 9}))
       types.push_back({Type_Code::int64, {.kind = Kind::timestamp, .scale = scale}});
+  if (!types.empty()) types.push_back({Type_Code::int32, {.kind = Kind::date}});
   if (contains(declared, "DEC") || contains(declared, "NUMERIC"))
     if (const auto scale = declared_scale(declared))
       types.push_back({Type_Code::int64, {.kind = Kind::decimal, .scale = *scale}});
+  if (is_same_name(declared, "UUID")) types.push_back({Type_Code::string, {.kind = Kind::uuid}});
+  if (is_same_name(declared, "JSON")) types.push_back({Type_Code::string, {.kind = Kind::json}});
   return types;
+}
+
+std::optional<Declared_Type> declared_type(std::string_view declared) {
+  constexpr std::uint8_t microseconds = 6;
+  for (const Declared_Type& type : logical_types(declared))
+    if (type.logical.kind != Logical_Type::Kind::timestamp || type.logical.scale == microseconds)
+      return type;
+  const Type_Code code = declared_code(declared, false);
+  if (code == Type_Code::none) return {};
+  return Declared_Type{code, {}};
 }
 
 Declared_Type optional_type(Type_Code code, const Sqlite_Values& values) {

@@ -29,6 +29,7 @@ struct Sqlite_Foreign_Key {
   std::vector<std::string> columns;
   std::string table;                    // the referenced table
   std::vector<std::string> referenced;  // the referenced columns; empty: the primary key
+  std::string on_delete;                // "NO ACTION", "SET NULL", …
 };
 
 struct Sqlite_Index {
@@ -88,9 +89,13 @@ struct Sqlite_Values {
 // otherwise a type that can.
 Type_Code find_type(std::string_view declared, bool is_exact, const Sqlite_Values& values);
 
-// Returns the logical types that a declared type may mean: dates, timestamps by their units, and
-// decimals.
+// Returns the logical types that a declared type may mean: dates, timestamps by their units (or
+// days, if no value has a clock time), decimals, UUIDs and JSON.
 std::vector<Declared_Type> logical_types(std::string_view declared);
+
+// Returns the type of a field for a declared type, for a column without values; for a time, in
+// microseconds. nullopt if the type depends on the values.
+std::optional<Declared_Type> declared_type(std::string_view declared);
 
 // Returns an optional type for a column of this type with NULLs. Returns a plain one if the values
 // leave no value that could mean "missing".

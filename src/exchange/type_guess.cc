@@ -263,7 +263,9 @@ Declared_Type Type_Guess::declared_type(bool reads_times, std::int64_t missing) 
     result.logical.is_optional = has_missing;
     if (result.logical.kind != Kind::plain) return result;
   }
-  const bool is_optional = missing > empty_words_ && has_empty_text_ && !has_missing_text_;
+  // Nothing else than null may mean that there is no value: an empty text, or one of a number.
+  const bool is_distinct = has_empty_text_ || is_typed_ || has_numbers_;
+  const bool is_optional = missing > empty_words_ && is_distinct && !has_missing_text_;
   return {Type_Code::string, {.is_optional = is_optional}};
 }
 

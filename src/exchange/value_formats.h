@@ -7,11 +7,25 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "kernel/base/json_text.h"
+#include "kernel/schema/logical_type.h"
 #include "kernel/schema/value_text.h"
 
 namespace joedb {
+
+// A value of a logical type that has no text is written as this character and the stored number, or
+// the hexadecimal digits of the stored bytes.
+inline constexpr char stored_mark = '#';
+template <class T>
+void append_stored(std::string& out, const T& value) {
+  out += stored_mark;
+  if constexpr (std::is_same_v<T, std::string_view>)
+    append_logical_bytes(out, {.kind = Logical_Type::Kind::bytes}, value);
+  else
+    append_value(out, value);
+}
 
 // Appends a finite float. A point or an exponent distinguishes it from an integer.
 inline void append_finite(std::string& out, auto value) {

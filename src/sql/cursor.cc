@@ -284,15 +284,8 @@ std::size_t Cursor::fill_from_scan() {
 const Index* Cursor::usable_index() const {
   const Table& table = *source_->table;
   if (plan_.access == Plan::Access::index) {
-    const auto& indexes = table.indexes();
-    const auto number = static_cast<std::size_t>(plan_.index);
-    const Index* index = number < indexes.size() ? indexes[number].get() : nullptr;
-    if (!is_present()) {  // a past state may lack the index
-      const auto& present = table_.present_source().table->indexes();
-      index = number < present.size()
-                  ? state().database().find_index(present[number]->definition().name)
-                  : nullptr;
-    }
+    const Index_Definition* const planned = table_.planned_index(plan_.index);
+    const Index* const index = planned ? state().database().find_index(*planned) : nullptr;
     if (index && index->is_complete() &&
         index->size() == static_cast<std::size_t>(table.records().used_count()))
       return index;

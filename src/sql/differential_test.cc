@@ -13,6 +13,7 @@
 #include "joedb/table/writable_database.h"
 #include "kernel/table/declaration.h"
 #include "sim/lab/random.h"
+#include "sql/collation.h"
 #include "sql/values.h"
 #include "support/sql_session.h"
 #include "support/temporary_directory.h"
@@ -122,6 +123,15 @@ const std::vector<std::string>& shown_literals() {
                                                   "'2026-01-31T12:00:00Z'",
                                                   "'2026-01-31T12:00:00.000000000Z'",
                                                   "'2026-01-31 12:00'",
+                                                  "'2026-01-31T13:00:00.0+01:00'",
+                                                  "'2026-01-31T12:00:00.000001Z'",
+                                                  "'2026-01-31T00:00Z'",
+                                                  "'1970-01-01 00:00'",
+                                                  "'1970-01-01T00:00:00.00000000100'",
+                                                  "'PT90M'",
+                                                  "'P1D'",
+                                                  "'PT24H'",
+                                                  "'PT60S'",
                                                   "'1970-01-01T00:00:00.000000Z'",
                                                   "'9999-12-31T23:59:59Z'",
                                                   "'PT1H30M'",
@@ -149,6 +159,7 @@ const std::vector<std::string>& shown_literals() {
                                                   "x'ffff'",
                                                   "'2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77'",
                                                   "'2F1ACC6C-3D9A-4F5B-8B1E-0C2B1F1D9A77'",
+                                                  "'2f1acc6c3d9a4f5b8b1e0c2b1f1d9a77'",
                                                   "x'2f1acc6c3d9a4f5b8b1e0c2b1f1d9a77'",
                                                   "'ff1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77'"};
   return result;
@@ -195,6 +206,9 @@ class World {
       : random_(seed), has_logical_types_(has_logical_types) {
     file_ = std::make_unique<File>(directory_.file("a.joedb"), Open_Mode::create_new);
     db_ = std::make_unique<Writable_Database>(*file_);
+    // The Bloom filter of an automatic index of SQLite 3.40 loses equal texts of other lengths.
+    for (Sql_Session* const session : {&native_, &plain_, &indexed_})
+      session->rows("PRAGMA automatic_index = OFF");
     make_tables();
     for (int i = 0; i < (has_logical_types ? 900 : 300); ++i) change();
     for (std::size_t t = 0; t < table_count; ++t)
@@ -319,8 +333,10 @@ class World {
   // The affinity NUMERIC of the declared type would make integers of some decimals.
   static std::string declared(const Field_Model& field) {
     const Kind kind = kind_of(field.type.code, field.logical);
-    return kind == Kind::real ? "REAL"
-                              : sql_type(field.type.code, field.logical, Sql_Types::shared);
+    if (kind == Kind::real) return "REAL";
+    const char* const collation = collation_of(field.logical).name;
+    return sql_type(field.type.code, field.logical, Sql_Types::shared) +
+           (collation == nullptr ? "" : std::string(" COLLATE ") + collation);
   }
   static std::string default_of(const Field_Model& field) {
     if (field.logical.is_optional) return "NULL";

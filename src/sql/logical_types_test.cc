@@ -199,6 +199,47 @@ TEST_F(Sql_Logical_Types_Test, IndexesFindAndSortWhatIsShown) {
   EXPECT_EQ(sql("SELECT took FROM invoice ORDER BY took LIMIT 2"), "'PT0S'\n'PT10M'");
 }
 
+TEST_F(Sql_Logical_Types_Test, LiteralsInAnotherFormAreTheSameValues) {
+  for (index_t id = 0; id < 3; ++id) {
+    insert(id);
+    set<std::int32_t>(id, "born", static_cast<std::int32_t>(19724 + id));  // 2024-01-02
+    set<std::int64_t>(id, "at", (std::int64_t{19724} * 86400 + id) * 1000);
+    set<std::int64_t>(id, "took", 5400 * id);
+    set<std::int64_t>(id, "total", 1250 + id);
+  }
+  set<std::string_view>(1, "key",
+                        "\x2f\x1a\xcc\x6c\x3d\x9a\x4f\x5b\x8b\x1e\x0c\x2b\x1f\x1d\x9a\x77");
+  open();
+  const char* const searches[][2] = {{"born = '2024-01-03T00:00Z'", "1"},
+                                     {"born < '2024-01-03 12:00'", "2"},
+                                     {"at = '2024-01-02'", "1"},
+                                     {"at = '2024-01-02 01:00:01+01:00'", "1"},
+                                     {"at <= '2024-01-02 00:00:01.0'", "2"},
+                                     {"at < '2024-01-02 00:00:01.0001'", "2"},
+                                     {"at BETWEEN '2024-01-02' AND '2024-01-02 00:00:01Z'", "2"},
+                                     {"at IN ('2024-01-02', '2024-01-02 00:00:02', 'never')", "2"},
+                                     {"at <> '2024-01-02'", "2"},
+                                     {"at < '2024-01'", "0"},
+                                     {"at < '2024-02'", "3"},
+                                     {"(at = '2024-01-02' OR total = 12.52)", "2"},
+                                     {"'2024-01-02' = at", "1"},
+                                     {"born = at", "1"},
+                                     {"took = 'PT90M'", "1"},
+                                     {"(took) IN ('PT5400S', 'PT180M')", "2"},
+                                     {"key = '2F1ACC6C3D9A4F5B8B1E0C2B1F1D9A77'", "1"},
+                                     {"total = '12.5'", "1"},
+                                     {"total <= '12.510'", "2"}};
+  for (const auto& [condition, count] : searches) {
+    const std::string where = " FROM invoice WHERE " + std::string(condition);
+    EXPECT_EQ(sql("SELECT count(*)" + where), count) << condition;
+    // Evaluated by SQLite.
+    EXPECT_EQ(sql("SELECT count(*) FROM invoice WHERE CASE WHEN " + std::string(condition) +
+                  " THEN 1 END"),
+              count)
+        << condition;
+  }
+}
+
 TEST_F(Sql_Logical_Types_Test, DatesBeyondTheCalendarAreFoundByTheirTexts) {
   const std::int32_t days[] = {0, -719529, 2932897, 3000000};
   for (index_t id = 0; id < 4; ++id) {

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "sql/collation.h"
 #include "sql/cursor.h"
+#include "sql/foreign_keys.h"
 #include "sql/open.h"
 #include "sql/register_joedb.h"
 #include "sql/row_change.h"
@@ -252,7 +254,10 @@ int register_files(sqlite3* connection, std::unique_ptr<Shared_Files> files) {
   // SQLite calls the last argument even if this fails.
   const int code = sqlite3_create_module_v2(connection, "joedb", &joedb_module, shared,
                                             [](void* p) { delete static_cast<Shared_Files*>(p); });
-  return code == SQLITE_OK ? register_open(connection, *shared) : code;
+  if (code != SQLITE_OK) return code;
+  if (const int added = register_collations(connection); added != SQLITE_OK) return added;
+  const int result = register_open(connection, *shared);
+  return result == SQLITE_OK ? register_foreign_keys(connection, *shared) : result;
 }
 
 int register_joedb(sqlite3* connection, File_Opener opener, Schema_Changes schema_changes) {

@@ -8,6 +8,7 @@
 
 #include "joedb/io/posix_file.h"
 #include "kernel/base/plain_text.h"
+#include "kernel/table/declaration.h"
 #include "sql/statement.h"
 #include "sql/values.h"
 #include "sql/virtual_table.h"
@@ -249,31 +250,167 @@ Table_Id find_table(const Shared_Files::Opened& opened, const std::string& name)
   return {};
 }
 
+const Shared_Files::Opened& opened_as(Shared_Files& files, const std::string& schema) {
+  const auto& all = files.opened();
+  const auto found =
+      std::ranges::find_if(all, [&](const auto& one) { return is_same_name(one.schema, schema); });
+  if (found == all.end()) throw Exception("no such schema of a joedb file: " + schema);
+  return *found;
+}
+
+Table_Id require_table(const Shared_Files::Opened& opened, const std::string& name) {
+  const Table_Id id = find_table(opened, name);
+  if (id.is_null()) throw Exception("no such table: " + opened.schema + '.' + name);
+  return id;
+}
+
+void require_identifier(const std::string& name, const char* what) {
+  if (!is_identifier(name))
+    throw Exception('"' + plain(name) + "\" cannot be the name of " + what + " in a joedb file");
+}
+
+// A field to be added. A reference names a table by its name in SQL.
+struct New_Field {
+  std::string name;
+  std::string type;          // of joedb; empty for a reference
+  Table_Id referenced = {};  // null for a reference to the new table itself
+  Logical_Type::On_Delete rule = Logical_Type::On_Delete::keep;
+};
+
+New_Field new_field(const Shared_Files::Opened& opened, const std::string& name,
+                    const std::string& type, const std::string& new_table) {
+  require_identifier(name, "a field");
+  const auto reference = parse_reference_text(type);
+  if (!reference) return {name, type};
+  const std::string referenced(reference->table);
+  return {name, "",
+          is_same_name(referenced, new_table) ? Table_Id() : require_table(opened, referenced),
+          reference->rule};
+}
+
+// Returns the command of joedbi. `table` is the name in the file.
+std::string add_field_command(const Database& database, const std::string& table,
+                              const New_Field& field) {
+  const std::string type =
+      !field.type.empty()
+          ? field.type
+          : declared_type_text(
+                Type_Code::reference, {.on_delete = field.rule},
+                field.referenced.is_null() ? table : database.table(field.referenced).name());
+  return "add_field " + table + ' ' + field.name + ' ' + type + '\n';
+}
+
 // Adds a field to a table of a schema. `type` is one of joedb; a reference names a table of the
-// schema. Tables have their names in SQL.
+// schema, and may have a rule. Tables have their names in SQL.
 int joedb_add_column(Shared_Files& files, const std::string& schema, const std::string& table,
                      const std::string& column, const std::string& type) {
-  const auto& all = files.opened();
-  const auto opened =
-      std::ranges::find_if(all, [&](const auto& one) { return is_same_name(one.schema, schema); });
-  const auto id_of = [&](const std::string& name) {
-    const Table_Id id = opened == all.end() ? Table_Id() : find_table(*opened, name);
-    if (id.is_null()) throw Exception("no such table: " + schema + '.' + name);
-    return id;
-  };
-  const Table_Id id = id_of(table);
-  if (!is_identifier(column))
-    throw Exception('"' + plain(column) + "\" cannot be the name of a field in a joedb file");
-  constexpr std::string_view reference = "references ";
-  const bool is_reference = type.starts_with(reference);
-  const Table_Id referenced = is_reference ? id_of(type.substr(reference.size())) : Table_Id();
-  return joedb_alter(files, std::string(opened->name), [=](const Database& database) {
+  const Shared_Files::Opened& opened = opened_as(files, schema);
+  const Table_Id id = require_table(opened, table);
+  const New_Field field = new_field(opened, column, type, "");
+  return joedb_alter(files, std::string(opened.name), [=](const Database& database) {
     const Table& changed = database.table(id);
     if (!changed.find_field(column).is_null()) throw Exception("duplicate column name: " + column);
     require_new_field_name(changed, {}, column);
-    return "add_field " + changed.name() + ' ' + column + ' ' +
-           (is_reference ? std::string(reference) + database.table(referenced).name() : type);
+    return add_field_command(database, changed.name(), field);
   });
+}
+
+// Makes a table with fields, which are lines of a name, a tab and a type, as for joedb_add_column.
+int joedb_create_table(Shared_Files& files, const std::string& schema, const std::string& table,
+                       const std::string& lines) {
+  const Shared_Files::Opened& opened = opened_as(files, schema);
+  require_identifier(table, "a table");
+  std::vector<New_Field> fields;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    const std::string line = lines.substr(at, end - at);
+    const std::size_t blank = std::min(line.find('\t'), line.size());
+    const std::string name = line.substr(0, blank);
+    for (const New_Field& other : fields)
+      if (is_same_name(other.name, name)) throw Exception("duplicate column name: " + name);
+    fields.push_back(new_field(opened, name, line.substr(std::min(blank + 1, line.size())), table));
+    at = end + 1;
+  }
+  return joedb_alter(files, std::string(opened.name), [&](const Database& database) {
+    const Sql_Names names(database);
+    for (const Table* other : live_tables(database))
+      if (is_same_name(names.table(*other), table))
+        throw Exception("table " + table + " already exists");
+    require_new_table_name(database, {}, table);
+    std::string commands = "create_table " + table + '\n';
+    for (const New_Field& field : fields) commands += add_field_command(database, table, field);
+    return commands;
+  });
+}
+
+// Returns the name of a declared index as the file has it; an empty one if there is none.
+std::string find_declared(const Database& database, const std::string& name) {
+  if (database.find_declared_index(name) != nullptr) return name;
+  for (const Index* index : database.indexes())
+    if (database.is_declared(*index) && is_same_name(index->definition().name, name))
+      return index->definition().name;
+  return "";
+}
+
+Field_Id require_column(const Table& table, const std::string& name) {
+  for (const auto& [own_name, id, field] : Sql_Names::fields(table))
+    if (is_same_name(own_name, name)) return id;
+  throw Exception("table " + table.name() + " has no column named " + plain(name));
+}
+
+// Declares an index. The table and its columns, one in each line, have their names in SQL. Returns
+// 0 if there is an index of this name.
+int joedb_create_index(Shared_Files& files, const std::string& schema, const std::string& table,
+                       const std::string& name, const std::string& columns, bool is_unique) {
+  const Shared_Files::Opened& opened = opened_as(files, schema);
+  const Table_Id id = require_table(opened, table);
+  require_identifier(name, "an index");
+  if (!find_declared(opened.file->present().database(), name).empty()) return 0;
+  joedb_alter(files, std::string(opened.name), [&](const Database& database) {
+    Index_Definition index{name, id, {}, is_unique};
+    for (std::size_t at = 0; at < columns.size();) {
+      const std::size_t end = std::min(columns.find('\n', at), columns.size());
+      index.fields.push_back(require_column(database.table(id), columns.substr(at, end - at)));
+      at = end + 1;
+    }
+    return index_command(index, database.table(id));
+  });
+  return 1;
+}
+
+// Ends the declaration of an index in the file of a schema; without one, in the first file that has
+// it. Returns 0 if there is none.
+int joedb_drop_index(Shared_Files& files, const std::string& schema, const std::string& name) {
+  for (const Shared_Files::Opened& opened : files.opened()) {
+    if (!schema.empty() && !is_same_name(opened.schema, schema)) continue;
+    const std::string found = find_declared(opened.file->present().database(), name);
+    if (found.empty()) continue;
+    joedb_alter(files, std::string(opened.name),
+                [&](const Database&) { return "drop_index " + found; });
+    return 1;
+  }
+  return 0;
+}
+
+// Returns a line for each field of a table, as for joedb_create_table; nothing if there is no such
+// table. A table to which a field refers, but which SQL does not show, has no name.
+std::optional<std::string> joedb_fields(Shared_Files& files, const std::string& schema,
+                                        const std::string& table) {
+  const Shared_Files::Opened& opened = opened_as(files, schema);
+  const Table_Id id = find_table(opened, table);
+  if (id.is_null()) return {};
+  const Database& database = opened.file->present().database();
+  std::string lines;
+  for (const auto& [name, field_id, field] : Sql_Names::fields(database.table(id))) {
+    const Column_Base& column = *field.column;
+    (lines += name) += '\t';
+    std::string referenced;
+    for (const Shared_Files::Opened::Object& object : opened.objects)
+      if (object.table == column.type().referenced) referenced = object.name;
+    lines += declared_type_text(column.type().code, column.logical(), referenced);
+    lines += '\n';
+  }
+  return lines;
 }
 
 std::string argument(sqlite3_value* value) {
@@ -306,6 +443,21 @@ void give_hidden(sqlite3_context* context, int, sqlite3_value**) noexcept {
   } catch (const std::bad_alloc&) {
     sqlite3_result_error_nomem(context);
   }
+}
+
+// joedb_fields(SCHEMA, TABLE)
+void give_fields(sqlite3_context* context, int, sqlite3_value** values) noexcept {
+  const int code = without_exceptions(
+      [&] {
+        const auto lines = joedb_fields(*static_cast<Shared_Files*>(sqlite3_user_data(context)),
+                                        argument(values[0]), argument(values[1]));
+        if (lines)
+          sqlite3_result_text64(context, lines->data(), lines->size(), SQLITE_TRANSIENT,
+                                SQLITE_UTF8);
+        return SQLITE_OK;
+      },
+      [context](const char* text) { sqlite3_result_error(context, text, -1); });
+  if (code == SQLITE_NOMEM) sqlite3_result_error_nomem(context);
 }
 
 constexpr int function_flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
@@ -361,6 +513,26 @@ bool is_sealed(sqlite3* connection) {
   }
 }
 
+static int register_index_functions(sqlite3* connection, Shared_Files& files) {
+  const auto create = [](sqlite3_context* context, int, sqlite3_value** values) {
+    call(context, [&](Shared_Files& shared) {
+      return joedb_create_index(shared, argument(values[0]), argument(values[1]),
+                                argument(values[2]), argument(values[3]),
+                                sqlite3_value_int(values[4]) != 0);
+    });
+  };
+  const int code = sqlite3_create_function_v2(connection, "joedb_create_index", 5, function_flags,
+                                              &files, create, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return code;
+  const auto drop = [](sqlite3_context* context, int, sqlite3_value** values) {
+    call(context, [&](Shared_Files& shared) {
+      return joedb_drop_index(shared, argument(values[0]), argument(values[1]));
+    });
+  };
+  return sqlite3_create_function_v2(connection, "joedb_drop_index", 2, function_flags, &files, drop,
+                                    nullptr, nullptr, nullptr);
+}
+
 int register_alter(sqlite3* connection, Shared_Files& files) {
   const auto alter = [](sqlite3_context* context, int, sqlite3_value** values) {
     call(context, [&](Shared_Files& shared) {
@@ -377,8 +549,26 @@ int register_alter(sqlite3* connection, Shared_Files& files) {
                               argument(values[3]));
     });
   };
-  return sqlite3_create_function_v2(connection, "joedb_add_column", 4, function_flags, &files,
-                                    add_column, nullptr, nullptr, nullptr);
+  if (const int added =
+          sqlite3_create_function_v2(connection, "joedb_add_column", 4, function_flags, &files,
+                                     add_column, nullptr, nullptr, nullptr);
+      added != SQLITE_OK)
+    return added;
+  const auto create_table = [](sqlite3_context* context, int, sqlite3_value** values) {
+    call(context, [&](Shared_Files& shared) {
+      return joedb_create_table(shared, argument(values[0]), argument(values[1]),
+                                argument(values[2]));
+    });
+  };
+  if (const int added =
+          sqlite3_create_function_v2(connection, "joedb_create_table", 3, function_flags, &files,
+                                     create_table, nullptr, nullptr, nullptr);
+      added != SQLITE_OK)
+    return added;
+  if (const int added = register_index_functions(connection, files); added != SQLITE_OK)
+    return added;
+  return sqlite3_create_function_v2(connection, "joedb_fields", 2, function_flags, &files,
+                                    give_fields, nullptr, nullptr, nullptr);
 }
 
 }  // namespace joedb

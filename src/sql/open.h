@@ -15,7 +15,7 @@ System::Duration patience_of(sqlite3* connection);
 int register_open(sqlite3* connection, Shared_Files& files);
 // Returns true if the functions are registered and joedb_seal() was called.
 bool is_sealed(sqlite3* connection);
-// Registers joedb_alter(FILE, COMMANDS) and joedb_add_column(SCHEMA, TABLE, COLUMN, TYPE) in the
+// Registers joedb_alter(FILE, COMMANDS), and the functions for CREATE TABLE and ADD COLUMN, in the
 // same way.
 int register_alter(sqlite3* connection, Shared_Files& files);
 

@@ -17,7 +17,7 @@ struct Plan {
 
   enum class Access { scan, record_ids, index, own_index };
   Access access = Access::scan;
-  // Position in Table::indexes(), for Access::index.
+  // Number of the index (Virtual_Table::planned_index), for Access::index.
   int index = 0;
 
   // The conditions, one for each argument of xFilter, in order.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <variant>
 
+#include "kernel/table/references.h"
 #include "sql/cursor.h"
 #include "text/sql.h"
 
@@ -270,7 +271,7 @@ Bound_Value to_value(sqlite3_value* value, const Target& target, bool takes_defa
       return missing_value<T>(logical);
     });
   }
-  if (logical.is_plain()) return to_stored_value(value, code, column);
+  if (logical.has_plain_values()) return to_stored_value(value, code, column);
   const Bound_Value result = to_logical_value(value, target, texts);
   if (is_missing_value(logical, result))
     throw Sql_Error(SQLITE_CONSTRAINT_CHECK,
@@ -309,7 +310,7 @@ class Row_Change {
     const bool has_rowid = sqlite3_value_type(rowid) != SQLITE_NULL;
     const bool has_id = sqlite3_value_type(id) != SQLITE_NULL;
     read(columns, true);
-    if (!has_rowid && !has_id) return insert(Record_Id(table_.records().next_free()));
+    if (!has_rowid && !has_id) return insert(writer_.next_free(table_));
     const std::int64_t wanted =
         integer_of(has_rowid ? rowid : id, Type_Code::int64, {name_, "__id"});
     if (has_rowid && has_id && integer_of(id, Type_Code::int64, {name_, "__id"}) != wanted)
@@ -340,7 +341,11 @@ class Row_Change {
       throw Sql_Error(SQLITE_CONSTRAINT_ROWID, "the id of a record cannot change: " + name_);
     if (!table_.is_used(record)) return;
     read(columns, false);
-    all_or_nothing([&] { retry([&] { update(record); }); });
+    all_or_nothing([&] {
+      retry([&] {
+        if (table_.is_used(record)) update(record);  // REPLACE may have deleted it by a rule
+      });
+    });
   }
 
  private:
@@ -450,7 +455,7 @@ class Row_Change {
     std::vector<std::string> texts;
     const std::vector<Assignment> all = with_old_values(record, texts);
     try {
-      writer_.changes().erase(table_, record);
+      writer_.changes().erase_alone(table_, record);
       insert(record, all);
     } catch (...) {
       writer_.changes().rollback_to(before);
@@ -524,8 +529,15 @@ class Row_Change {
         assignment.value);
   }
 
+  // Also does what the rules of references to the record say, which may change other tables.
   void remove(Record_Id record) {
-    writer_.changes().erase(table_, record);
+    try {
+      writer_.changes().erase(table_, record);
+    } catch (const Deletion_Refused& error) {
+      throw Sql_Error(SQLITE_CONSTRAINT_FOREIGNKEY, error.what());
+    } catch (const Unique_Violation& error) {  // by a reference that would become null
+      throw Sql_Error(SQLITE_CONSTRAINT_UNIQUE, error.what());
+    }
     virtual_table_.file().note_deleted_records();
   }
 

@@ -17,6 +17,8 @@ namespace joedb {
 // A field of a logical type gets texts and numbers as SQL shows them, in any form that joedbi
 // reads, too; NULL becomes the missing value of an optional field.
 //
+// A deletion does what the rules of references to the record say (Logical_Type::On_Delete).
+//
 // With REPLACE, other records that have the same unique key are deleted. Throws Sql_Error with the
 // code of the violated constraint, Exception, Io_Error or std::bad_alloc. After an exception,
 // nothing has changed.

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "kernel/base/parse_number.h"
+#include "sql/collation.h"
 #include "text/sql.h"
 
 namespace joedb {
@@ -62,7 +63,7 @@ std::optional<std::int64_t> number_shown_as(const Logical_Type& logical, Type_Co
     else
       return false;
   });
-  if (!fits || shown_number(logical, *value) != text) return {};
+  if (!fits || compare_texts(logical, shown_number(logical, *value), text) != 0) return {};
   return value;
 }
 
@@ -97,7 +98,7 @@ std::int64_t first_beyond(const Logical_Type& logical, Interval interval, std::s
                           bool is_greater) {
   const std::int64_t guess = parse_logical_number(text, logical).value_or(0);
   return first_number(interval, guess, [&](std::int64_t value) {
-    const int order = std::string_view(shown_number(logical, value)).compare(text);
+    const int order = compare_texts(logical, shown_number(logical, value), text);
     return is_greater ? order > 0 : order >= 0;
   });
 }

@@ -40,7 +40,8 @@ Interval ordered_interval(const Logical_Type& logical);
 // Returns the text that SQL shows. Requires Shown::number_text.
 std::string shown_number(const Logical_Type& logical, std::int64_t value);
 
-// Returns the stored number for which SQL shows this text; nullopt if there is none.
+// Returns the stored number for which SQL shows this text, or one that is equal to it in such a
+// column (sql/collation.h); nullopt if there is none.
 std::optional<std::int64_t> number_shown_as(const Logical_Type& logical, Type_Code stored,
                                             std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sql/collation.h"
 #include "text/sql.h"
 
 namespace joedb {
@@ -181,7 +182,7 @@ static int compare_shown(const Logical_Type& logical, T a, T b) {
     if (shown == Shown::number_text) {
       const Interval ordered = ordered_interval(logical);
       if (!ordered.has(a) || !ordered.has(b))
-        return shown_number(logical, a).compare(shown_number(logical, b));
+        return compare_texts(logical, shown_number(logical, a), shown_number(logical, b));
     }
     return int{b < a} - int{a < b};
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -511,7 +512,7 @@ void Range::restrict_shown(unsigned char op, sqlite3_value* value) {
 bool Range::accepts(std::int64_t value) const {
   const std::string text = shown_number(*logical_, value);
   return std::ranges::all_of(texts_compared_, [&](const Text_Condition& condition) {
-    const int order = text.compare(condition.text);
+    const int order = compare_texts(*logical_, text, condition.text);
     switch (condition.op) {
       case SQLITE_INDEX_CONSTRAINT_LT:
         // As in restrict_to_text, include texts that look like numbers.
@@ -542,8 +543,7 @@ void Range::restrict_uuid(sqlite3_value* value) {
   std::string text;
   if (sqlite3_value_type(value) == SQLITE_TEXT) {
     if (const auto bytes = parse_logical_bytes(text_of(value), *logical_))
-      if (append_logical_bytes(text, *logical_, *bytes) && text == text_of(value))
-        return restrict_to_text(SQLITE_INDEX_CONSTRAINT_EQ, *bytes, false);
+      return restrict_to_text(SQLITE_INDEX_CONSTRAINT_EQ, *bytes, false);
   } else if (sqlite3_value_type(value) == SQLITE_BLOB) {
     if (!append_logical_bytes(text, *logical_, text_of(value)))
       return restrict_to_text(SQLITE_INDEX_CONSTRAINT_EQ, text_of(value), false);

@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sql/collation.h"
 #include "text/sql.h"
 
 namespace joedb {
+
+// The values of a reference with a rule are those of a plain one.
+static Shared_Logical_Type shown_type(const Column_Base& column) {
+  return column.logical().has_plain_values() ? nullptr : column.shared_logical();
+}
 
 Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> file,
                              const std::string& table_name, const std::string& sql_name)
@@ -17,7 +23,7 @@ Virtual_Table::Virtual_Table(sqlite3* connection, std::shared_ptr<Shared_File> f
   for (const auto& [name, id, field] : Sql_Names::fields(*table)) {
     const Type_Code code = field.column->type().code;
     columns_.push_back(
-        {name, id, code, kind_of(code, field.column->logical()), field.column->shared_logical()});
+        {name, id, code, kind_of(code, field.column->logical()), shown_type(*field.column)});
   }
   column_count_ = static_cast<int>(columns_.size());
 }
@@ -30,9 +36,13 @@ const std::string& Virtual_Table::name_of(Field_Id field, const Table& table) co
 
 std::string Virtual_Table::declaration() const {
   std::string sql = "CREATE TABLE x(";
-  for (const Field_Column& column : columns_)
-    (((sql += sql_name(column.name)) += ' ') +=
-     sql_type(column.code, get(column.logical), Sql_Types::shared)) += ", ";
+  for (const Field_Column& column : columns_) {
+    const Logical_Type& logical = get(column.logical);
+    sql.append(sql_name(column.name)).append(" ");
+    sql += sql_type(column.code, logical, Sql_Types::shared);
+    if (const char* const name = collation_of(logical).name) sql.append(" COLLATE ").append(name);
+    sql += ", ";
+  }
   // A table needs at least one column that is not hidden.
   return sql + "\"__moment\" HIDDEN, \"__id\" INTEGER" + (columns_.empty() ? ")" : " HIDDEN)");
 }
@@ -74,6 +84,17 @@ const Virtual_Table::Source& Virtual_Table::present_source() {
                     " was dropped, and the file must be opened again");
   }
   return present_;
+}
+
+int Virtual_Table::plan_number(const Index& index) {
+  const Index_Definition& wanted = index.definition();
+  const auto found = std::find_if(planned_.begin(), planned_.end(), [&](const auto& other) {
+    return other.name == wanted.name && other.fields == wanted.fields &&
+           other.is_unique == wanted.is_unique;
+  });
+  const auto number = static_cast<int>(found - planned_.begin());
+  if (found == planned_.end()) planned_.push_back(wanted);
+  return number;
 }
 
 double Virtual_Table::group_size(const Index& index, std::size_t fields) {
@@ -132,11 +153,10 @@ class Virtual_Table::Planner {
     if (!collect()) return SQLITE_CONSTRAINT;
     offer(scan());
     offer(by_record_id());
-    const auto& indexes = source_.table->indexes();
-    for (std::size_t i = 0; i < indexes.size(); ++i)
-      if (indexes[i]->is_complete() && indexes[i]->size() > 0 &&
-          indexes[i]->size() == static_cast<std::size_t>(source_.table->records().used_count()))
-        offer(by_index(static_cast<int>(i), *indexes[i]));
+    for (const auto& index : source_.table->indexes())
+      if (index->is_complete() && index->size() > 0 &&
+          index->size() == static_cast<std::size_t>(source_.table->records().used_count()))
+        offer(by_index(*index));
     offer(by_group());
     report();
     return SQLITE_OK;
@@ -206,8 +226,10 @@ class Virtual_Table::Planner {
     if (is_pattern && !table_.compares_bytes()) return;
     if (kind == Kind::text && !is_null_test && !is_pattern) {
       const char* const collation = sqlite3_vtab_collation(info_, i);
+      const char* const own =
+          column == Plan::record_id ? nullptr : collation_of(get(source(column).logical)).name;
       if (!table_.compares_bytes() || collation == nullptr ||
-          sqlite3_stricmp(collation, "BINARY") != 0)
+          sqlite3_stricmp(collation, own == nullptr ? "BINARY" : own) != 0)
         return;
     }
     sqlite3_value* value = nullptr;
@@ -338,10 +360,10 @@ class Virtual_Table::Planner {
     return choice;
   }
 
-  Choice by_index(int number, const Index& index) {
+  Choice by_index(const Index& index) {
     Choice choice;
     choice.access = Plan::Access::index;
-    choice.index = number;
+    choice.index = table_.plan_number(index);
     const std::vector<Field_Id>& fields = index.definition().fields;
     double found = size_, searches = 1;
     std::size_t equal = 0;

@@ -61,6 +61,14 @@ class Virtual_Table : public sqlite3_vtab {
   // Throws Exception if the table was dropped.
   const Source& present_source();
 
+  // The index of a plan: plans have the numbers that plan_number() returns, which stay valid when
+  // indexes are declared and dropped.
+  int plan_number(const Index& index);
+  const Index_Definition* planned_index(int number) const {
+    const auto i = static_cast<std::size_t>(number);
+    return i < planned_.size() ? &planned_[i] : nullptr;
+  }
+
   // Implements xBestIndex. Returns an SQLite result code.
   int choose(sqlite3_index_info* info);
 
@@ -96,6 +104,7 @@ class Virtual_Table : public sqlite3_vtab {
   bool compares_bytes_ = true;
   Source present_;
   std::uint64_t present_version_ = ~std::uint64_t{0};
+  std::vector<Index_Definition> planned_;
   struct Group_Size {
     std::size_t of_records;
     double size;

@@ -33,6 +33,7 @@ class Writer {
   Undo_Log& changes() { return changes_; }
   // Returns true if anything was changed, or a blob was written.
   bool has_changes() { return database_.ahead_of_checkpoint() > 0; }
+  Record_Id next_free(const Table& table) { return database_.next_free(table); }
   Blob write_blob(std::string_view bytes) { return database_.write_blob(bytes); }
   // Writes the buffer to the file, without a checkpoint. Other handles of the file can then read
   // it.

@@ -71,7 +71,8 @@ Arrow_Type arrow_type(const Database& database, const Field& field, const Arrow_
       result.format = "l";
       result.is_nullable = true;
       if (referenced != nullptr)
-        result.metadata = {{"joedb.type", "references " + referenced->name()}};
+        result.metadata = {{"joedb.type", declared_type_text(type.code, field.column->logical(),
+                                                             referenced->name())}};
       break;
     }
     case Type_Code::string:
@@ -163,7 +164,7 @@ class Batch_Writer {
       field_ = &field;
       logical_ = &get(field.logical);
       result.add_child(visit_type(field.type, [&](auto type) {
-        return logical_->is_plain() ? values(type) : logical_values(type);
+        return logical_->has_plain_values() ? values(type) : logical_values(type);
       }));
     }
     return result.finish(batch_.rows, 0);

@@ -186,7 +186,7 @@ const ArrowArray& nulls() {
 
 // True if the stored values of the field are those of the column.
 bool has_same_units(const Arrow_Column_Type& column, const Logical_Type& logical) {
-  if (logical.is_plain()) return column.time_units == 0;
+  if (logical.has_plain_values()) return column.time_units == 0;
   if (logical.is_optional || column.time_units == 0 || column.scale != 0) return false;
   const Logical_Type usual = usual_logical_type(column);
   const bool has_days = column.time_units < 0 || logical.kind != Logical_Type::Kind::date;
@@ -497,6 +497,7 @@ class New_Keys {
     std::stable_sort(order.begin(), order.end(), compare);
     for (std::size_t i = 0; i < order.size(); ++i) {
       look();
+      if (!index_.counts(key(order[i]))) continue;
       if (const Record_Id old = index_.find(key(order[i])); !old.is_null())
         fail("row " + std::to_string(order[i]) + " has a key that record " +
                  std::to_string(old.value()) + " has",
@@ -919,17 +920,17 @@ void make_optional(Field_Type& field) {
 // `table` is the id that the new table will get.
 Field_Type type_for(const Database& database, const std::string& name, Table_Id table,
                     const Arrow_Column_Type& column) {
-  constexpr std::string_view references = "references ";
   const Type_Code usual = usual_type(column);
   const bool is_text = is_arrow_text(column.kind);
-  if (column.joedb_type.starts_with(references) && is_arrow_integer(column.kind)) {
-    const std::string referenced = column.joedb_type.substr(references.size());
-    if (referenced == name) return {{Type_Code::reference, table}};
-    const Table* const found = database.find_table(referenced);
+  if (const auto reference = parse_reference_text(column.joedb_type);
+      reference && is_arrow_integer(column.kind)) {
+    const Logical_Type rule{.on_delete = reference->rule};
+    if (reference->table == name) return {{Type_Code::reference, table}, rule};
+    const Table* const found = database.find_table(reference->table);
     if (found == nullptr)
-      throw Data_Error("column " + column.name + ": it refers to a table " + referenced +
-                       ", which does not exist");
-    return {{Type_Code::reference, found->id()}};
+      throw Data_Error("column " + column.name + ": it refers to a table " +
+                       std::string(reference->table) + ", which does not exist");
+    return {{Type_Code::reference, found->id()}, rule};
   }
   if (column.joedb_type == "string" && is_text) return {{Type_Code::string, {}}};
   if (column.joedb_type == "blob" && is_text) return {{Type_Code::blob, {}}};

@@ -793,25 +793,28 @@ TEST_F(Arrow_Import_Test, MakesATableForASchema) {
   ArrowSchema schema = make_arrow_schema(
       {.format = "+s",
        .name = "",
-       .children = {{"l", "__id"},
-                    {"b", "a"},
-                    {"C", "b"},
-                    {"S", "c"},
-                    {"I", "d"},
-                    {"L", "e"},
-                    {"e", "f"},
-                    {"g", "g"},
-                    {"vu", "h"},
-                    {"z", "i"},
-                    {"l", "j", {{"joedb.type", "references t"}}},
-                    {"l", "k", {{"other", ""}, {"joedb.type", "references made"}}},
-                    {"Z", "l", {{"joedb.type", "string"}}}}});
+       .children = {
+           {"l", "__id"},
+           {"b", "a"},
+           {"C", "b"},
+           {"S", "c"},
+           {"I", "d"},
+           {"L", "e"},
+           {"e", "f"},
+           {"g", "g"},
+           {"vu", "h"},
+           {"z", "i"},
+           {"l", "j", {{"joedb.type", "references t"}}},
+           {"l", "k", {{"other", ""}, {"joedb.type", "references made on_delete cascade"}}},
+           {"Z", "l", {{"joedb.type", "string"}}}}});
   const Table_Id made = create_table_for(db_, "made", schema);
   schema.release(&schema);
   std::string text;
   for (const Field& field : db_.get_database().table(made).fields())
     text += field.name + ' ' + std::string(type_name(field.column->type().code)) + ' ' +
             std::to_string(field.column->type().referenced.value()) + '\n';
+  EXPECT_EQ(db_.get_database().table(made).fields()[10].column->logical().on_delete,
+            Logical_Type::On_Delete::cascade);
   EXPECT_EQ(text,
             "a boolean 0\nb int16 0\nc int32 0\nd int64 0\ne int64 0\nf float32 0\ng float64 0\n"
             "h string 0\ni blob 0\nj references 1\nk references 2\nl string 0\n");
@@ -867,7 +870,7 @@ TEST(Arrow_Import, RandomTablesComeBackAsTheyWere) {
         to.write(Add_Field{id, field.name, type});
         // A UUID without 16 bytes comes as null, and a place without a name.
         Logical_Type logical = field.column->logical();
-        logical.is_optional = !logical.is_plain();
+        logical.is_optional = !logical.has_plain_values();
         const Field_Id new_field = to.get_database().table(id).find_field(field.name);
         declare_type(to, id, new_field, logical);
       }

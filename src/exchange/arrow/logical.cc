@@ -12,7 +12,7 @@ static std::string unit_of(std::uint8_t scale) {
 
 void add_logical_type(Arrow_Type& type, Type_Code stored, const Logical_Type& logical) {
   using Kind = Logical_Type::Kind;
-  if (logical.is_plain()) return;
+  if (logical.is_plain() || stored == Type_Code::reference) return;
   type.is_nullable = type.is_nullable || logical.is_optional;
   type.metadata = {{"joedb.type", declared_type_text(stored, logical)}};
   switch (logical.kind) {

@@ -110,8 +110,8 @@ void print_tables(const Sqlite_Plan& plan, bool is_json) {
     json["fields"] = Json::array();
     std::string text = "table " + table.table + ": " + counted(table.rows, "row") + '\n';
     for (const Column_Plan& column : table.columns) {
-      std::string type = declared_type_text(column.type, column.logical_type());
-      if (column.type == Type_Code::reference) type += ' ' + plan.tables[column.referenced].table;
+      const std::string type = declared_type_text(column.type, column.logical_type(),
+                                                  plan.tables[column.referenced].table);
       text += "  " + column.field + ' ' + type + '\n';
       json["fields"].push_back({{"name", column.field}, {"type", type}});
     }
@@ -176,12 +176,13 @@ void import_into(const File_Argument& file, const Arguments& arguments, const Sq
                  const Sqlite_Plan& plan) {
   std::vector<Sqlite_Table_Counts> counts;
   Sqlite_Import import(in, plan, arguments.import);
-  std::vector<std::string> sql_notes;
+  std::vector<std::string> sql_notes, index_notes;
   change_file(file, arguments.transaction, [&](Writable_Database& database) {
     const Sql_Notes sql(database.get_database());
     Sqlite_Watch watch("importing " + arguments.in, plan.content_size);
     counts = import.run(database, std::ref(watch));
     in.require_unchanged();
+    index_notes = declare_sqlite_indexes(plan, database);
     sql_notes = sql.news(database.get_database());
     if (!arguments.new_options_file.empty())
       write_options_file(arguments, sqlite_indexes(plan, database.get_database(), arguments.in));
@@ -189,6 +190,7 @@ void import_into(const File_Argument& file, const Arguments& arguments, const Sq
   print_notes(plan.notes, arguments.is_json);
   print_notes(import.notes(), arguments.is_json);
   print_notes(dangling_notes(counts), arguments.is_json);
+  print_notes(index_notes, arguments.is_json);
   print_notes(sql_notes, arguments.is_json);
   for (const auto& [table, count] : counts) print_counts(table, count, arguments.is_json);
 }

@@ -16,12 +16,13 @@
 #include "exchange/identifiers.h"
 #include "exchange/sqlite.h"
 #include "kernel/base/byte_order_mark.h"
+#include "kernel/base/plain_text.h"
 #include "kernel/journal/late_file.h"
 #include "sql/register_joedb.h"
 #include "sql/sqlite_api.h"
 #include "text/display_width.h"
 #include "text/sql.h"
-#include "tools/exchange/add_column.h"
+#include "tools/exchange/sql_definition.h"
 #include "tools/exchange/sql_rows.h"
 #include "tools/frame/arguments.h"
 #include "tools/frame/command.h"
@@ -44,10 +45,12 @@ tables of the first FILE are available under their own names, those of all FILEs
 of the file as a prefix: city.country. Other programs may write a joedb file meanwhile: each
 statement sees the content at its start.
 
-INSERT, UPDATE, DELETE and ALTER TABLE ADD COLUMN change a joedb file, in transactions with a hard
-checkpoint. CREATE and DROP work only on SQLite files and on TEMP tables and views; to create a
-table in a joedb file, use SELECT joedb_alter(FILE, 'create_table city'). Opening a file changes
-nothing: the first change makes a file that does not exist. With --read, nothing can be changed.
+INSERT, UPDATE, DELETE, CREATE TABLE and ALTER TABLE ADD COLUMN change a joedb file, in transactions
+with a hard checkpoint. Columns have types of SQL, like DECIMAL(10,2) NOT NULL, or of joedbi, like
+enum(open,paid). CREATE of others and DROP work only on SQLite files and on TEMP tables and views;
+to drop a table of a joedb file, use SELECT joedb_alter(FILE, 'drop_table city'). Opening a file
+changes nothing: the first change makes a file that does not exist. With --read, nothing can be
+changed.
 
 Each table has a view NAME__joined, which shows referenced records by name, and a table function for
 past states: TABLE('2026-01-31'). Times are in UTC, as for all functions of SQL, unless an offset
@@ -64,7 +67,7 @@ const char* const sql_examples =
     "  joedb_sql old.joedb new.joedb 'SELECT * FROM new.t EXCEPT SELECT * FROM old.t'\n";
 
 const char* const commands_help = R"(.tables            list the tables and views
-.schema [TABLE]    show their columns
+.schema [TABLE]    show the statements that make them
 .mode MODE         set the output format: table, csv, json or markdown
 .timer on|off      print the time of each statement
 .help              show this text
@@ -212,20 +215,64 @@ class Sql_Session {
     return result == SQLITE_AUTH ? refusal_ : "";
   }
 
-  // After SQLite has refused `sql`: if this begins with ALTER TABLE … ADD COLUMN for a table of a
-  // joedb file, runs this statement, and returns its size. Otherwise, returns 0. Throws Exception
-  // if it fails.
-  std::size_t add_field(std::string_view sql) const {
-    if (std::string_view(sqlite3_errmsg(connection())) != "virtual tables may not be altered")
+  // After SQLite has refused `sql`: if this begins with CREATE TABLE, or with ALTER TABLE … ADD
+  // COLUMN, for a joedb file, runs this statement, and returns its size. Otherwise, returns 0.
+  // Throws Exception if it fails.
+  std::size_t define(std::string_view sql, bool is_refused) const {
+    if (!is_refused &&
+        std::string_view(sqlite3_errmsg(connection())) != "virtual tables may not be altered")
       return 0;
-    const auto column = parse_add_column(sql);
-    if (!column) return 0;
-    const auto found = find_table(column->schema, column->table);
-    const auto is_it = [&](const auto& file) { return is_same_name(file.first, found.first); };
-    if (std::none_of(joedb_files_.begin(), joedb_files_.end(), is_it)) return 0;
-    run("SELECT joedb_add_column(" + sql_text(found.first) + ", " + sql_text(found.second) + ", " +
-        sql_text(column->name) + ", " + sql_text(field_type(column->type)) + ")");
-    return column->size;
+    const auto definition = parse_sql_definition(sql);
+    if (!definition || definition->is_new != is_refused) return 0;
+    return definition->is_new ? create_table(*definition) : add_field(*definition);
+  }
+
+  // Returns the statement that makes a table or view, or the columns of a view that comes with a
+  // joedb file, as a comment.
+  std::string definition_of(const std::string& table) const {
+    const std::size_t point = table.find('.');
+    const std::string schema = point == table.npos ? schemas_.front() : table.substr(0, point);
+    const std::string name = point == table.npos ? table : table.substr(point + 1);
+    std::string text;
+    if (!is_joedb_schema(schema.c_str())) {
+      for_each_row(
+          "SELECT sql FROM " + sql_name(schema) + ".sqlite_schema WHERE name = " + sql_text(name),
+          [&](const Sqlite_Statement& row) { text = std::string(row.bytes(0)) + ';'; });
+      return text;
+    }
+    for_each_row("SELECT joedb_fields(" + sql_text(schema) + ", " + sql_text(name) + ')',
+                 [&](const Sqlite_Statement& row) {
+                   if (row.type(0) != SQLITE_NULL) text = create_statement(table, row.bytes(0));
+                 });
+    if (!text.empty()) return text;
+    text = "-- view " + table + '(';
+    const char* separator = "";
+    for (const auto& [column, type] : columns(table)) {
+      text.append(separator).append(column).append(type.empty() ? "" : " ").append(type);
+      separator = ", ";
+    }
+    return text + ')';
+  }
+
+  // The same for CREATE INDEX on such a table, and for DROP INDEX.
+  std::size_t change_index(std::string_view sql) const {
+    const std::string_view message = sqlite3_errmsg(connection());
+    const auto index = parse_index_statement(sql);
+    if (!index ||
+        (message != "virtual tables may not be indexed" &&
+         !message.starts_with("no such table: main.") && !message.starts_with("no such index: ")))
+      return 0;
+    return index->is_drop ? drop_index(*index) : create_index(*index);
+  }
+
+  // The same for DROP INDEX IF EXISTS, which SQLite accepts, if SQLite knows no such index.
+  std::size_t drop_if_declared(std::string_view sql) const {
+    const auto index = parse_index_statement(sql);
+    if (!index || !index->may_be_new ||
+        (!index->schema.empty() && !is_joedb_schema(index->schema.c_str())) ||
+        !find_object("type = 'index'", index->schema, index->name).first.empty())
+      return 0;
+    return drop_index(*index);
   }
 
   // Returns a hint if SQLite has refused a CREATE INDEX because it knows no such table, or because
@@ -240,9 +287,7 @@ class Sql_Session {
     words >> first >> second;
     if (is_same_name(second, "UNIQUE")) words >> second;
     if (!is_same_name(first, "CREATE") || !is_same_name(second, "INDEX")) return "";
-    return "\nIndexes of a joedb file are in a .joedbc file, which --options names: create_index "
-           "NAME "
-           "TABLE FIELD";
+    return "\nAn index of a joedb file has the form CREATE [UNIQUE] INDEX NAME ON TABLE(COLUMN, …)";
   }
 
   // Throws Exception if `result` is an error code.
@@ -255,6 +300,80 @@ class Sql_Session {
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
+
+  // ---- definitions of tables of joedb files
+
+  static std::string name_text(const std::string& name) {
+    return sqlite3_keyword_check(name.c_str(), static_cast<int>(name.size())) != 0 ? sql_name(name)
+                                                                                   : name;
+  }
+
+  // `fields` has a line of a name, a tab and a type for each field.
+  static std::string create_statement(const std::string& table, std::string_view fields) {
+    const std::size_t point = table.find('.');
+    std::string sql = "CREATE TABLE ";
+    sql += point == table.npos
+               ? name_text(table)
+               : name_text(table.substr(0, point)) + '.' + name_text(table.substr(point + 1));
+    const char* separator = "(";
+    std::istringstream lines{std::string(fields)};
+    for (std::string line; std::getline(lines, line); separator = ", ") {
+      const std::size_t tab = line.find('\t');
+      sql.append(separator).append(name_text(line.substr(0, tab))).append(" ");
+      sql += column_type(line.substr(tab + 1), name_text);
+    }
+    return sql + (*separator == '(' ? "(__id INTEGER PRIMARY KEY);" : ");");
+  }
+
+  std::size_t add_field(const Sql_Definition& definition) const {
+    const auto found = find_table(definition.schema, definition.table);
+    if (!is_joedb_schema(found.first.c_str())) return 0;
+    const Sql_Definition::Column& column = definition.columns.front();
+    run("SELECT joedb_add_column(" + sql_text(found.first) + ", " + sql_text(found.second) + ", " +
+        sql_text(column.name) + ", " + sql_text(field_type(column.type)) + ")");
+    return definition.size;
+  }
+
+  // Makes a table in the file of its schema; without one, in the first file.
+  std::size_t create_table(const Sql_Definition& definition) const {
+    const bool is_first = definition.schema.empty() || is_same_name(definition.schema, "main");
+    const std::string schema = is_first ? schemas_.front() : definition.schema;
+    if (!is_joedb_schema(schema.c_str())) return 0;
+    if (definition.may_exist && !find_table(schema, definition.table).first.empty())
+      return definition.size;
+    std::string fields;
+    for (const Sql_Definition::Column& column : definition.columns)
+      if (!is_record_id(column)) fields += column.name + '\t' + field_type(column.type) + '\n';
+    run("SELECT joedb_create_table(" + sql_text(schema) + ", " + sql_text(definition.table) + ", " +
+        sql_text(fields) + ")");
+    return definition.size;
+  }
+
+  std::size_t create_index(const Index_Statement& index) const {
+    const auto [schema, table] = find_table(index.schema, index.table);
+    if (!is_joedb_schema(schema.c_str())) return 0;
+    std::string columns;
+    for (const std::string& column : index.columns) {
+      if (column.find('\n') != column.npos)
+        throw Exception("the name of a column has a newline: " + plain(column));
+      columns += column + '\n';
+    }
+    const bool is_made =
+        value_of("SELECT joedb_create_index(" + sql_text(schema) + ", " + sql_text(table) + ", " +
+                 sql_text(index.name) + ", " + sql_text(columns) + ", " +
+                 (index.is_unique ? "1" : "0") + ")") == "1";
+    if (!is_made && !index.may_exist) throw Exception("index " + index.name + " already exists");
+    return index.size;
+  }
+
+  // Returns 0 if no joedb file has this index.
+  std::size_t drop_index(const Index_Statement& index) const {
+    if (!index.schema.empty() && !is_joedb_schema(index.schema.c_str())) return 0;
+    return value_of("SELECT joedb_drop_index(" + sql_text(index.schema) + ", " +
+                    sql_text(index.name) + ")") == "1"
+               ? index.size
+               : 0;
+  }
 
   File_Argument argument_of(const std::string& name) const {
     File_Argument file = late_argument(name);
@@ -300,7 +419,7 @@ class Sql_Session {
     const char* command;
   };
   static constexpr Definition definitions[] = {
-      {SQLITE_CREATE_TABLE, "CREATE TABLE", "create_table"},
+      {SQLITE_CREATE_TABLE, "CREATE TABLE", ""},
       {SQLITE_CREATE_VTABLE, "CREATE VIRTUAL TABLE", ""},
       {SQLITE_CREATE_VIEW, "CREATE VIEW", ""},
       {SQLITE_CREATE_INDEX, "CREATE INDEX", ""},
@@ -331,9 +450,11 @@ class Sql_Session {
     refusal_ = std::string(definition.words) + ' ' + (name == nullptr ? "" : name) +
                (makes ? " would be lost: it would not be stored in a file."
                       : " would not change the file, only the view of it in this session.");
-    if (*definition.command != 0)
-      refusal_ += std::string(" Tables of a joedb file are ") + (makes ? "made" : "dropped") +
-                  " by SELECT joedb_alter(" + sql_text(joedb_file) + ", " +
+    if (definition.action == SQLITE_CREATE_TABLE)
+      refusal_ += " A table of a joedb file is made by CREATE TABLE NAME(COLUMN TYPE, …).";
+    else if (*definition.command != 0)
+      refusal_ += " Tables of a joedb file are dropped by SELECT joedb_alter(" +
+                  sql_text(joedb_file) + ", " +
                   sql_text(std::string(definition.command) + ' ' + (name == nullptr ? "" : name)) +
                   "), or by joedbi.";
     if (makes) {
@@ -374,10 +495,26 @@ class Sql_Session {
     while (statement.step()) f(statement);
   }
 
+  // Returns the first value of the first row.
+  std::string value_of(const std::string& sql) const {
+    std::string value;
+    try {
+      for_each_row(sql, [&](const Sqlite_Statement& row) { value = row.bytes(0); });
+    } catch (const Sqlite_Error&) {
+      throw Exception(sqlite3_errmsg(connection()));
+    }
+    return value;
+  }
+
   // Returns the schema and the name of the table that a statement means, as SQLite finds it. An
   // empty schema means the first one that has the table. Returns empty strings if there is none.
   std::pair<std::string, std::string> find_table(const std::string& schema,
                                                  const std::string& table) const {
+    return find_object("type IN ('table', 'view')", schema, table);
+  }
+  std::pair<std::string, std::string> find_object(const std::string& kind,
+                                                  const std::string& schema,
+                                                  const std::string& name) const {
     std::vector<std::string> schemas{schema};
     if (schema.empty()) {
       schemas.clear();
@@ -386,9 +523,8 @@ class Sql_Session {
     }
     std::pair<std::string, std::string> result;
     for (const std::string& one : schemas) {
-      for_each_row("SELECT name FROM " + sql_name(one) +
-                       ".sqlite_schema WHERE type IN ('table', 'view') AND name = " +
-                       sql_text(table) + " COLLATE NOCASE",
+      for_each_row("SELECT name FROM " + sql_name(one) + ".sqlite_schema WHERE " + kind +
+                       " AND name = " + sql_text(name) + " COLLATE NOCASE",
                    [&](const Sqlite_Statement& row) {
                      result = {one, std::string(row.bytes(0))};
                    });
@@ -442,11 +578,19 @@ class Shell {
       const std::string refusal = session_.prepare(sql, prepared, rest, result);
       const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement(prepared,
                                                                                  &sqlite3_finalize);
+      std::size_t size = result == SQLITE_OK ? session_.drop_if_declared(sql) : 0;
+      if (size > 0) {
+        place.start += size;
+        continue;
+      }
       if (result != SQLITE_OK) {
-        if (!refusal.empty()) throw Exception(refusal);
-        const std::string message = sql_error_text(session_.connection(), place.text, place.start);
-        const std::size_t size = session_.add_field(sql);
-        if (size == 0) throw Exception(message + session_.index_hint(sql));
+        const std::string message =
+            refusal.empty() ? sql_error_text(session_.connection(), place.text, place.start)
+                            : refusal;
+        size = session_.define(sql, !refusal.empty());
+        if (size == 0 && refusal.empty()) size = session_.change_index(sql);
+        if (size == 0)
+          throw Exception(refusal.empty() ? message + session_.index_hint(sql) : message);
         rest = sql.data() + size;
       }
       if (statement) run(statement.get(), place, out);
@@ -566,7 +710,7 @@ class Shell {
       out << session_.hidden_tables();
     } else if (command == ".schema") {
       for (const std::string& name : session_.table_names())
-        if (argument.empty() || argument == name) print_schema(name, out);
+        if (argument.empty() || argument == name) out << session_.definition_of(name) << '\n';
       out << session_.hidden_tables();
     } else if (command == ".timer" && (argument == "on" || argument == "off")) {
       has_timer_ = argument == "on";
@@ -585,16 +729,6 @@ class Shell {
         return true;
       }
     return false;
-  }
-
-  void print_schema(const std::string& table, std::ostream& out) const {
-    out << table << '(';
-    const char* separator = "";
-    for (const auto& [name, type] : session_.columns(table)) {
-      out << separator << name << (type.empty() ? "" : " ") << type;
-      separator = ", ";
-    }
-    out << ")\n";
   }
 
   // Completes names of tables, names of columns of tables in the line, and SQL keywords.
