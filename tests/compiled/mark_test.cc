@@ -32,6 +32,56 @@ void write_three_times(joedb::Abstract_File& file) {
   for (int i = 0; i < 3; ++i) client.transaction([](auto& db) { db.new_town("Oslo"); });
 }
 
+TEST(Marks, EndTransactionsWithoutAClientAsTheOptionsSay) {
+  joedb::Memory_File marked, other_stamped, other_unmarked;
+  {
+    geo_1::Writable_Database db(marked);
+    EXPECT_EQ(db.transaction([&] { return db.new_city("Oslo", 1); }).get_id(), 0);
+    db.transaction([] {});
+    const auto add = [&] {
+      db.new_city("Bergen", 1);
+      db.new_city("Paris", 2);
+    };
+    db.transaction(add);
+    EXPECT_EQ(db.ahead_of_checkpoint(), 0);
+    EXPECT_EQ(error_of<std::runtime_error>([&] {
+                db.transaction([&] {
+                  add();
+                  throw std::runtime_error("too late");
+                });
+              }),
+              "too late");
+    EXPECT_EQ(db.get_city_table().get_size(), 3u);
+    EXPECT_EQ(db.ahead_of_checkpoint(), 0);
+    // Changes before it would be lost with it.
+    db.new_city("Rome", 3);
+    bool is_called = false;
+    EXPECT_NE(error_of([&] { db.transaction([&] { is_called = true; }); }).find("checkpoint"),
+              std::string::npos);
+    EXPECT_FALSE(is_called);
+    EXPECT_EQ(db.get_city_table().get_size(), 4u);
+    db.soft_checkpoint();
+    // So no transaction can be in another one.
+    EXPECT_THROW(db.transaction([&] {
+      add();
+      db.transaction(add);
+    }),
+                 joedb::Exception);
+    EXPECT_EQ(db.get_city_table().get_size(), 4u);
+  }
+  EXPECT_EQ(ends_in(marked), "v.v..v.");
+  {
+    stamped::Writable_Database db(other_stamped);
+    db.transaction([&] { db.new_town("Oslo"); });
+  }
+  EXPECT_EQ(ends_in(other_stamped), "vt.t");
+  {
+    unmarked::Writable_Database db(other_unmarked);
+    db.transaction([&] { db.new_town("Oslo"); });
+  }
+  EXPECT_EQ(ends_in(other_unmarked), "v.");
+}
+
 TEST(Marks, EndTransactionsOfClientsAsTheOptionsSay) {
   joedb::Memory_File marked, stamped, unmarked;
   {

@@ -176,13 +176,7 @@ TEST(Reference, ATransactionThatFailsIsRolledBack) {
   };
 
   const auto load_all = [&] {
-    try {
-      load(db);
-      db.hard_checkpoint();
-    } catch (const std::exception&) {
-      db.rollback();
-      throw;
-    }
+    db.transaction([&] { load(db); });  // a checkpoint, or a rollback if it throws
   };
   EXPECT_THROW(load_all(), std::runtime_error);
   EXPECT_TRUE(db.get_country_table().is_empty());

@@ -61,6 +61,39 @@ TEST_F(Remote_Procedures, CanBeCalledAgainWithTheSameMessage) {
   EXPECT_EQ(message.get_found_table().get_size(), 6u);
 }
 
+TEST_F(Remote_Procedures, CarryValuesOfLogicalTypes) {
+  using namespace std::chrono_literals;
+  static_assert(std::is_same_v<rpc::loans::Loan_State, Loan_State>);
+  static_assert(!std::is_same_v<rpc::loans::Loan_Kind, Loan_State>);
+  const std::chrono::sys_days day(std::chrono::year(2024) / 2 / 29);
+  const joedb::Uuid ticket("2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77");
+  rpc::loans::Memory_Database message;
+  const auto known = message.new_loan(
+      {.title = "Engines", .since = day, .due = day, .kind = rpc::loans::Loan_Kind::map});
+  const auto added = message.new_loan({.title = "Weaving",
+                                       .state = Loan_State::returned,
+                                       .since = day,
+                                       .fee = joedb::Decimal<2>("0.25"),
+                                       .at = std::chrono::sys_seconds(5s),
+                                       .ticket = ticket,
+                                       .kind = rpc::loans::Loan_Kind::book});
+  client.complete(message);
+  EXPECT_EQ(message.get_due(known), day);
+  EXPECT_EQ(message.get_kind(known), rpc::loans::Loan_Kind::map);
+  EXPECT_EQ(message.get_is_long(known), std::nullopt);
+  EXPECT_EQ(message.get_state(known), Loan_State::open);
+  EXPECT_EQ(message.get_due(added), day + std::chrono::days(28));
+  EXPECT_EQ(message.get_state(added), Loan_State::late);
+  EXPECT_EQ(to_string(message.get_state(added)), "late");
+  EXPECT_EQ(to_string(message.get_fee(added)), "1.75");
+  EXPECT_EQ(message.get_at(added), std::chrono::sys_seconds(5s));
+  EXPECT_EQ(message.get_length(added), 3h);
+  EXPECT_EQ(message.get_ticket(added), ticket);
+  EXPECT_EQ(message.get_kind(added), std::nullopt);
+  EXPECT_EQ(message.get_is_long(added), false);
+  EXPECT_EQ(message.get_notes(added), std::nullopt);
+}
+
 TEST_F(Remote_Procedures, CarryBlobs) {
   rpc::cover::Memory_Database message;
   message.set_sent(message.write_blob("picture"));

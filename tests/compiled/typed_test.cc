@@ -442,13 +442,20 @@ TEST(Typed_File, IsUpgradedFromStoredTypes) {
   EXPECT_EQ(other.get_total(test::plain::id_of_invoice(invoice.get_id())), 1250);
 }
 
+// As another program does.
+void declare(joedb::Memory_File& file, std::string_view declaration) {
+  joedb::Writable_Database database(file);
+  database.write(joedb::Comment{declaration});
+  database.soft_checkpoint();
+}
+
 TEST(Typed_File, MustNotDeclareAnotherType) {
   joedb::Memory_File file;
   {
     test::plain::Writable_Database old(file);
-    old.write_comment("joedb: type invoice.total decimal(3)");
     old.soft_checkpoint();
   }
+  declare(file, "joedb: type invoice.total decimal(3)");
   try {
     Writable_Database db(file);
     FAIL();
@@ -464,9 +471,9 @@ TEST(Typed_File, MayKnowMoreNames) {
   {
     test::plain::Writable_Database old(file);
     old.new_invoice({.state = 3});
-    old.write_comment("joedb: type invoice.state enum(open,paid,late,lost)");
     old.soft_checkpoint();
   }
+  declare(file, "joedb: type invoice.state enum(open,paid,late,lost)");
   Writable_Database db(file);
   EXPECT_EQ(to_string(db.get_state(*db.get_invoice_table().begin())), "");
 }

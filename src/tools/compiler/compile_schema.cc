@@ -58,6 +58,11 @@ void write_file(const std::filesystem::path& path, const std::string& content) {
   write_new_file(path.string(), New_File::Existing::replace, content);
 }
 
+void print_warnings(const std::vector<Diagnostic>& warnings) {
+  for (const Diagnostic& warning : warnings)
+    std::cerr << warning.file << ':' << warning.line << ": Warning: " << warning.text << '\n';
+}
+
 struct Compiled_Schema {
   Options options;
   Model model;
@@ -75,14 +80,15 @@ Compiled_Schema read_schema(const std::string& base, const Model* main = nullptr
   }
   Options options = parse_options(
       std::filesystem::exists(options_file) ? read_text(options_file) : "", options_file, parent);
-  for (const Diagnostic& warning : options.warnings)
-    std::cerr << warning.file << ':' << warning.line << ": Warning: " << warning.text << '\n';
+  print_warnings(options.warnings);
 
   Memory_File file;
   Writable_Database database(file);
   run_schema(database, base + ".joedbi", schema);
+  print_warnings(dropped_values(schema, base + ".joedbi"));
   const std::string source = std::filesystem::path(base + ".joedbi").filename().string();
   Model model = make_model(database.get_database(), options, source, main);
+  model.retypings = find_retypings(file);
   add_comments(model, schema);
   return {std::move(options), std::move(model)};
 }

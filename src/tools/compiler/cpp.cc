@@ -120,12 +120,6 @@ std::string stored_type(const Model_Field& field) {
   return field.type == Type_Code::string ? "std::string_view" : plain_type(field).field;
 }
 
-std::string schema_type(const Model_Field& field) {
-  if (field.type == Type_Code::reference)
-    return std::string(type_name(field.type)) + " " + field.referenced_table;
-  return declared_type_text(field.type, field.logical);
-}
-
 // ---- initial values -----------------------------------------------------------------------------
 
 std::string float_literal(double value) {
@@ -159,7 +153,8 @@ struct Initial_Literals : Ignore_Entries {
   template <Field_Value T>
   void operator()(const Update<T>& update) {
     std::string text;
-    if (is_missing(logical(update.table, update.field), update.value)) return;
+    const Logical_Type& logical = field_of(model, update.table, update.field).logical;
+    if (is_missing(logical, update.value)) return;
     if constexpr (std::is_same_v<T, std::string_view>)
       text = string_literal(update.value);
     else if constexpr (std::is_floating_point_v<T>)
@@ -174,12 +169,6 @@ struct Initial_Literals : Ignore_Entries {
   std::string find(const Model_Table& table, const Model_Field& field) const {
     const auto found = values.find({table.id, field.id});
     return found == values.end() ? "" : found->second;
-  }
-  const Logical_Type& logical(Table_Id table_id, Field_Id field_id) const {
-    const auto has_id = [](auto id) { return [id](const auto& item) { return item.id == id; }; };
-    const Model_Table& table =
-        *std::find_if(model.tables.begin(), model.tables.end(), has_id(table_id));
-    return std::find_if(table.fields.begin(), table.fields.end(), has_id(field_id))->logical;
   }
   const Model& model;
   std::map<std::pair<Table_Id, Field_Id>, std::string> values;
@@ -346,7 +335,32 @@ std::string values_of(const Model_Table& table, const Initial_Literals& initial)
                {"cases", cases}});
 }
 
-std::string creators(const Model_Table& table, const Initial_Literals& initial) {
+// Returns lines of documentation: what the deletion of a record does to references.
+std::string deletion_comment(const Model& model, const Model_Table& table) {
+  std::string text;
+  for (const Model_Table& other : model.tables)
+    for (const Model_Field& field : other.fields) {
+      if (field.referenced_table != table.name) continue;
+      const std::string name = other.name + "." + field.name;
+      switch (field.logical.on_delete) {
+        case Logical_Type::On_Delete::keep:
+          text += "  /// " + name + " does not change.\n";
+          break;
+        case Logical_Type::On_Delete::clear:
+          text += "  /// " + name + " becomes null.\n";
+          break;
+        case Logical_Type::On_Delete::cascade:
+          text += "  /// Records whose " + name + " refers to it are deleted first.\n";
+          break;
+        case Logical_Type::On_Delete::refuse:
+          text += "  /// Throws joedb::Data_Error if " + name + " refers to it.\n";
+      }
+    }
+  return text;
+}
+
+std::string creators(const Model& model, const Model_Table& table,
+                     const Initial_Literals& initial) {
   const std::vector<std::string> names = member_names(table);
   std::vector<std::string> parameters, arguments;
   std::string assignments, members;
@@ -381,13 +395,14 @@ std::string creators(const Model_Table& table, const Initial_Literals& initial) 
                       {"members", members},
                       {"missing", missing},
                       {"optional_fields", optional_fields},
+                      {"deletion", deletion_comment(model, table)},
                       {"template", table.fields.size() == 1 ? "template <class = void>\n  " : ""},
                       {"arguments", parameter_list(arguments, argument_indent)}});
 }
 
 std::string writers(const Model& model, const Model_Table& table, const Initial_Literals& initial) {
   std::string text = "\n  // " + table.name + "\n";
-  if (!table.has_single_row) text += creators(table, initial);
+  if (!table.has_single_row) text += creators(model, table, initial);
   return text + for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
            std::string lines(setter);
            if (is_single_value(model, table, field)) lines += single_row_setter;
@@ -419,6 +434,9 @@ std::string enums(const Model& model) {
   return for_each(model.tables, [&](const Model_Table& table) {
     return for_each_field(table, [&](const Model_Table&, const Model_Field& field) {
       if (field.enum_name.empty()) return std::string();
+      if (field.has_enum_of_main)
+        return fill(shared_enumeration,
+                    {{"enum", field.enum_name}, {"main", join(model.main_name_space, "::")}});
       std::vector<std::string> literals;
       for (const std::string& name : field.logical.names) literals.push_back(cpp_literal(name));
       const std::vector<std::string> names = enumerators(field);
@@ -483,6 +501,29 @@ std::string readers_of(const Model_Index& index) {
                               {"keys", join(keys, ", ")}});
 }
 
+// Returns true if the name of the function is that of the getter of a field.
+bool is_hidden(const Back_Reference& reference) {
+  const auto& fields = reference.referenced->fields;
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const Model_Field& field) { return field.name == reference.name; });
+}
+
+std::string reader_of(const Back_Reference& reference) {
+  if (is_hidden(reference)) return "";
+  const Model_Index& index = *reference.index;
+  const bool is_range = index.fields.size() == 1 && !index.is_unique;
+  return fill(
+      back_reference,
+      {{"name", reference.name},
+       {"table", index.table->name},
+       {"field", index.fields.front()->name},
+       {"referenced", reference.referenced->name},
+       {"result", is_range ? "range_of_" + index.name : "index_of_" + index.name + "::Between"},
+       {"found",
+        is_range ? "find_" + index.name + "(id)" : index.name + "_index_.between({id}, {id})"},
+       {"order", index.fields.size() == 1 ? "by id" : "in the order of " + index.name}});
+}
+
 std::string definition_of(const Model& model, const Model_Index& index) {
   std::vector<std::string> fields;
   for (const Model_Field* field : index.fields)
@@ -528,10 +569,23 @@ std::string single_rows(const Model& model) {
 
 // Returns the initializer of Program_Schema::declarations, with the comma before it.
 std::string declarations(const Model& model) {
-  if (model.declarations.empty()) return "";
+  if (model.declarations.empty() && model.retypings.empty()) return "";
   std::vector<std::string> literals;
   for (const std::string& text : model.declarations) literals.push_back(cpp_literal(text));
   return ",\n            {" + join(literals, ",\n             ") + "}";
+}
+
+// The same for Program_Schema::retyped.
+std::string retypings(const Model& model) {
+  if (model.retypings.empty()) return "";
+  std::vector<std::string> items;
+  for (const Retyping& r : model.retypings) {
+    const auto id = [](auto value) { return "(" + std::to_string(value.value()) + ")"; };
+    items.push_back("{joedb::Table_Id" + id(r.table) + ", joedb::Field_Id" + id(r.from) +
+                    ", joedb::Field_Id" + id(r.to) + ", " + cpp_literal(r.before) + ", " +
+                    cpp_literal(r.after) + "}");
+  }
+  return ",\n            {" + join(items, ",\n             ") + "}";
 }
 
 std::string types(const Model& model) {
@@ -624,7 +678,8 @@ std::string header_text(const Model& model) {
             for_each(model.tables,
                      [&](const Model_Table& table) { return values_of(table, initial); })},
        {"times", model.has_timestamps ? "true" : "false"},
-       {"no_marks", (model.has_no_marks ? "true" : "false") + declarations(model)},
+       {"no_marks",
+        (model.has_no_marks ? "true" : "false") + declarations(model) + retypings(model)},
        {"index_types", for_each(model.indexes, types_of)},
        {"schema", entries_literal(model.schema_entries)},
        {"schema_size", std::to_string(model.schema_entries.size())},
@@ -634,7 +689,8 @@ std::string header_text(const Model& model) {
        {"index_definitions", definitions},
        {"readers",
         for_each(model.tables, [&](const Model_Table& table) { return readers(model, table); })},
-       {"index_readers", for_each(model.indexes, readers_of)},
+       {"index_readers",
+        for_each(model.indexes, readers_of) + for_each(model.back_references, reader_of)},
        {"structs", for_each(model.tables, structure)},
        {"members",
         for_each(model.tables, with_table("  {{table}}_table {{table}}_table_;\n")) +

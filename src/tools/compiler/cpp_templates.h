@@ -51,6 +51,14 @@ inline std::optional<{{enum}}> parse_{{enum}}(std::string_view name) {
 
 )";
 
+// The enumeration of the main schema, in a message schema.
+inline constexpr std::string_view shared_enumeration =
+    R"(using ::{{main}}::{{enum}};
+using ::{{main}}::names_of_{{enum}};
+using ::{{main}}::parse_{{enum}};
+
+)";
+
 inline constexpr std::string_view values_struct =
     R"({{comment}}/// A value for each field of {{table}}. Owns its strings.
 struct values_of_{{table}} {
@@ -220,6 +228,14 @@ inline constexpr std::string_view prefix_finder =
   }
 )";
 
+inline constexpr std::string_view back_reference =
+    R"(
+  /// The records of {{table}} whose {{field}} is this {{referenced}}, {{order}}.
+  {{result}} get_{{name}}(id_of_{{referenced}} id) const {
+    return {{found}};
+  }
+)";
+
 inline constexpr std::string_view table_struct =
     R"(  struct {{table}}_table : joedb::Typed_Table<id_of_{{table}}, {{number}}> {
 {{members}}    void bind(joedb::Database& database) { Typed_Table::bind(database{{names}}); }
@@ -286,9 +302,8 @@ inline constexpr std::string_view many_rows_writers =
   id_of_{{table}} new_vector_of_{{table}}(std::size_t size) {
     return Typed_Writer::add_vector({{table}}_table_, size{{optional_fields}});
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
-  void delete_{{table}}(id_of_{{table}} id) { Typed_Writer::erase({{table}}_table_, id); }
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
+{{deletion}}  void delete_{{table}}(id_of_{{table}} id) { Typed_Writer::erase({{table}}_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_{{table}}(id_of_{{table}} id, std::size_t size) {
     Typed_Writer::erase_vector({{table}}_table_, id, size);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "joedb/format/codec.h"
@@ -89,6 +90,7 @@ class Model_Maker {
     name_enums();
     set_single_rows();
     add_indexes();
+    add_back_references();
     add_customs();
     model_.initial_values = initial_values(schema_, model_.tables);
     model_.declarations = schema_.declarations();
@@ -126,8 +128,18 @@ class Model_Maker {
     std::vector<std::string> taken;
     for (Model_Table& table : model_.tables)
       for (Model_Field& field : table.fields)
-        if (field.logical.kind == Logical_Type::Kind::enumeration)
+        if (field.logical.kind == Logical_Type::Kind::enumeration) {
           taken.push_back(field.enum_name = cpp_enum(table.name, field.name, taken));
+          field.has_enum_of_main = main_ != nullptr && has_enum(*main_, field);
+        }
+  }
+
+  static bool has_enum(const Model& model, const Model_Field& field) {
+    for (const Model_Table& table : model.tables)
+      for (const Model_Field& other : table.fields)
+        if (other.enum_name == field.enum_name)
+          return other.type == field.type && other.logical.names == field.logical.names;
+    return false;
   }
 
   void set_single_rows() {
@@ -144,19 +156,79 @@ class Model_Maker {
 
   void add_indexes() {
     const std::size_t errors_before = errors_.size();
-    const auto indexes = resolve_indexes(options_, schema_, errors_);
+    auto indexes = resolve_indexes(options_, schema_, errors_);
     if (errors_.size() > errors_before) return;
+    add_declared(indexes);
     for (const Index_Definition& index : indexes) {
       const auto table = std::find_if(model_.tables.begin(), model_.tables.end(),
                                       [&](const Model_Table& t) { return t.id == index.table; });
       const auto option = std::find_if(options_.indexes.begin(), options_.indexes.end(),
                                        [&](const Index_Option& o) { return o.name == index.name; });
-      Model_Index added{index.name, index.is_unique, &*table, {}, option->comment};
+      Model_Index added{index.name, index.is_unique, &*table, {}, ""};
+      if (option != options_.indexes.end()) added.comment = option->comment;
       for (const Field_Id id : index.fields)
         added.fields.push_back(&*std::find_if(table->fields.begin(), table->fields.end(),
                                               [&](const Model_Field& f) { return f.id == id; }));
       model_.indexes.push_back(std::move(added));
     }
+  }
+
+  // Adds the indexes of the schema. The options may have the same ones.
+  void add_declared(std::vector<Index_Definition>& indexes) {
+    for (const Index* const declared : schema_.indexes()) {
+      const Index_Definition& index = declared->definition();
+      const auto found = std::find_if(indexes.begin(), indexes.end(),
+                                      [&](const auto& other) { return other.name == index.name; });
+      if (found == indexes.end())
+        indexes.push_back(index);
+      else if (found->table != index.table || found->fields != index.fields ||
+               found->is_unique != index.is_unique)
+        error("the schema and " + options_.file + " have different indexes " + index.name,
+              {index.name});
+    }
+  }
+
+  template <class F>
+  void for_each_rule(F f) const {
+    for (const Model_Table& table : model_.tables)
+      for (const Model_Field& field : table.fields)
+        if (field.logical.on_delete != Logical_Type::On_Delete::keep) f(table, field);
+  }
+
+  const Model_Index* find_index_for(const Model_Table& table, const Model_Field& field) const {
+    const auto found =
+        std::find_if(model_.indexes.begin(), model_.indexes.end(), [&](const Model_Index& index) {
+          return index.table == &table && index.fields.front() == &field &&
+                 (!index.is_unique || index.fields.size() == 1);  // others may lack records
+        });
+    return found == model_.indexes.end() ? nullptr : &*found;
+  }
+
+  // Adds an index for each reference with a rule that is not the first field of another index.
+  void add_back_references() {
+    for_each_rule([&](const Model_Table& table, const Model_Field& field) {
+      if (table.has_single_row && field.logical.on_delete == Logical_Type::On_Delete::cascade)
+        error("table " + table.name + " has a single row, which " + table.name + "." + field.name +
+                  " could delete: on_delete cascade is not possible",
+              {table.name, field.name});
+      if (find_index_for(table, field) != nullptr) return;
+      const std::string name = table.name + "_by_" + field.name;
+      for (const Model_Index& index : model_.indexes)
+        if (index.name == name)
+          error("there is an index " + name + " already, and joedbc needs one for " + table.name +
+                    "." + field.name + ": add create_index NAME " + table.name + " " + field.name +
+                    " to the options",
+                {table.name, field.name});
+      model_.indexes.push_back({name, false, &table, {&field}});
+    });
+    for_each_rule([&](const Model_Table& table, const Model_Field& field) {
+      const auto referenced =
+          std::find_if(model_.tables.begin(), model_.tables.end(),
+                       [&](const Model_Table& t) { return t.name == field.referenced_table; });
+      const std::string name = table.name + "_by_" + field.name;
+      if (referenced != model_.tables.end())
+        model_.back_references.push_back({name, find_index_for(table, field), &*referenced});
+    });
   }
 
   // A custom becomes a static member function of Writable_Database.
@@ -178,6 +250,10 @@ class Model_Maker {
 
 }  // namespace
 
+std::string schema_type(const Model_Field& field) {
+  return declared_type_text(field.type, field.logical, field.referenced_table);
+}
+
 Model make_model(const Database& schema, const Options& options, std::string source,
                  const Model* main) {
   Model_Maker maker(schema, options, std::move(source));
@@ -185,10 +261,19 @@ Model make_model(const Database& schema, const Options& options, std::string sou
   return maker.make();
 }
 
+const Model_Field& field_of(const Model& model, Table_Id table_id, Field_Id field_id) {
+  const auto has_id = [](auto id) { return [id](const auto& item) { return item.id == id; }; };
+  const Model_Table& table =
+      *std::find_if(model.tables.begin(), model.tables.end(), has_id(table_id));
+  return *std::find_if(table.fields.begin(), table.fields.end(), has_id(field_id));
+}
+
 // Follows the names of tables and fields through the commands.
 void add_comments(Model& model, std::string_view schema_text) {
   std::map<std::string, std::string> of_tables;
   std::map<std::pair<std::string, std::string>, std::string> of_fields;
+  std::map<std::string, std::string> of_indexes;
+  std::set<std::string> dropped_indexes;
   Comment_Above above;
   for (const std::string_view line : split(without_mark(schema_text), "\n")) {
     const auto words = split_words(line);
@@ -206,12 +291,23 @@ void add_comments(Model& model, std::string_view schema_text) {
         if (field.first == word(1)) of_fields[{word(2), field.second}] = std::exchange(text, "");
     } else if (word(0) == "rename_field") {
       of_fields[{word(1), word(3)}] = std::exchange(of_fields[{word(1), word(2)}], "");
+    } else if (word(0) == "create_index" || word(0) == "create_unique_index") {
+      of_indexes[word(1)] = std::move(comment);
+    } else if (word(0) == "drop_index") {
+      dropped_indexes.insert(word(1));
     }
   }
   for (Model_Table& table : model.tables) {
     table.comment = of_tables[table.name];
     for (Model_Field& field : table.fields) field.comment = of_fields[{table.name, field.name}];
   }
+  for (Model_Index& index : model.indexes) {
+    dropped_indexes.erase(index.name);
+    if (const auto found = of_indexes.find(index.name); found != of_indexes.end())
+      index.comment = found->second;
+  }
+  for (const std::string& name : dropped_indexes)
+    model.declarations.push_back(std::string(declaration_mark).append("drop_index ").append(name));
 }
 
 }  // namespace joedb::compiler

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "joedb/schema/type.h"
@@ -92,9 +94,9 @@ static const std::vector<std::string>& option_names() {
 }
 
 static std::string unknown_option(const std::string& name, const std::string& file) {
-  static const std::vector<std::string> of_schema{"create_table", "drop_table",  "rename_table",
-                                                  "add_field",    "drop_field",  "rename_field",
-                                                  "custom",       "insert_into", "update"};
+  static const std::vector<std::string> of_schema{
+      "create_table", "drop_table",   "rename_table", "add_field",   "drop_field",
+      "rename_field", "retype_field", "custom",       "insert_into", "update"};
   const std::string schema = std::filesystem::path(file).stem().string() + ".joedbi";
   if (std::find(of_schema.begin(), of_schema.end(), name) != of_schema.end())
     return name + " belongs in " + schema;
@@ -130,7 +132,7 @@ static std::string unknown_command(const std::string& text,
     return error + ". Comments begin with #";
   static const std::vector<std::string> two{"create_table", "drop_table",   "rename_table",
                                             "add_field",    "rename_field", "drop_field",
-                                            "insert_into",  "delete_from"};
+                                            "retype_field", "insert_into",  "delete_from"};
   const std::string joined = words.size() > 1 ? name + "_" + std::string(words[1]) : "";
   if (std::find(two.begin(), two.end(), joined) != two.end())
     return error + ". Did you mean " + joined + "?";
@@ -154,6 +156,35 @@ std::string with_hint(std::string text, std::string_view schema, int number,
   if (text.ends_with("update: invalid record_id") && words.size() > 2)
     text += ": insert_into " + std::string(words[1]) + ' ' + std::string(words[2]) + " is missing";
   return text;
+}
+
+std::vector<Diagnostic> dropped_values(std::string_view schema, const std::string& file) {
+  std::vector<Diagnostic> warnings;
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> dropped;  // by table
+  Comment_Above above;
+  int number = 0;
+  for (const std::string_view line : split(without_mark(schema), "\n")) {
+    ++number;
+    const auto words = split_words(line);
+    const bool has_comment = !above.take(line, words).empty();
+    if (words.size() < 3) continue;
+    const std::string_view change = words[0], table = words[1];
+    const std::string_view field = words[change == "rename_field" && words.size() > 3 ? 3 : 2];
+    if (change == "rename_table") dropped[std::string(field)] = dropped[std::string(table)];
+    auto& names = dropped[std::string(table)];
+    if (change == "drop_field" && !has_comment) names.emplace(field);
+    if ((change != "add_field" && change != "rename_field") || names.erase(std::string(field)) == 0)
+      continue;
+    const std::string name(field);
+    warnings.push_back({file, number,
+                        "the values of the field " + name +
+                            " that was dropped are lost: retype_field " + std::string(table) + ' ' +
+                            name +
+                            " TYPE keeps them, in the place of these lines. A comment above "
+                            "drop_field says that they are meant to go",
+                        column_of(line, field)});
+  }
+  return warnings;
 }
 
 Options parse_options(std::string_view text, const std::string& file,

@@ -81,6 +81,11 @@ Options parse_options(std::string_view text, const std::string& file,
 std::string with_hint(std::string text, std::string_view schema, int number,
                       const std::string& options_file);
 
+// Returns a warning for each line of a valid schema that gives the name of a dropped field to
+// another field, because an upgrade then loses the values: retype_field keeps them. A comment
+// directly above drop_field says that they are meant to go.
+std::vector<Diagnostic> dropped_values(std::string_view schema, const std::string& file);
+
 // Returns the column at which `part` begins in `line`, in characters, counted from 1.
 int column_of(std::string_view line, std::string_view part);
 

@@ -131,6 +131,28 @@ TEST(Compiler_Options, HaveHintsForErrorsInTheSchema) {
             "update: invalid record_id: insert_into t 7 is missing");
 }
 
+TEST(Compiler_Schema, MustNotLoseValuesUnnoticed) {
+  const auto lines = [](std::string_view schema) {
+    std::vector<int> result;
+    for (const Diagnostic& warning : dropped_values(schema, "geo.joedbi"))
+      result.push_back(warning.line);
+    return result;
+  };
+  const std::string dropped = "create_table t\nadd_field t a int8\ndrop_field t a\n";
+  EXPECT_EQ(lines(dropped + "add_field t b int16\n"), std::vector<int>());
+  EXPECT_EQ(lines(dropped + "add_field t a int16\nretype_field t a int8\n"), std::vector{4});
+  EXPECT_EQ(lines(dropped + "rename_table t u\nadd_field u b int16\nrename_field u b a\n"),
+            std::vector{6});
+  EXPECT_EQ(lines("add_field t a int8\n# not needed\ndrop_field t a\nadd_field t a int16\n"),
+            std::vector<int>());
+  const auto warnings = dropped_values(dropped + "add_field t a int16\n", "geo.joedbi");
+  EXPECT_EQ(warnings.at(0).column, 13);
+  EXPECT_EQ(warnings.at(0).text,
+            "the values of the field a that was dropped are lost: retype_field t a TYPE keeps "
+            "them, in the place of these lines. A comment above drop_field says that they are "
+            "meant to go");
+}
+
 TEST(Compiler_Names, OfParametersHideNothing) {
   const auto parameter = [](std::string_view field) { return cpp_parameter(field, {}); };
   EXPECT_EQ(parameter("name"), "name");

@@ -8,7 +8,9 @@
 
 #include "joedb/format/codec.h"
 #include "kernel/base/utf8.h"
+#include "kernel/schema/logical_type.h"
 #include "kernel/schema/value_text.h"
+#include "kernel/table/declaration.h"
 #include "kernel/table/schema_text.h"
 #include "tools/compiler/names.h"
 #include "tools/compiler/python_templates.h"
@@ -26,10 +28,10 @@ using Names = std::span<const std::string_view>;
 // lists with the classes.
 constexpr std::string_view of_records[] = {"as_dict", "delete", "exists", "history",
                                            "id",      "table",  "update"};
-constexpr std::string_view of_tables[] = {"add_field",   "delete",    "drop",         "drop_field",
-                                          "fields",      "get",       "ids",          "insert",
-                                          "insert_many", "rename",    "rename_field", "set_type",
-                                          "to_arrow",    "to_pandas", "upsert",       "where"};
+constexpr std::string_view of_tables[] = {
+    "add_field", "create_index", "delete",   "drop",        "drop_field", "drop_index",   "fields",
+    "get",       "ids",          "insert",   "insert_many", "rename",     "rename_field", "retype",
+    "set_type",  "table_name",   "to_arrow", "to_pandas",   "upsert",     "where"};
 constexpr std::string_view of_databases[] = {"at",
                                              "can_redo",
                                              "can_undo",
@@ -46,8 +48,11 @@ constexpr std::string_view of_databases[] = {"at",
                                              "name",
                                              "pull",
                                              "redo",
+                                             "remove_tag",
                                              "sql",
                                              "tables",
+                                             "tag",
+                                             "tags",
                                              "transaction",
                                              "undo",
                                              "write_snapshot"};
@@ -80,12 +85,25 @@ std::string python_literal(std::string_view text) {
 }
 
 // A handler that collects the values of the rows of a new file, which are those of tables with a
-// single row.
+// single row. The package joedb takes a value of a logical type as text, but bytes as bytes.
 struct Row_Literals : Ignore_Entries {
+  explicit Row_Literals(const Model& m) : model(m) {}
   using Ignore_Entries::operator();
   template <Field_Value T>
   void operator()(const Update<T>& update) {
-    values[{update.table, update.field}] = literal(update.value);
+    const Logical_Type& logical = field_of(model, update.table, update.field).logical;
+    std::string text;
+    const bool has_text = append_logical(text, logical, update.value);
+    // A UUID that was never written has no text: the row gets such a one without a value.
+    if (!has_text && logical.kind == Logical_Type::Kind::uuid) return;
+    values[{update.table, update.field}] = is_missing(logical, update.value) ? "None"
+                                           : !has_text                       ? literal(update.value)
+                                                       : literal(logical, text);
+  }
+  static std::string literal(const Logical_Type& logical, const std::string& text) {
+    if (logical.kind == Logical_Type::Kind::boolean) return literal(text == "true");
+    const std::string result = python_literal(text);
+    return logical.kind == Logical_Type::Kind::bytes ? "bytes.fromhex(" + result + ")" : result;
   }
   static std::string literal(std::string_view value) { return python_literal(value); }
   static std::string literal(bool value) { return value ? "True" : "False"; }
@@ -104,6 +122,7 @@ struct Row_Literals : Ignore_Entries {
     append_value(text, value);
     return text;
   }
+  const Model& model;
   std::map<std::pair<Table_Id, Field_Id>, std::string> values;
 };
 
@@ -140,6 +159,14 @@ class Python_Writer {
       for (const char* suffix : {"", "Table", "Records"}) taken.push_back(name + suffix);
       classes_[table.name] = name;
     }
+    for (const Model_Table& table : model.tables)
+      for (const Model_Field& field : table.fields) {
+        if (field.enum_name.empty()) continue;
+        std::string name = class_of(table.name) + class_name(field.name);
+        while (is_taken(name)) name += '_';
+        taken.push_back(name);
+        enums_[field.enum_name] = name;
+      }
   }
 
   std::string module() {
@@ -153,6 +180,7 @@ class Python_Writer {
                 {{"source", model_.source},
                  {"name", model_.name_space.back()},
                  {"import_builtins", has_hidden_builtins_ ? "import builtins as _builtins\n" : ""},
+                 {"enums", enums()},
                  {"schema", schema()},
                  {"changes", changes()},
                  {"rows", rows()},
@@ -173,7 +201,31 @@ class Python_Writer {
     return std::string("_builtins.") + name;
   }
 
-  std::string getter(const Model_Field& field) {
+  // Returns the type of a value that is not missing.
+  std::string present(const Model_Field& field) {
+    switch (field.logical.kind) {
+      case Logical_Type::Kind::boolean:
+        return builtin("bool");
+      case Logical_Type::Kind::date:
+        return "_datetime.date";
+      case Logical_Type::Kind::timestamp:
+        return "_datetime.datetime";
+      case Logical_Type::Kind::duration:
+        return "_datetime.timedelta";
+      case Logical_Type::Kind::decimal:
+        return "_decimal.Decimal";
+      case Logical_Type::Kind::enumeration:
+        return enums_.at(field.enum_name);
+      case Logical_Type::Kind::bytes:
+        return builtin("bytes");
+      case Logical_Type::Kind::uuid:
+        return "_uuid.UUID";
+      default:
+        return stored(field);
+    }
+  }
+
+  std::string stored(const Model_Field& field) {
     switch (field.type) {
       case Type_Code::string:
         return builtin("str");
@@ -183,40 +235,71 @@ class Python_Writer {
       case Type_Code::float64:
         return builtin("float");
       case Type_Code::blob:
-        return builtin("bytes") + " | None";
+        return builtin("bytes");
       case Type_Code::reference:
-        return class_of(field.referenced_table) + " | None";
+        return class_of(field.referenced_table);
       default:
         return builtin("int");
     }
   }
 
+  static bool can_be_none(const Model_Field& field) {
+    return field.logical.is_optional || field.type == Type_Code::blob ||
+           field.type == Type_Code::reference;
+  }
+
+  std::string getter(const Model_Field& field) {
+    return present(field) + (can_be_none(field) ? " | None" : "");
+  }
+
   std::string setter(const Model_Field& field) {
-    if (field.type == Type_Code::blob)
-      return builtin("bytes") + " | " + builtin("bytearray") + " | " + builtin("memoryview") +
-             " | None";
-    if (field.type == Type_Code::reference)
-      return class_of(field.referenced_table) + " | " + builtin("int") + " | None";
-    return getter(field);
+    std::string type = present(field);
+    if (field.type == Type_Code::blob || field.logical.kind == Logical_Type::Kind::bytes)
+      type += " | " + builtin("bytearray") + " | " + builtin("memoryview");
+    else if (field.type == Type_Code::reference ||
+             field.logical.kind == Logical_Type::Kind::decimal)
+      type += " | " + builtin("int");
+    else if (field.logical.kind == Logical_Type::Kind::json)
+      type = "_Json";
+    return type + (can_be_none(field) ? " | None" : "");
+  }
+
+  // Returns the items of the array of a logical type; empty if they are those of the stored type.
+  static std::string_view logical_item(const Model_Field& field) {
+    switch (field.logical.kind) {
+      case Logical_Type::Kind::date:
+      case Logical_Type::Kind::timestamp:
+        return "datetime64";
+      case Logical_Type::Kind::duration:
+        return "timedelta64";
+      case Logical_Type::Kind::plain:
+        return !field.logical.is_optional || field.type == Type_Code::float32 ||
+                       field.type == Type_Code::float64
+                   ? ""
+                   : "object_";
+      default:
+        return "object_";
+    }
   }
 
   static std::string column(const Model_Field& field) {
-    std::string item;
+    std::string item(logical_item(field));
+    if (item.empty()) item = stored_item(field);
+    return "_Array[_numpy." + item + "]";
+  }
+
+  static std::string stored_item(const Model_Field& field) {
     switch (field.type) {
       case Type_Code::string:
       case Type_Code::blob:
-        item = "object_";
-        break;
+        return "object_";
       case Type_Code::boolean:
-        item = "bool_";
-        break;
+        return "bool_";
       case Type_Code::reference:
-        item = "int64";
-        break;
+        return "int64";
       default:
-        item = type_name(field.type);
+        return std::string(type_name(field.type));
     }
-    return "_Array[_numpy." + item + "]";
   }
 
   // ---- parts ----
@@ -367,11 +450,9 @@ class Python_Writer {
     std::string text;
     for (const Model_Table& table : model_.tables) {
       text += "    " + python_literal(table.name) + ": {";
-      for (const Model_Field& field : table.fields) {
-        std::string type(type_name(field.type));
-        if (field.type == Type_Code::reference) type += ' ' + field.referenced_table;
-        text += "\n        " + python_literal(field.name) + ": " + python_literal(type) + ",";
-      }
+      for (const Model_Field& field : table.fields)
+        text += "\n        " + python_literal(field.name) + ": " +
+                python_literal(schema_type(field)) + ",";
       text += table.fields.empty() ? "},\n" : "\n    },\n";
     }
     return text;
@@ -381,6 +462,31 @@ class Python_Writer {
     std::string text;
     for (const std::string& line : schema_lines(model_.schema_entries))
       text += "    " + python_literal(line) + ",\n";
+    for (const Model_Table& table : model_.tables)
+      for (const Model_Field& field : table.fields)
+        if (!field.logical.is_plain())
+          text += "    " +
+                  python_literal("set_type " + table.name + " " + field.name + " " +
+                                 schema_type(field)) +
+                  ",\n";
+    for (const std::string& declaration : model_.declarations)
+      if (const auto index = parse_index_declaration(declaration); index && !index->is_drop)
+        text += "    " + python_literal(declaration.substr(declaration_mark.size())) + ",\n";
+    return text;
+  }
+
+  std::string enums() const {
+    std::string text;
+    for (const Model_Table& table : model_.tables)
+      for (const Model_Field& field : table.fields) {
+        if (field.enum_name.empty()) continue;
+        std::vector<std::string> names;
+        for (const std::string& name : field.logical.names) names.push_back(python_literal(name));
+        text += fill(names_of_enum, {{"table", table.name},
+                                     {"field", field.name},
+                                     {"enum", enums_.at(field.enum_name)},
+                                     {"names", join(names, ", ")}});
+      }
     return text;
   }
 
@@ -397,7 +503,7 @@ class Python_Writer {
   }
 
   std::string rows() const {
-    Row_Literals literals;
+    Row_Literals literals(model_);
     decode_entries(model_.initial_values, literals);
     std::string text;
     for (const Model_Table& table : model_.tables) {
@@ -415,6 +521,7 @@ class Python_Writer {
   const Model& model_;
   std::vector<std::string> names_;  // of tables and fields
   std::map<std::string, std::string> classes_;
+  std::map<std::string, std::string> enums_;  // by Model_Field::enum_name
   bool has_hidden_builtins_ = false;
 };
 

@@ -43,11 +43,23 @@ _ROWS: dict[str, dict[str, _typing.Any]] = {
 _UNIQUE: dict[str, tuple[str, tuple[str, ...]]] = {
 {{unique}}}
 
-if _typing.TYPE_CHECKING:
+{{enums}}if _typing.TYPE_CHECKING:
+    import datetime as _datetime
+    import decimal as _decimal
+    import uuid as _uuid
+
     import numpy as _numpy
     from numpy.typing import NDArray as _Array
 
+    # A text is JSON.
+    _Json = _typing.Union[str, float, _typing.List[_typing.Any], _typing.Dict[str, _typing.Any]]
     _Default = _typing.TypeVar("_Default")
+)";
+
+inline constexpr std::string_view names_of_enum =
+    R"(#: What {{table}}.{{field}} can be.
+{{enum}} = _typing.Literal[{{names}}]
+
 )";
 
 inline constexpr std::string_view record_begin = R"(

@@ -7,6 +7,7 @@
 
 #include "library.h"
 #include "library/rpc/cover.h"
+#include "library/rpc/loans.h"
 #include "library/rpc/search.h"
 
 namespace company {
@@ -29,6 +30,20 @@ class Service {
     const std::string bytes = message.read_blob(message.get_sent());
     message.set_size(static_cast<std::int64_t>(bytes.size()));
     message.set_returned(message.write_blob(bytes + bytes));
+  }
+
+  // Adds what is not known yet of each loan.
+  void complete(loans::Writable_Database& message) {
+    using namespace joedb::literals;
+    for (const auto loan : message.get_loan_table()) {
+      if (message.get_due(loan)) continue;
+      message.set_due(loan, message.get_since(loan) + std::chrono::days(28));
+      message.set_state(loan, Loan_State::late);
+      message.set_fee(loan, message.get_fee(loan) + 1.50_decimal);
+      message.set_length(loan, std::chrono::hours(3));
+      message.set_kind(loan, std::nullopt);
+      message.set_is_long(loan, false);
+    }
   }
 
   // The message has the schema of the library.

@@ -698,8 +698,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_country new_vector_of_country(std::size_t size) {
     return Typed_Writer::add_vector(country_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
+  /// city.country does not change.
   void delete_country(id_of_country id) { Typed_Writer::erase(country_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_country(id_of_country id, std::size_t size) {
@@ -760,8 +760,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_city new_vector_of_city(std::size_t size) {
     return Typed_Writer::add_vector(city_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
+  /// item.city does not change.
   void delete_city(id_of_city id) { Typed_Writer::erase(city_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_city(id_of_city id, std::size_t size) {
@@ -888,8 +888,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_item new_vector_of_item(std::size_t size) {
     return Typed_Writer::add_vector(item_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_item(id_of_item id) { Typed_Writer::erase(item_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_item(id_of_item id, std::size_t size) {
@@ -1010,8 +1009,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_nothing new_vector_of_nothing(std::size_t size) {
     return Typed_Writer::add_vector(nothing_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_nothing(id_of_nothing id) { Typed_Writer::erase(nothing_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_nothing(id_of_nothing id, std::size_t size) {

@@ -1919,8 +1919,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_class new_vector_of_class(std::size_t size) {
     return Typed_Writer::add_vector(class_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
+  /// class.id_of_class does not change.
   void delete_class(id_of_class id) { Typed_Writer::erase(class_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_class(id_of_class id, std::size_t size) {
@@ -2121,8 +2121,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_class_table new_vector_of_class_table(std::size_t size) {
     return Typed_Writer::add_vector(class_table_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_class_table(id_of_class_table id) { Typed_Writer::erase(class_table_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_class_table(id_of_class_table id, std::size_t size) {
@@ -2143,8 +2142,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_engine new_vector_of_engine(std::size_t size) {
     return Typed_Writer::add_vector(engine_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_engine(id_of_engine id) { Typed_Writer::erase(engine_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_engine(id_of_engine id, std::size_t size) {
@@ -2186,8 +2184,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_Database new_vector_of_Database(std::size_t size) {
     return Typed_Writer::add_vector(Database_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
+  /// Database.Database does not change.
   void delete_Database(id_of_Database id) { Typed_Writer::erase(Database_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_Database(id_of_Database id, std::size_t size) {
@@ -2218,8 +2216,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_std new_vector_of_std(std::size_t size) {
     return Typed_Writer::add_vector(std_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_std(id_of_std id) { Typed_Writer::erase(std_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_std(id_of_std id, std::size_t size) {
@@ -2261,8 +2258,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_joedb new_vector_of_joedb(std::size_t size) {
     return Typed_Writer::add_vector(joedb_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_joedb(id_of_joedb id) { Typed_Writer::erase(joedb_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_joedb(id_of_joedb id, std::size_t size) {
@@ -2314,8 +2310,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of__ new_vector_of__(std::size_t size) {
     return Typed_Writer::add_vector(__table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete__(id_of__ id) { Typed_Writer::erase(__table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of__(id_of__ id, std::size_t size) {
@@ -2346,8 +2341,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_vector new_vector_of_vector(std::size_t size) {
     return Typed_Writer::add_vector(vector_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_vector(id_of_vector id) { Typed_Writer::erase(vector_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_vector(id_of_vector id, std::size_t size) {
@@ -2368,8 +2362,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_at new_vector_of_at(std::size_t size) {
     return Typed_Writer::add_vector(at_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_at(id_of_at id) { Typed_Writer::erase(at_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_at(id_of_at id, std::size_t size) {
@@ -2484,8 +2477,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_macro new_vector_of_macro(std::size_t size) {
     return Typed_Writer::add_vector(macro_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_macro(id_of_macro id) { Typed_Writer::erase(macro_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_macro(id_of_macro id, std::size_t size) {
@@ -2637,8 +2629,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_SEEK_SET new_vector_of_SEEK_SET(std::size_t size) {
     return Typed_Writer::add_vector(SEEK_SET_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
+  /// SEEK_SET.BUFSIZ does not change.
   void delete_SEEK_SET(id_of_SEEK_SET id) { Typed_Writer::erase(SEEK_SET_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_SEEK_SET(id_of_SEEK_SET id, std::size_t size) {

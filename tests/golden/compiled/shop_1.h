@@ -239,8 +239,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_item new_vector_of_item(std::size_t size) {
     return Typed_Writer::add_vector(item_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_item(id_of_item id) { Typed_Writer::erase(item_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_item(id_of_item id, std::size_t size) {

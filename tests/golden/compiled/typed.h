@@ -1605,8 +1605,8 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_person new_vector_of_person(std::size_t size) {
     return Typed_Writer::add_vector(person_table_, size, person_table_.born_, person_table_.age_, person_table_.mail_, person_table_.is_member_, person_table_.size_, person_table_.level_);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
+  /// invoice.customer does not change.
   void delete_person(id_of_person id) { Typed_Writer::erase(person_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_person(id_of_person id, std::size_t size) {
@@ -1749,8 +1749,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_invoice new_vector_of_invoice(std::size_t size) {
     return Typed_Writer::add_vector(invoice_table_, size, invoice_table_.discount_, invoice_table_.reason_);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_invoice(id_of_invoice id) { Typed_Writer::erase(invoice_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_invoice(id_of_invoice id, std::size_t size) {
@@ -1887,8 +1886,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_visit new_vector_of_visit(std::size_t size) {
     return Typed_Writer::add_vector(visit_table_, size, visit_table_.seen_, visit_table_.other_);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_visit(id_of_visit id) { Typed_Writer::erase(visit_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_visit(id_of_visit id, std::size_t size) {
@@ -2003,8 +2001,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_coupon new_vector_of_coupon(std::size_t size) {
     return Typed_Writer::add_vector(coupon_table_, size, coupon_table_.code_);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_coupon(id_of_coupon id) { Typed_Writer::erase(coupon_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_coupon(id_of_coupon id, std::size_t size) {
@@ -2057,8 +2054,7 @@ class Writable_Database : public joedb::Typed_Writer<Database> {
   id_of_file new_vector_of_file(std::size_t size) {
     return Typed_Writer::add_vector(file_table_, size);
   }
-  /// Deletes the record. References to it do not change, and a later new record takes its id: so
-  /// change them first.
+  /// Deletes the record. A new record may take its id, unless references still refer to it.
   void delete_file(id_of_file id) { Typed_Writer::erase(file_table_, id); }
   /// Deletes `size` records with consecutive ids.
   void delete_vector_of_file(id_of_file id, std::size_t size) {
