@@ -99,6 +99,14 @@ print(warehouse.execute("select count(*), max(population) from city").fetchall()
 with joedb.connect(db) as connection:
     print(connection.cursor().execute("select name from city order by name limit 1").fetchone())
 
+# %% References
+
+person.set_type("home", "references city on_delete clear")
+ada.home = city.insert(name="Rome", population=2873000)
+print([p.name for p in ada.home.person_by_home])
+ada.home.delete()
+print(ada.home)
+
 # %% The end
 
 db.close()

@@ -57,12 +57,13 @@ class Database:
         """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int,
         float, bool, bytes, and datetime.date, datetime.datetime, datetime.timedelta, uuid.UUID;
         "int8", "float32", "decimal(2)", "enum(open, paid)" and the other names of joedb, also with
-        " optional" behind them, as in int | None; a table, or "references TABLE". `fields` is for
-        names that cannot be keywords. `like` is a data frame, or another object with an Arrow
-        schema, whose columns become the first fields: `rename` has the names of fields by those of
-        their columns, and with `ignore_unknown=True`, columns of types that no field has are left
-        out, as in `insert_many`. With `exist_ok`, a table of this name that has these fields is
-        returned; SchemaMismatch, if it lacks one of them.
+        " optional" behind them, as in int | None; a table, or "references TABLE", also with a rule:
+        "references city on_delete clear" (or cascade, or refuse). `fields` is for names that cannot be
+        keywords. `like` is a data frame, or another object with an Arrow schema, whose columns
+        become the first fields: `rename` has the names of fields by those of their columns, and
+        with `ignore_unknown=True`, columns of types that no field has are left out, as in
+        `insert_many`. With `exist_ok`, a table of this name that has these fields is returned;
+        SchemaMismatch, if it lacks one of them.
         """
     def transaction(
         self, why: str = "", author: str = "", *, hard: bool | None = None
@@ -251,9 +252,21 @@ class Table:
         """A new field, with the value `default` in all records; without it, 0, "", False or None.
         New records do not get `default`. The type: as in `create_table`."""
     def _add_field(self, name: str, type: Any, /) -> None: ...
+    def retype(self, name: str, type: Any, /) -> None:
+        """Changes the type of a field.
+
+        The values stay the same: a value that the new type does not have is an error, which
+        changes nothing, and a missing value stays missing. The field becomes the last one.
+        """
+
     def set_type(self, name: str, type: Any, /) -> None:
         """What the values of a field mean: "date", "decimal(2) optional", and others that have the
         stored type of the field. docs/logical_types.md has all of them."""
+    def create_index(self, name: str, *fields: str, unique: bool = False) -> None:
+        """Declares an index in the file, for all programs that open it. `unique`: no two records have
+        the same values in these fields; docs/indexes.md says which values are compared."""
+    def drop_index(self, name: str, /) -> None:
+        """Ends the declaration of an index of this table."""
     def drop_field(self, name: str, /) -> None: ...
     def rename_field(self, name: str, new_name: str, /) -> None: ...
     def rename(self, name: str, /) -> None: ...
@@ -285,6 +298,8 @@ class Table:
         /,
     ) -> None: ...
     @property
+    def _back_references(self) -> list[str]: ...
+    @property
     def _database(self) -> Database: ...
     def _insert_rows(
         self,
@@ -298,8 +313,9 @@ class Table:
 
 class Record:
     """One record: its id, and a view of its values. Fields are attributes that can be set, or items
-    where a name is that of a method. References are records, or None; blobs are bytes. A KeyError
-    says that the record was deleted."""
+    where a name is that of a method. References are records, or None; blobs are bytes. The records
+    that refer to this one are `city.person_by_home`, for the field person.home. A KeyError says
+    that the record was deleted."""
 
     @property
     def id(self) -> int: ...
@@ -333,7 +349,8 @@ class Records:
         """Sets fields of all these records. A list or an array has a value for each of them. If it
         fails, nothing has changed."""
     def delete(self) -> None:
-        """Deletes these records: all of them, or none."""
+        """Deletes these records together, and does what the rules of references to them say: all of
+        it, or nothing."""
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Record]: ...
     @overload

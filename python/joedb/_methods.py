@@ -96,12 +96,13 @@ def _create_table(
     """A new table with these fields: `name=str, age="int8", home=city`. Types are str, int,
     float, bool, bytes, and datetime.date, datetime.datetime, datetime.timedelta, uuid.UUID;
     "int8", "float32", "decimal(2)", "enum(open, paid)" and the other names of joedb, also with
-    " optional" behind them, as in int | None; a table, or "references TABLE". `fields` is for
-    names that cannot be keywords. `like` is a data frame, or another object with an Arrow
-    schema, whose columns become the first fields: `rename` has the names of fields by those of
-    their columns, and with `ignore_unknown=True`, columns of types that no field has are left
-    out, as in `insert_many`. With `exist_ok`, a table of this name that has these fields is
-    returned; SchemaMismatch, if it lacks one of them."""
+    " optional" behind them, as in int | None; a table, or "references TABLE", also with a rule:
+    "references city on_delete clear" (or cascade, or refuse). `fields` is for names that cannot be
+    keywords. `like` is a data frame, or another object with an Arrow schema, whose columns become
+    the first fields: `rename` has the names of fields by those of their columns, and with
+    `ignore_unknown=True`, columns of types that no field has are left out, as in `insert_many`.
+    With `exist_ok`, a table of this name that has these fields is returned; SchemaMismatch, if it
+    lacks one of them."""
     all_fields = {**(fields or {}), **more}
     if not isinstance(rename, Mapping) and rename is not None:  # it is the name of a field
         all_fields["rename"], rename = rename, None
@@ -247,6 +248,11 @@ def _html(columns: Sequence[str], rows: Iterable[Sequence[Any]], count: int, wha
     )
 
 
+def referenced_table(kind: str) -> str:
+    """city, for a field of this type: "references city", or "references city on_delete clear"."""
+    return kind.removeprefix("references ").partition(" on_delete ")[0]
+
+
 def _short(value: Any) -> str:
     longest = 100
     if isinstance(value, _joedb.Record):
@@ -269,9 +275,9 @@ def _html_of_records(self: _joedb.Table | _joedb.Records) -> str:
     return _html(["id", *table.fields], rows, len(self), "record")
 
 
-def _with_names(kind: Any, names: Any) -> None:
-    """Makes editors complete these names, too."""
-    kind.__dir__ = lambda self: [*object.__dir__(self), *names(self)]
+def _with_names(kind: Any, names: Any, more: Any = lambda self: ()) -> None:
+    """Makes editors complete these names, too; `more` only as attributes."""
+    kind.__dir__ = lambda self: [*object.__dir__(self), *names(self), *more(self)]
     kind._ipython_key_completions_ = lambda self: list(names(self))
 
 
@@ -583,7 +589,7 @@ class _Upsert:
             kind = f"references {table}"
         if not kind.startswith("references "):
             return value
-        referenced = kind.removeprefix("references ")
+        referenced = referenced_table(kind)
         database = self.table._database
         if referenced not in database or value.table != database[referenced]:
             raise ValueError(
@@ -743,7 +749,11 @@ def add_to(module: Any) -> None:
     module.Database.duckdb = _duckdb
     _with_names(module.Database, lambda self: [] if self.closed else self.tables)
     _with_names(module.Table, lambda self: self.fields)
-    _with_names(module.Record, lambda self: self.table.fields)
+    _with_names(
+        module.Record,
+        lambda self: self.table.fields,
+        lambda self: self.table._back_references,
+    )
     module.Table._repr_html_ = module.Records._repr_html_ = _html_of_records
     module.Table.add_field = _add_field
     module.Table.insert_many = _insert_many

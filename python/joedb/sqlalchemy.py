@@ -11,7 +11,7 @@ from sqlalchemy import types
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.exc import NoSuchTableError
 
-from . import _joedb, dbapi
+from . import _joedb, _methods, dbapi
 
 _TYPES = {
     "string": types.Text,
@@ -19,6 +19,12 @@ _TYPES = {
     "boolean": types.Boolean,
     "float32": types.Float,
     "float64": types.Float,
+}
+
+_ON_DELETE = {
+    "clear": {"ondelete": "SET NULL"},
+    "cascade": {"ondelete": "CASCADE"},
+    "refuse": {"ondelete": "RESTRICT"},
 }
 
 
@@ -122,9 +128,9 @@ class Dialect(SQLiteDialect):  # type: ignore[misc]
                 "name": None,
                 "constrained_columns": [name],
                 "referred_schema": None,
-                "referred_table": kind.removeprefix("references "),
+                "referred_table": _methods.referenced_table(kind),
                 "referred_columns": ["__id"],
-                "options": {},
+                "options": _ON_DELETE.get(kind.rpartition(" on_delete ")[2], {}),
             }
             for name, kind in self._table(connection, table_name).fields.items()
             if kind.startswith("references ")

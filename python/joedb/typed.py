@@ -87,12 +87,24 @@ def differences(database: _joedb.Database, schema: Schema) -> Iterator[str]:
         if name not in tables:
             yield f"there is no table {name}"
             continue
-        there = tables[name].fields
-        for field, type_name in fields.items():
+        there = _without_rules(tables[name].fields)
+        for field, type_name in _without_rules(fields).items():
             if field not in there:
                 yield f"there is no field {name}.{field}"
-            elif there[field] != type_name:
+            elif not _is_same_type(there[field], type_name):
                 yield f"{name}.{field} is {there[field]}, not {type_name}"
+
+
+def _is_same_type(there: str, type_name: str) -> bool:
+    """Whether a field has this type, or an enumeration with more names at its end."""
+    names, end, optional = type_name.partition(")")
+    more = there.startswith(names + ",") and there.partition(")")[2] == optional
+    return there == type_name or (names.startswith("enum") and end == ")" and more)
+
+
+def _without_rules(fields: Mapping[str, str]) -> dict[str, str]:
+    """The fields and their types, but references without their rules: the file says which it has."""
+    return {field: kind.partition(" on_delete ")[0] for field, kind in fields.items()}
 
 
 def _listed(different: list[str]) -> str:
@@ -136,6 +148,11 @@ def _apply(database: _joedb.Database, command: str, table: str, rest: str = "") 
         database[table].add_field(*rest.split(" ", 1))
     elif command == "set_type":
         database[table].set_type(*rest.split(" ", 1))
+    elif command in ("create_index", "create_unique_index"):
+        name, (table, fields) = table, rest.split(" ")
+        database[table].create_index(
+            name, *fields.split(","), unique=command == "create_unique_index"
+        )
     elif command == "drop_field":
         database[table].drop_field(rest)
     elif command == "rename_field":

@@ -8,6 +8,7 @@
 #include "joedb/table/writable_database.h"
 #include "kernel/table/declaration.h"
 #include "kernel/table/record_runs.h"
+#include "kernel/table/retype.h"
 #include "objects.h"
 
 namespace joedb::python {
@@ -466,6 +467,22 @@ static const char* name_of_class(nb::handle type) {
   return nullptr;
 }
 
+// Converts "references city", or "references city on_delete clear".
+static Field_Type to_reference(Shared_Session& session, const std::string& text) {
+  const std::string middle = " " + std::string(on_delete_word) + " ";
+  const std::size_t end = std::min(text.find(middle), text.size());
+  Field_Type result{to_type(session, nb::str(text.c_str(), end)), {}};
+  if (end == text.size()) return result;
+  const auto rule = parse_on_delete(std::string_view(text).substr(end + middle.size()));
+  if (!rule)
+    fail(PyExc_ValueError,
+         shown(nb::str(text.c_str(), text.size())) +
+             " is no type of a field: clear, cascade or refuse is expected behind "
+             "on_delete");
+  result.logical.on_delete = *rule;
+  return result;
+}
+
 Field_Type to_field_type(Shared_Session& session, nb::handle type) {
   if (const nb::object other = without_none(type); other.is_valid()) {
     Field_Type result = to_field_type(session, other);
@@ -479,7 +496,8 @@ Field_Type to_field_type(Shared_Session& session, nb::handle type) {
   std::string text;
   if (const char* const name = name_of_class(type)) text = name;
   if (PyUnicode_Check(type.ptr())) text = name_text(type);
-  if (text.empty() || text.starts_with("references ")) return {to_type(session, type), {}};
+  if (text.starts_with("references ")) return to_reference(session, text);
+  if (text.empty()) return {to_type(session, type), {}};
   if (const std::size_t open = text.find('('); open < text.rfind(')')) {  // enum(open, paid)
     const auto begin = text.begin() + static_cast<std::ptrdiff_t>(open);
     const auto end =
@@ -516,6 +534,11 @@ void set_type(Shared_Session& session, Table_Id table_id, Field_Id field, nb::ha
                      type_text(session->database(), stored) + ", not as " +
                      type_text(session->database(), field_type.type));
   declare_type(session->store(), table_id, field, field_type.logical);
+}
+
+void retype(Shared_Session& session, Table_Id table, Field_Id field, nb::handle type) {
+  const Field_Type field_type = to_field_type(session, type);
+  retype_field(session->store(), table, field, field_type.type, field_type.logical);
 }
 
 }  // namespace joedb::python

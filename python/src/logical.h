@@ -38,14 +38,15 @@ struct Field_Type {
   Logical_Type logical;
 };
 // Converts the type of a field from Python: what to_type() takes; "date optional" and other types
-// of parse_declared_type(); datetime.date and others; and Optional types, like int | None. Throws
-// TypeError or ValueError.
+// of parse_declared_type(); "references city on_delete clear"; datetime.date and others; and
+// Optional types, like int | None. Throws TypeError or ValueError.
 Field_Type to_field_type(Shared_Session& session, nb::handle type);
 // Adds a field to a table. Existing records have no value if it is optional. Requires a
 // transaction.
 void add_field(Shared_Session& session, Table_Id table, const std::string& name, nb::handle type);
 // Declares the logical type of a field. Requires a transaction.
 void set_type(Shared_Session& session, Table_Id table, Field_Id field, nb::handle type);
+void retype(Shared_Session& session, Table_Id table, Field_Id field, nb::handle type);
 
 }  // namespace joedb::python
 

@@ -113,13 +113,20 @@ void set_outer_transactions(const nb::tuple& numbers) {
   if (!token.is_valid()) throw nb::python_error();
 }
 
-const Field_Info* Table_Info::find(PyObject* name) const {
-  for (const Field_Info& field : fields)
-    if (field.name.ptr() == name) return &field;
+template <class Item>
+static const Item* find_by_name(const std::vector<Item>& items, PyObject* name) {
+  for (const Item& item : items)
+    if (item.name.ptr() == name) return &item;
   if (!PyUnicode_Check(name)) return nullptr;
-  for (const Field_Info& field : fields)
-    if (PyUnicode_Compare(field.name.ptr(), name) == 0) return &field;
+  for (const Item& item : items)
+    if (PyUnicode_Compare(item.name.ptr(), name) == 0) return &item;
   return nullptr;
+}
+
+const Field_Info* Table_Info::find(PyObject* name) const { return find_by_name(fields, name); }
+
+const Back_Reference* Table_Info::find_back_reference(PyObject* name) const {
+  return find_by_name(back_references, name);
 }
 
 // ---- opening and closing ------------------------------------------------------------------------
@@ -335,6 +342,14 @@ const Table_Info& Shared_Session::table_info(const Table& table) {
       made->fields.push_back({name, id, field->column->type(), is_attribute_of_records(name),
                               field->column->shared_logical()});
     }
+    if (const auto* const referrers = session_->database().find_referrers(table.id()))
+      for (const auto& [place, rule] : referrers->fields) {
+        const Table& referrer = session_->table(place.first);
+        const std::string& field = referrer.find_field(place.second)->name;
+        const std::string name = referrer.name() + "_by_" + field;
+        made->back_references.push_back({nb::steal(PyUnicode_InternFromString(name.c_str())),
+                                         place.first, nb::str(field.c_str(), field.size())});
+      }
     info = std::move(made);
   }
   return *info;

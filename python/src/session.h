@@ -103,11 +103,20 @@ struct Field_Info {
   Shared_Logical_Type logical = {};
 };
 
+// A field that refers to the records of a table.
+struct Back_Reference {
+  nb::object name;  // person_by_home, interned
+  Table_Id table;
+  nb::object field;
+};
+
 // The fields of a table, except dropped fields.
 struct Table_Info {
   std::vector<Field_Info> fields;
+  std::vector<Back_Reference> back_references;
   // Returns null if there is no such field.
   const Field_Info* find(PyObject* name) const;
+  const Back_Reference* find_back_reference(PyObject* name) const;
 };
 
 // An open database. All its Python objects share one Shared_Session, which exists as long as they

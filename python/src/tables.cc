@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "joedb/arrow/arrow.h"
+#include "kernel/table/declaration.h"
 #include "logical.h"
 #include "objects.h"
 #include "search.h"
@@ -40,6 +41,22 @@ nb::object get_field(const Record_Object& record, const Table& table, const Fiel
   return to_object(record.session, field, value);
 }
 
+nb::object make_records(const std::shared_ptr<Shared_Session>& session, Table_Id table,
+                        std::vector<index_t> ids) {
+  return nb::cast(
+      Records_Object{session, table, std::make_shared<std::vector<index_t>>(std::move(ids))});
+}
+
+// Returns the records whose field refers to this one.
+nb::object get_referrers(const Record_Object& record, const Table& table,
+                         const Back_Reference& reference) {
+  require_used(table, record.id);
+  const Table_Id referrer = reference.table;
+  nb::dict condition;
+  condition[reference.field] = record.id.value();
+  return make_records(record.session, referrer, search(*record.session, referrer, condition));
+}
+
 void update_record(const Record_Object& record, const Inputs& inputs) {
   Shared_Session& session = *record.session;
   require_used(session->table(record.table), record.id);
@@ -64,7 +81,10 @@ PyObject* record_get(PyObject* self, PyObject* name) noexcept {
     if (text.starts_with("__")) return nullptr;
     PyErr_Clear();
     const Shared_Session::Use use(session);
-    throw_no_field(session, session->table(record.table), name, PyExc_AttributeError);
+    const Table& table = session->table(record.table);
+    if (const auto* const found = session.table_info(table).find_back_reference(name))
+      return get_referrers(record, table, *found).release().ptr();
+    throw_no_field(session, table, name, PyExc_AttributeError);
   } catch (nb::python_error& error) {
     error.restore();
   } catch (...) {
@@ -224,12 +244,6 @@ nb::object insert_rows(const Table_Object& self, nb::handle rows, bool null_is_d
   return ids;
 }
 
-nb::object make_records(const std::shared_ptr<Shared_Session>& session, Table_Id table,
-                        std::vector<index_t> ids) {
-  return nb::cast(
-      Records_Object{session, table, std::make_shared<std::vector<index_t>>(std::move(ids))});
-}
-
 nb::object where(const Table_Object& self, const nb::args& others, const nb::kwargs& conditions) {
   require_names(others, "where(name=value); table[mask] and table[ids] select records");
   Shared_Session& session = *self.session;
@@ -283,18 +297,24 @@ void update_records(const Records_Object& self, const nb::args& others, const nb
   });
 }
 
+// Deletes the records together, from the end, so that new records get the ids in ascending order.
 void delete_records(const Records_Object& self) {
   Shared_Session& session = *self.session;
   const Shared_Session::Turn turn(session);
   session.change_together([&] {
     const Shared_Session::Call call(session);
-    Signal_Check check;
-    // From the end, so that new records get the ids in ascending order.
-    for (std::size_t i = self.ids->size(); i-- > 0; check()) {
-      const Record_Id record((*self.ids)[i]);
-      require_used(session->table(self.table), record);
-      session->erase(self.table, record);
+    const Table& table = session->table(self.table);
+    std::vector<Record_Id> records;
+    for (auto id = self.ids->rbegin(); id != self.ids->rend(); ++id) {
+      records.emplace_back(*id);
+      require_used(table, records.back());
     }
+    std::vector<index_t> sorted = *self.ids;
+    std::sort(sorted.begin(), sorted.end());
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+      fail(PyExc_KeyError, table.name() + " has record " + std::to_string(*twice) + " only once");
+    static const std::function<void()> look = give_way;
+    interruptibly(look, [&] { session->erase(self.table, records); });
   });
 }
 
@@ -390,6 +410,7 @@ nb::object stored_array(const std::shared_ptr<Shared_Session>& shared, const Tab
 bool has_object_array(const Field_Info& field) {
   if (!field.logical) return false;
   if (field.logical->kind != Logical_Type::Kind::plain) return true;
+  if (!field.logical->is_optional) return false;  // a reference with a rule
   return field.type.code != Type_Code::float32 && field.type.code != Type_Code::float64;
 }
 
@@ -808,6 +829,15 @@ void add_tables(nb::module_& module) {
             return arrow_stream(self, std::nullopt, false, false);
           },
           "requested_schema"_a = nb::none())
+      .def_prop_ro("_back_references",
+                   [](const Table_Object& self) {
+                     const Shared_Session::Use use(*self.session);
+                     const Table& table = (*self.session)->table(self.id);
+                     nb::list names;
+                     for (const auto& reference : self.session->table_info(table).back_references)
+                       names.append(reference.name);
+                     return names;
+                   })
       .def_prop_ro("_database",
                    [](const Table_Object& self) { return nb::cast(Database_Object{self.session}); })
       .def("_insert_stream", &insert_stream)
@@ -826,6 +856,37 @@ void add_tables(nb::module_& module) {
             });
           },
           docs::Table_set_type)
+      .def(
+          "retype",
+          [](const Table_Object& self, const std::string& name, nb::handle type) {
+            change_schema(self, [&](Shared_Session& session, const Table& table) {
+              retype(session, self.id, require_field(session, table, name), type);
+            });
+          },
+          docs::Table_retype)
+      .def(
+          "create_index",
+          [](const Table_Object& self, const std::string& name, const nb::args& fields,
+             bool is_unique) {
+            change_schema(self, [&](Shared_Session& session, const Table& table) {
+              Index_Definition index{name, self.id, {}, is_unique};
+              for (const nb::handle field : fields)
+                index.fields.push_back(require_field(session, table, name_text(field)));
+              declare_index(session->store(), index);
+            });
+          },
+          "name"_a, "fields"_a, nb::kw_only(), "unique"_a = false, docs::Table_create_index)
+      .def(
+          "drop_index",
+          [](const Table_Object& self, const std::string& name) {
+            change_schema(self, [&](Shared_Session& session, const Table& table) {
+              const Index* const index = session->database().find_declared_index(name);
+              if (index == nullptr || index->definition().table != self.id)
+                fail(PyExc_KeyError, table.name() + " has no declared index " + name);
+              drop_index(session->store(), name);
+            });
+          },
+          docs::Table_drop_index)
       .def("drop_field",
            [](const Table_Object& self, const std::string& name) {
              change_schema(self, [&](Shared_Session& session, const Table& table) {

@@ -68,16 +68,18 @@ void throw_no_field(Shared_Session& session, const Table& table, nb::handle name
   fail(type, table.name() + " has no field " + shown(name) + suggestion);
 }
 
-std::string type_text(const Database& database, const Type& type) {
-  std::string text(type_name(type.code));
-  if (type.code != Type_Code::reference) return text;
+static std::string type_text(const Database& database, const Type& type,
+                             const Logical_Type& logical) {
   const Table* const table = database.find_table(type.referenced);
-  return text + ' ' + (table != nullptr ? table->name() : "a dropped table");
+  return declared_type_text(type.code, logical, table ? table->name() : "a dropped table");
+}
+
+std::string type_text(const Database& database, const Type& type) {
+  return type_text(database, type, {});
 }
 
 std::string type_text(const Database& database, const Field_Info& field) {
-  if (!field.logical) return type_text(database, field.type);
-  return declared_type_text(field.type.code, *field.logical);
+  return type_text(database, field.type, get(field.logical));
 }
 
 // ---- from Python --------------------------------------------------------------------------------

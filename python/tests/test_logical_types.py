@@ -293,6 +293,25 @@ def test_set_type(db):
     assert table[0].at == 0
 
 
+def test_retype(db):
+    table = db.create_table("t", age=int, born=str)
+    table.insert(age=300, born="2026-01-31")
+    with pytest.raises(joedb.Error, match="does not fit int8; the first is record 0, with 300"):
+        table.retype("age", "int8")
+    table.retype("age", "decimal(2)")
+    table.retype("born", "date optional")
+    assert table[0].as_dict() == {
+        "age": decimal.Decimal("300.00"),
+        "born": datetime.date(2026, 1, 31),
+    }
+    table.retype("age", str)
+    assert table[0].age == "300.00"
+    with pytest.raises(KeyError):
+        table.retype("size", "int8")
+    with pytest.raises(joedb.Error, match="is string already"):
+        table.retype("age", str)
+
+
 def test_values_that_python_does_not_have_are_stored_values(db):
     table = db.create_table("t", day="int32")
     table.insert(day=-800_000)  # of the year -221

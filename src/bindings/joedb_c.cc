@@ -5,16 +5,20 @@
 #include <cmath>
 #include <cstring>
 #include <ctime>
+#include <forward_list>
 #include <limits>
 
 #include "bindings/session.h"
+#include "commands/commands.h"
 #include "history/tags.h"
 #include "joedb/arrow/arrow.h"
 #include "joedb/base/version.h"
+#include "kernel/table/declaration.h"
 
 struct joedb_db {
   std::unique_ptr<joedb::Session> session;
   bool is_in_call = false;
+  std::string text;  // that the last call has returned
 };
 
 namespace joedb {
@@ -185,11 +189,109 @@ std::string_view view(const joedb_value& value) {
   return {value.is.bytes.data != nullptr ? value.is.bytes.data : "", value.is.bytes.size};
 }
 
+// ---- declared types -----------------------------------------------------------------------------
+
+Field_Type to_type(const Database& database, const char* text) {
+  require(text, "the type");
+  Line_Reader in(text);
+  Field_Type type = read_type(in, database);
+  in.require_end();
+  return type;
+}
+
+Value null_of(const std::string& name, const Column_Base& column) {
+  const Type_Code type = column.type().code;
+  const Logical_Type& logical = column.logical();
+  if (!logical.is_optional && type != Type_Code::reference && type != Type_Code::blob)
+    throw Data_Error(name + " is " + declared_type_text(type, logical) +
+                     ", which cannot be null: it is not optional");
+  return visit_type(type, [&]<class T>(std::type_identity<T>) -> Value {
+    return Value(std::in_place_type<T>, missing_value<T>(logical));
+  });
+}
+
+// Values for joedb_insert and joedb_update, with the texts that they refer to.
+struct Inputs {
+  std::vector<Field_Input> values;
+  std::forward_list<std::string> texts;
+};
+
+// Converts JOEDB_AS_TEXT.
+template <Field_Value T>
+T parse(std::string_view text, const Logical_Type& logical, Inputs& inputs) {
+  using Kind = Logical_Type::Kind;
+  const auto fail = [&] {
+    return Data_Error(expected_text(logical) + " expected, not " + std::string(text));
+  };
+  if constexpr (std::is_same_v<T, Blob>) {
+    throw Data_Error("a blob has no text");
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    if (is_missing(logical, text)) throw Data_Error("this text would mean null");
+    if (logical.kind != Kind::bytes && logical.kind != Kind::uuid) return text;
+    auto value = parse_logical_bytes(text, logical);
+    if (!value) throw fail();
+    return inputs.texts.emplace_front(std::move(*value));
+  } else {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      if (logical.kind != Kind::plain) {
+        const auto value = parse_logical_number(text, logical);
+        if (!value) throw fail();
+        return static_cast<T>(*value);
+      }
+    Line_Reader in(text);
+    const T value = read_field_value<T>(in, logical);
+    in.require_end();
+    return value;
+  }
+}
+
+Value parse(const std::string& name, const Field& field, const joedb_value& value, Inputs& inputs) {
+  const Column_Base& column = *field.column;
+  try {
+    return visit_type(column.type().code, [&]<class T>(std::type_identity<T>) -> Value {
+      return Value(std::in_place_type<T>, parse<T>(view(value), column.logical(), inputs));
+    });
+  } catch (const Line_Error& error) {
+    throw Data_Error(name + ": " + error.reason);
+  } catch (const Data_Error& error) {
+    throw Data_Error(name + ": " + error.what());
+  }
+}
+
+// The text of a value that is not null.
+std::string to_text(const Column_Base& column, const Value& value) {
+  std::string result;
+  std::visit(
+      [&]<class T>(const T& v) {
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          if (!append_logical(result, column.logical(), v)) result = v;
+        } else {
+          append_value(result, column.logical(), v);
+        }
+      },
+      value);
+  return result;
+}
+
+bool is_null(const Column_Base& column, const Value& value) {
+  return std::visit(
+      [&]<class T>(const T& v) {
+        if constexpr (std::is_same_v<T, Blob> || std::is_same_v<T, Record_Id>)
+          return v.is_null();
+        else
+          return is_missing(column.logical(), v);
+      },
+      value);
+}
+
 // Throws Data_Error if the field does not exist, or if it cannot hold the value.
-Field_Input to_input(const Table& table, joedb_field field, const joedb_value& value) {
+Field_Input to_input(const Table& table, joedb_field field, const joedb_value& value,
+                     Inputs& inputs) {
   const Field& found = field_of(table, field);
   const std::string name = table.name() + '.' + found.name;
   const Type_Code type = found.column->type().code;
+  if (value.type == JOEDB_NULL) return {Field_Id(field), null_of(name, *found.column)};
+  if (value.type == JOEDB_AS_TEXT) return {Field_Id(field), parse(name, found, value, inputs)};
   const bool is_bytes = type == Type_Code::blob && value.type == JOEDB_BYTES;
   if (!is_bytes && value.type != static_cast<joedb_type>(type))
     throw Data_Error(name + " is " + std::string(type_name(type)) +
@@ -223,15 +325,22 @@ Field_Input to_input(const Table& table, joedb_field field, const joedb_value& v
   return input;
 }
 
-std::vector<Field_Input> to_inputs(const Table& table, std::size_t count, const joedb_field* fields,
-                                   const joedb_value* values) {
-  std::vector<Field_Input> inputs;
+Inputs to_inputs(const Table& table, std::size_t count, const joedb_field* fields,
+                 const joedb_value* values) {
+  Inputs inputs;
   if (count == 0) return inputs;
   require(fields, "fields");
   require(values, "values");
-  inputs.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) inputs.push_back(to_input(table, fields[i], values[i]));
+  inputs.values.reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    inputs.values.push_back(to_input(table, fields[i], values[i], inputs));
   return inputs;
+}
+
+Value get_value(const Column_Base& column, index_t record) {
+  return visit_type(column.type().code, [&]<class T>(std::type_identity<T>) -> Value {
+    return Value(std::in_place_type<T>, T(static_cast<const Column<T>&>(column).get(record)));
+  });
 }
 
 joedb_value to_value(const Table& table, Field_Id field, const Type& type, index_t record) {
@@ -272,6 +381,17 @@ joedb_code change_schema(joedb_db* db, Out* out, Write write) {
 template <class Write>
 joedb_code change_schema(joedb_db* db, Write write) {
   return with(db, [&](Session& session) { session.change([&] { write(session.store()); }); });
+}
+
+// Calls f(column, value) with a value of a record.
+template <class F>
+joedb_code with_value(joedb_db* db, joedb_table table, int64_t record, joedb_field field, F f) {
+  return with(db, [&](Session& session) {
+    const Table& found = session.table(Table_Id(table));
+    found.require_used(Record_Id(record));
+    const Column_Base& column = *field_of(found, field).column;
+    f(column, get_value(column, record));
+  });
 }
 
 }  // namespace
@@ -396,6 +516,14 @@ joedb_code joedb_describe_field(joedb_db* db, joedb_table table, joedb_field fie
   });
 }
 
+joedb_code joedb_field_type(joedb_db* db, joedb_table table, joedb_field field, const char** out) {
+  return with(db, [&](Session& session) {
+    const Field& found = field_of(session.table(Table_Id(table)), field);
+    db->text = type_text(session.database(), *found.column, "?");
+    assign(out, db->text.c_str());
+  });
+}
+
 joedb_code joedb_create_table(joedb_db* db, const char* name, joedb_table* out) {
   return change_schema(db, out, [&](Session& session, Writable_Database& store) {
     require(name, "the name");
@@ -429,6 +557,28 @@ joedb_code joedb_add_field(joedb_db* db, joedb_table table, const char* name, jo
   });
 }
 
+joedb_code joedb_add_typed_field(joedb_db* db, joedb_table table, const char* name,
+                                 const char* type, joedb_field* out) {
+  return change_schema(db, out, [&](Session& session, Writable_Database& store) {
+    require(name, "the name");
+    const Field_Type field = to_type(session.database(), type);
+    session.table(Table_Id(table));
+    add_field(store, Add_Field{Table_Id(table), name, field.type}, field.logical);
+    return session.table(Table_Id(table)).find_field(std::string_view(name)).value();
+  });
+}
+
+joedb_code joedb_set_type(joedb_db* db, joedb_table table, joedb_field field, const char* type) {
+  return change_schema(db, [&](Writable_Database& store) {
+    const Database& database = std::as_const(store).get_database();
+    const Field_Type wanted = to_type(database, type);
+    const Type stored = field_of(database.table(Table_Id(table)), field).column->type();
+    if (stored != wanted.type && wanted.logical.kind == Logical_Type::Kind::plain)
+      throw Data_Error("set_type: the field is stored as " + std::string(type_name(stored.code)));
+    declare_type(store, Table_Id(table), Field_Id(field), wanted.logical);
+  });
+}
+
 joedb_code joedb_rename_field(joedb_db* db, joedb_table table, joedb_field field,
                               const char* name) {
   return change_schema(db, [&](Writable_Database& store) {
@@ -449,8 +599,9 @@ joedb_code joedb_insert(joedb_db* db, joedb_table table, size_t count, const joe
                         const joedb_value* values, int64_t* record) {
   return with(db, [&](Session& session) {
     const Table_Id id(table);
-    const Record_Id inserted = session.change(
-        [&] { return session.insert(id, to_inputs(session.table(id), count, fields, values)); });
+    const Record_Id inserted = session.change([&] {
+      return session.insert(id, to_inputs(session.table(id), count, fields, values).values);
+    });
     assign(record, inserted.value());
   });
 }
@@ -460,7 +611,8 @@ joedb_code joedb_update(joedb_db* db, joedb_table table, int64_t record, size_t 
   return with(db, [&](Session& session) {
     const Table_Id id(table);
     session.change([&] {
-      session.update(id, Record_Id(record), to_inputs(session.table(id), count, fields, values));
+      session.update(id, Record_Id(record),
+                     to_inputs(session.table(id), count, fields, values).values);
     });
   });
 }
@@ -495,6 +647,24 @@ joedb_code joedb_get(joedb_db* db, joedb_table table, int64_t record, joedb_fiel
     const Table& found = session.table(Table_Id(table));
     found.require_used(Record_Id(record));
     *out = to_value(found, Field_Id(field), field_of(found, field).column->type(), record);
+  });
+}
+
+joedb_code joedb_is_null(joedb_db* db, joedb_table table, int64_t record, joedb_field field,
+                         int* out) {
+  return with_value(db, table, record, field, [&](const Column_Base& column, const Value& value) {
+    assign(out, is_null(column, value));
+  });
+}
+
+joedb_code joedb_get_text(joedb_db* db, joedb_table table, int64_t record, joedb_field field,
+                          const char** out, size_t* size) {
+  return with_value(db, table, record, field, [&](const Column_Base& column, const Value& value) {
+    if (std::holds_alternative<Blob>(value)) throw Data_Error("a blob has no text");
+    const bool has_value = !is_null(column, value);
+    db->text = has_value ? to_text(column, value) : "";
+    if (out != nullptr) *out = has_value ? db->text.c_str() : nullptr;
+    assign(size, db->text.size());
   });
 }
 

@@ -14,6 +14,7 @@
 #include "kernel/base/interrupts.h"
 #include "kernel/journal/past_file.h"
 #include "kernel/schema/logical_type.h"
+#include "kernel/table/references.h"
 #include "text/conflict_text.h"
 
 #ifdef JOEDB_HAS_NETWORK
@@ -671,7 +672,7 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
   require_transaction();
   Table& table = database_->table(table_id);
   pins_->before_change(table_id);
-  const Record_Id record = id.value_or(Record_Id(table.records().next_free()));
+  const Record_Id record = id ? *id : store_->next_free(table);
   // In the journal, the bytes of blobs precede the values that refer to them. If an id is reused,
   // all fields are written, because the tools of joedb 10 would otherwise show old values.
   std::vector<std::pair<Field_Id, Value>> values;
@@ -680,10 +681,14 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
   const bool has_bytes = std::any_of(inputs.begin(), inputs.end(),
                                      [](const Field_Input& input) { return bool(input.bytes); });
   const bool has_optional = std::any_of(table.fields().begin(), table.fields().end(), is_optional);
-  const bool has_own_values = is_reused || has_bytes || has_optional;
+  const bool has_indexes = !table.indexes().empty();
+  const bool has_own_values = is_reused || has_bytes || has_optional || has_indexes;
   if (has_own_values) {
     for (const Field_Input& input : inputs) values.emplace_back(input.field, write_blob(input));
     if (is_reused || has_optional) add_omitted(table, inputs, is_reused, values);
+    // A key counts in a unique index when its last field is written (Index::counts).
+    std::stable_sort(values.begin(), values.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
   }
   const auto write = [&](auto write_one) {
     const auto visit = [&](Field_Id field, const Value& value) {
@@ -709,7 +714,7 @@ Record_Id Session::insert(Table_Id table_id, std::span<const Field_Input> inputs
     });
   } catch (...) {
     try {
-      store_->write(Delete{table_id, record});
+      store_->write_alone(Delete{table_id, record});
     } catch (const std::exception&) {  // the other exception is more informative
       must_roll_back_ = true;
     }
@@ -744,8 +749,26 @@ void Session::update(Table_Id table_id, Record_Id record, std::span<const Field_
       throw;
     }
   }
+  try {
+    write_together(table, record, inputs, [] {});
+  } catch (const Unique_Violation&) {
+    if (undo_->is_broken()) throw;
+    // A key of several fields may be that of another record until all of them are written. So the
+    // last field of the key is reset first: the key does not count then (Index::counts).
+    std::vector<Field_Input> sorted(inputs.begin(), inputs.end());
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.field < b.field; });
+    write_together(table, record, sorted, [&] { reset_last_keys(table, record, inputs); });
+  }
+}
+
+// Calls prepare(), then writes the values. If this throws, nothing has changed.
+template <class F>
+void Session::write_together(Table& table, Record_Id record, std::span<const Field_Input> inputs,
+                             F prepare) {
   const Undo_Log::Savepoint savepoint = undo_->savepoint();
   try {
+    prepare();
     write_values(table, record, inputs);
   } catch (...) {
     try {
@@ -756,14 +779,30 @@ void Session::update(Table_Id table_id, Record_Id record, std::span<const Field_
   }
 }
 
-void Session::erase(Table_Id table_id, Record_Id record) {
+// Gives the last field of each unique index of several fields its default value, if it is one of
+// `inputs`.
+void Session::reset_last_keys(Table& table, Record_Id record, std::span<const Field_Input> inputs) {
+  for (const auto& index : table.indexes()) {
+    const std::vector<Field_Id>& fields = index->definition().fields;
+    const Field_Id last = *std::max_element(fields.begin(), fields.end());
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](const Field_Input& input) {
+      return input.field == last;
+    });
+    if (!index->definition().is_unique || fields.size() < 2 || !is_input) continue;
+    visit_type(table.find_field(last)->column->type().code,
+               [&]<class T>(std::type_identity<T>) { undo_->update<T>(table, last, record, T()); });
+  }
+}
+
+void Session::erase(Table_Id table_id, std::span<const Record_Id> records) {
   require_transaction();
   Table& table = database_->table(table_id);
-  pins_->before_change(table_id);
+  for (const Table_Id changed : tables_changed_by_deletion(*database_, table_id))
+    pins_->before_change(changed);
   if (must_rebuild_)
-    store_->write(Delete{table_id, record});
+    store_->erase(table_id, records);
   else
-    undo_->erase(table, record);
+    undo_->erase(table, records);
 }
 
 }  // namespace joedb

@@ -213,7 +213,10 @@ class Session {
                    std::optional<Record_Id> id = {});
   // Sets all fields or none. For an exception, see store().
   void update(Table_Id table, Record_Id record, std::span<const Field_Input> inputs);
-  void erase(Table_Id table, Record_Id record);
+  // Deletes records together, and does what the rules of references to them say
+  // (Writable_Database::erase): all of it or nothing.
+  void erase(Table_Id table, std::span<const Record_Id> records);
+  void erase(Table_Id table, Record_Id record) { erase(table, {&record, 1}); }
   // Adds a record for each row of a stream (arrow/arrow.h), and always releases the stream. Begins
   // a transaction if there is none. Reads the whole stream before it adds anything, so that code
   // that runs meanwhile may use and change this session. Calls options.check also while it writes;
@@ -255,6 +258,10 @@ class Session {
   [[noreturn]] void throw_failure() const;
   Value write_blob(const Field_Input& input);
   void write_values(Table& table, Record_Id record, std::span<const Field_Input> inputs);
+  template <class F>
+  void write_together(Table& table, Record_Id record, std::span<const Field_Input> inputs,
+                      F prepare);
+  void reset_last_keys(Table& table, Record_Id record, std::span<const Field_Input> inputs);
 
   std::string name_;
   Session_Options options_;
