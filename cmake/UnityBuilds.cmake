@@ -4,6 +4,17 @@ option(JOEDB_UNITY_BUILD "Compile the source files of each folder as one" ON)
 # That of a project around this one would combine files that must be compiled alone.
 set(CMAKE_UNITY_BUILD OFF)
 
+# joedb_unity_warnings(TARGET): what the compiler is told about a target whose files are compiled as one.
+function(joedb_unity_warnings target)
+  # Names at the top of one file are no matter of another; and gcc takes the included source for a
+  # header, in which types must not use anonymous namespaces.
+  if(JOEDB_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-shadow -Wshadow=local -Wno-subobject-linkage)
+  elseif(JOEDB_UNITY_BUILD)
+    target_compile_options(${target} PRIVATE -Wno-shadow)
+  endif()
+endfunction()
+
 # joedb_unity_builds([NAME...]): for the targets of this directory, but not for the targets, folders and
 # files (without .cc) named.
 function(joedb_unity_builds)
@@ -15,13 +26,7 @@ function(joedb_unity_builds)
     endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${JOEDB_UNITY_BUILD}
                                                UNITY_BUILD_MODE GROUP)
-    # Names at the top of one file are no matter of another; and gcc takes the included source for a
-    # header, in which types must not use anonymous namespaces.
-    if(JOEDB_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${target} PRIVATE -Wno-shadow -Wshadow=local -Wno-subobject-linkage)
-    elseif(JOEDB_UNITY_BUILD)
-      target_compile_options(${target} PRIVATE -Wno-shadow)
-    endif()
+    joedb_unity_warnings(${target})
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources EXCLUDE REGEX "^\\$<")  # the objects of another target
     foreach(source IN LISTS sources)

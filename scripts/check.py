@@ -503,6 +503,9 @@ def check_documents(tree):
     tools, cache = tool_names(tree), {}
     header = 'include/joedb_c.h'
     functions = set(re.findall(r'\bjoedb_\w+', tree.text(header) if header in tree.exists else ''))
+    # Functions, tables and collating sequences of SQL.
+    functions |= {name for f in tree.select(r'src/sql/[^/]*\.cc$')
+                  for name in re.findall(r'"(joedb_\w+)"', tree.text(f))}
     tasks = {'help', *re.findall(r'^task_(\w+)\(', tree.text('dev') if 'dev' in tree.exists else '', re.M)}
     build_words = {word for f in tree.select(r'(.*/)?(CMakeLists\.txt|[^/]*\.cmake)$')
                    for word in re.findall(r'\w+', tree.text(f))}

@@ -30,7 +30,7 @@ def install():
     """The exit code, and what has gone wrong."""
     if problem := virtual_environment.make(VENV, REQUIREMENTS, NOTICE, INSTALL_SECONDS):
         return 77, f'the tests of the Python module need packages that could not be installed:\n{problem}'
-    # As in the other builds, so that ccache has most of it.
+    # As in preset release, so that ccache has all of the library.
     settings = [f'--config-settings={setting}' for setting in
                 ('build-dir=build/wheel', 'cmake.define.JOEDB_WERROR=ON', 'install.strip=false')]
     environment = {**os.environ, 'CXX': shutil.which('c++') or 'c++',
