@@ -4,9 +4,9 @@
 usage: csv_files.py TOOLS_DIR [--packages DIR] [FILE...]
 
 The packages are downloaded to a cache (--packages, default build/csv_packages), about 1100 files. A value must come
-back as the same text, or as the same number; a missing value stays missing. Prints each file that fails, with its
-first difference, then totals. FILE... are other CSV files to test. Exits with 1 after a failure, and with 77 if the
-packages cannot be downloaded.
+back as the same text, number, or time in the form of timestamps; a missing value stays missing. Prints each file that
+fails, with its first difference, then totals. FILE... are other CSV files to test. Exits with 1 after a failure, and
+with 77 if the packages cannot be downloaded.
 """
 import argparse
 import bz2
@@ -98,6 +98,8 @@ def separator_of(text):
 
 def is_same(old, new):
     if old == new:
+        return True
+    if new.endswith('Z') and old.replace(' ', 'T', 1).removesuffix('Z') == new[:-1]:
         return True
     try:
         return float(old) == float(new)

@@ -34,7 +34,10 @@ LINES = {
         'add_field city size int32 = -5': 'keyword entity.name.type variable storage keyword.operator constant.numeric',
         'add_field city founded date optional': 'keyword entity.name.type variable storage storage',
         'set_type city state enum(open,paid) optional': 'keyword entity.name.type variable storage storage',
+        'retype_field city size decimal(2)': 'keyword entity.name.type variable storage',
         'custom move_phones': 'keyword entity.name.function',
+        'create_unique_index by_name city name,size': 'keyword entity.name.function entity.name.type variable',
+        'drop_index by_name': 'keyword entity.name.function',
         'update city 0 name "a \\"b\\" \\303\\204"': 'keyword entity.name.type constant.numeric variable string',
         'insert_into city 3 "x" 1.5e3 true': 'keyword entity.name.type constant.numeric string constant.numeric '
                                             'constant.language',

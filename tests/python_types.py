@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 SOURCE, TOOLS = map(os.path.abspath, sys.argv[1:3])
-SCHEMAS = ('everything', 'geo_1', 'geo_2', 'hard_names', 'library', 'stamped', 'town')
+SCHEMAS = ('everything', 'geo_1', 'geo_2', 'hard_names', 'library', 'stamped', 'town', 'typed')
 
 PROGRAM = '''\
 import numpy.typing
@@ -59,6 +59,60 @@ with everything.open("new.joedb", "r") as db:
     assert db.city[0].name == "Lyon" and isinstance(db, joedb.Database)
 '''
 
+TYPED = '''\
+import datetime
+import decimal
+import typing
+import uuid
+
+import numpy.typing
+
+import joedb
+import typed
+
+STATES: list[typed.InvoiceState] = ["open", "paid", "late"]
+NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.timezone.utc)
+
+
+def owed(db: typed.Database, state: typed.InvoiceState) -> decimal.Decimal:
+    return sum((invoice.total for invoice in db.invoice.where(state=state)), decimal.Decimal(0))
+
+
+with typed.open("typed.joedb") as db:
+    ada = db.person.insert(name="Ada", born=datetime.date(1815, 12, 10), is_member=True)
+    bob = db.person.insert(name="Bob", size=1.5)
+    born: datetime.date | None = ada.born
+    member: bool | None = ada.is_member
+    invoice = db.invoice.insert(customer=ada, total=decimal.Decimal("12.50"), state="paid")
+    invoice.update(total=7, reason="new", discount=None)
+    invoice.state = STATES[2]
+    visit = db.visit.insert(at=NOON, length=datetime.timedelta(minutes=5), id=uuid.UUID(int=1), data=b"a")
+    visit.notes = {"a": [1]}
+    visit.data = bytearray(b"b")
+    notes: str = visit.notes
+    days: numpy.typing.NDArray[numpy.datetime64] = db.person.born
+    lengths: numpy.typing.NDArray[numpy.timedelta64] = db.visit.length
+    assert (born, member, bob.born, bob.is_member, bob.age) == (datetime.date(1815, 12, 10), True, None, None, None)
+    assert (str(owed(db, "late")), invoice.reason, invoice.discount) == ("7.00", "new", None)
+    assert (visit.at + visit.length, visit["id"].int) == (NOON + datetime.timedelta(minutes=5), 1)
+    assert (notes, visit.data, visit.other, visit.seen) == (\'{"a": [1]}\', b"b", None, None)
+    assert [person.name for person in db.person.where(born=None)] == ["Bob"]
+    assert str(days[0]) == "1815-12-10" and lengths[0] == numpy.timedelta64(300, "s")
+    assert typing.get_args(typed.InvoiceState) == ("open", "paid", "late")
+    settings = db.settings[0]
+    assert (settings.since, settings.until) == (datetime.date(2026, 1, 31), None)
+    assert (str(settings.limit), settings.mode, settings.owner) == ("12.50", "dark", "Ada")
+    db.invoice.set_type("state", "enum(open, paid, late, cancelled)")
+with typed.open("typed.joedb") as db:
+    db.person.drop_field("born")
+    db.person.add_field("born", "int32")
+try:
+    typed.open("typed.joedb")
+    raise SystemExit("a number is taken for a date")
+except joedb.SchemaMismatch as error:
+    assert "person.born is int32, not date optional" in str(error), error
+'''
+
 UNIQUE = '''\
 import joedb
 import library
@@ -94,6 +148,32 @@ db.city.where(population="many")
 db.city[0].name + 1
 db["cty"]
 db.at(41).cty
+'''
+
+# The same with logical types.
+TYPED_MISTAKES = '''\
+import decimal, typed
+db = typed.open("typed.joedb")
+invoice, person, visit = db.invoice[0], db.person[0], db.visit[0]
+invoice.state = "payed"
+invoice.state = None
+invoice.total = 12.5
+invoice.total = None
+invoice.issued = 5
+invoice.total + 0.5
+person.born.year
+person.born = "1815-12-10"
+person.age + 1
+person.is_member = "yes"
+visit["id"] = "2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77"
+visit.length = 5
+visit.data = "text"
+visit.at = None
+db.invoice.insert(state="later")
+db.invoice.where(reason="bad")
+db.invoice.insert(issued="today")
+state: typed.InvoiceState = "shut"
+if invoice.state == "ajar": pass
 '''
 
 # Attributes of the classes, and which of them the generated code knows.
@@ -155,6 +235,9 @@ class Generated_Module(unittest.TestCase):
     def test_runs(self):
         self.run_program(PROGRAM)
 
+    def test_runs_with_logical_types(self):
+        self.run_program(TYPED)
+
     def test_writers_keep_unique_indexes(self):
         self.run_program(UNIQUE)
 
@@ -169,6 +252,14 @@ class Generated_Module(unittest.TestCase):
             made = run(os.path.join(TOOLS, 'joedb_logdump'), schema + '.joedb', folder=self.folder.name).stdout
             made = [line for line in made.splitlines() if line and not re.match('comment |timestamp ', line)]
             self.assertEqual(expected, made)
+
+    def test_declares_types_as_joedbi_does(self):
+        self.run_program('import typed\ntyped.open("made.joedb")\n')
+        with open(os.path.join(SOURCE, 'tests', 'compiled', 'typed.joedbi'), encoding='utf-8') as file:
+            subprocess.run([os.path.join(TOOLS, 'joedbi'), 'wanted.joedb'], cwd=self.folder.name, stdin=file,
+                           stdout=subprocess.DEVNULL, timeout=60, check=True)
+        result = run(os.path.join(TOOLS, 'joedb_diff'), 'made.joedb', 'wanted.joedb', folder=self.folder.name)
+        self.assertEqual((0, ''), (result.returncode, result.stdout))
 
     def test_leaves_out_what_classes_have_themselves(self):
         names = self.run_program(RESERVED).split('\n')
@@ -188,7 +279,7 @@ class Generated_Module(unittest.TestCase):
 
     @unittest.skipUnless(has('mypy'), 'no mypy')
     def test_is_right_for_mypy(self):
-        programs = [self.write('good.py', PROGRAM), self.write('example.py', EXAMPLE)]
+        programs = [self.write('good.py', PROGRAM), self.write('example.py', EXAMPLE), self.write('dated.py', TYPED)]
         files = [*programs, 'staff.py'] + [schema + '.py' for schema in SCHEMAS]
         result = self.mypy(*files)
         self.assertEqual(0, result.returncode, result.stdout)
@@ -197,9 +288,10 @@ class Generated_Module(unittest.TestCase):
     def test_lets_mypy_find_mistakes(self):
         if '.pyi' not in run(python(), '-c', WHERE).stdout:
             self.skipTest('this joedb has no types')
-        result = self.mypy(self.write('mistakes.py', MISTAKES))
-        found = {int(line) for line in re.findall(r'^mistakes\.py:(\d+): error', result.stdout, re.M)}
-        self.assertEqual(set(range(4, MISTAKES.count('\n') + 1)), found, result.stdout)
+        for mistakes in (MISTAKES, TYPED_MISTAKES):
+            result = self.mypy(self.write('mistakes.py', mistakes))
+            found = {int(line) for line in re.findall(r'^mistakes\.py:(\d+): error', result.stdout, re.M)}
+            self.assertEqual(set(range(4, mistakes.count('\n') + 1)), found, result.stdout)
 
 
 WHERE = 'import joedb, os; print(os.listdir(os.path.dirname(joedb.__file__)))'

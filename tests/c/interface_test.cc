@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "joedb/arrow/arrow.h"
@@ -338,6 +339,130 @@ TEST_F(C_Interface_Test, ABlobThatWasReadIsAValue) {
   joedb_value wrong = joedb_null_blob();
   wrong.is.blob.size = -1;
   EXPECT_EQ(try_insert(JOEDB_BLOB, wrong), JOEDB_DATA);
+}
+
+class C_Types_Test : public C_Interface_Test {
+ protected:
+  C_Types_Test() { EXPECT_EQ(joedb_create_table(db_, "t", &table_), JOEDB_OK); }
+  joedb_field add(const char* name, const char* type) {
+    joedb_field field = 0;
+    EXPECT_EQ(joedb_add_typed_field(db_, table_, name, type, &field), JOEDB_OK)
+        << joedb_error_text();
+    return field;
+  }
+  void insert_empty() {
+    EXPECT_EQ(joedb_insert(db_, table_, 0, nullptr, nullptr, nullptr), JOEDB_OK);
+  }
+  std::string type(joedb_field field) {
+    const char* result = nullptr;
+    EXPECT_EQ(joedb_field_type(db_, table_, field, &result), JOEDB_OK) << joedb_error_text();
+    return result;
+  }
+  static joedb_value as_text(std::string_view text) {
+    return joedb_as_text(text.data(), text.size());
+  }
+  joedb_code update(joedb_field field, joedb_value value) {
+    return joedb_update(db_, table_, 0, 1, &field, &value);
+  }
+  // The text; nullopt for null.
+  std::optional<std::string> get_text(joedb_field field) {
+    const char* out = nullptr;
+    std::size_t size = 0;
+    int is_null = 2;
+    EXPECT_EQ(joedb_get_text(db_, table_, 0, field, &out, &size), JOEDB_OK) << joedb_error_text();
+    EXPECT_EQ(joedb_is_null(db_, table_, 0, field, &is_null), JOEDB_OK);
+    EXPECT_EQ(is_null, out == nullptr ? 1 : 0);
+    if (out == nullptr) return {};
+    EXPECT_EQ(out[size], '\0');
+    return std::string(out, size);
+  }
+};
+
+TEST_F(C_Types_Test, ValuesOfAllTypesAreTexts) {
+  struct {
+    const char *type, *text;
+  } const cases[] = {{"date", "1815-12-10"},
+                     {"date optional", "-9999-01-01"},
+                     {"timestamp", "2026-01-31T12:00:00.000000Z"},
+                     {"timestamp(s)", "2026-01-31T12:00:00Z"},
+                     {"duration(ms) optional", "PT1H30M0.005S"},
+                     {"decimal(2)", "-12.50"},
+                     {"enum(open,paid)", "paid"},
+                     {"enum(open,paid) optional", "open"},
+                     {"bytes", "00ff10"},
+                     {"uuid", "2f1acc6c-3d9a-4f5b-8b1e-0c2b1f1d9a77"},
+                     {"json", "{\"a\": 1}"},
+                     {"boolean optional", "true"},
+                     {"int32 optional", "-7"},
+                     {"string optional", "a \"b\" null"},
+                     {"string", ""},
+                     {"boolean", "false"},
+                     {"float64 optional", "0.1"},
+                     {"references t", "0"}};
+  insert_empty();
+  int i = 0;
+  for (const auto& [text_of_type, text] : cases) {
+    const joedb_field field = add(("f" + std::to_string(i++)).c_str(), text_of_type);
+    EXPECT_EQ(type(field), text_of_type);
+    ASSERT_EQ(update(field, as_text(text)), JOEDB_OK) << text << ": " << joedb_error_text();
+    EXPECT_EQ(get_text(field), text);
+    if (std::string_view(text_of_type).ends_with("optional") || i == std::ssize(cases)) {
+      EXPECT_EQ(update(field, joedb_null()), JOEDB_OK) << joedb_error_text();
+      EXPECT_EQ(get_text(field), std::nullopt);
+    } else {
+      EXPECT_EQ(update(field, joedb_null()), JOEDB_DATA);
+      EXPECT_NE(std::string(joedb_error_text()).find("not optional"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(C_Types_Test, RecordsHaveNoValueInFieldsThatAreLeftOut) {
+  insert_empty();
+  const joedb_field born = add("born", "date optional");
+  EXPECT_EQ(get_text(born), std::nullopt);
+  EXPECT_EQ(joedb_delete(db_, table_, 0), JOEDB_OK);
+  const joedb_field name = add("name", "string");
+  insert(name, joedb_text("Ada", 3));
+  EXPECT_EQ(get_text(born), std::nullopt);
+  EXPECT_EQ(update(born, joedb_integer(JOEDB_INT32, 1)), JOEDB_OK);  // the stored value
+  EXPECT_EQ(get_text(born), "1970-01-02");
+  EXPECT_EQ(get(0, born).is.integer, 1);
+}
+
+TEST_F(C_Types_Test, WhatATypeDoesNotHaveIsAnErrorWithTheField) {
+  insert_empty();
+  const joedb_field state = add("state", "enum(open, paid)"), number = add("n", "int8 optional"),
+                    picture = add("picture", "blob"), born = add("born", "date");
+  for (const auto& [field, text, error] :
+       {std::tuple{state, "payed", "t.state: open or paid expected"},
+        {number, "128", "t.n: int8 expected"},
+        {number, "-128", "t.n: this value means null"},
+        {number, "1 2", "t.n: "},
+        {picture, "abc", "t.picture: a blob has no text"},
+        {born, "yesterday", "t.born: date like"}}) {
+    EXPECT_EQ(update(field, as_text(text)), JOEDB_DATA);
+    EXPECT_TRUE(std::string_view(joedb_error_text()).starts_with(error)) << joedb_error_text();
+  }
+  EXPECT_EQ(joedb_get_text(db_, table_, 0, picture, nullptr, nullptr), JOEDB_DATA);
+  EXPECT_EQ(joedb_add_typed_field(db_, table_, "x", "dat", nullptr), JOEDB_DATA);
+  EXPECT_NE(std::string(joedb_error_text()).find("date"), std::string::npos) << joedb_error_text();
+  EXPECT_EQ(joedb_add_typed_field(db_, table_, "x", nullptr, nullptr), JOEDB_MISUSE);
+  EXPECT_EQ(get_text(state), "open");
+}
+
+TEST_F(C_Types_Test, TheTypeOfAFieldIsDeclared) {
+  joedb_field state = 0;
+  ASSERT_EQ(joedb_add_field(db_, table_, "state", JOEDB_INT8, 0, &state), JOEDB_OK);
+  insert(state, joedb_integer(JOEDB_INT8, 1));
+  EXPECT_EQ(joedb_set_type(db_, table_, state, "date"), JOEDB_DATA);
+  EXPECT_EQ(joedb_set_type(db_, table_, state, "int16"), JOEDB_DATA);
+  ASSERT_EQ(joedb_set_type(db_, table_, state, "enum(open, paid)"), JOEDB_OK);
+  open_again();
+  EXPECT_EQ(type(state), "enum(open,paid)");
+  EXPECT_EQ(get_text(state), "paid");
+  EXPECT_EQ(joedb_set_type(db_, table_, state, "enum(open)"), JOEDB_DATA);
+  EXPECT_EQ(joedb_set_type(db_, table_, state, "int8"), JOEDB_OK);
+  EXPECT_EQ(type(state), "int8");
 }
 
 TEST_F(C_Interface_Test, BlobsAreExportedOutsideOfATransaction) {

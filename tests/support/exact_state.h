@@ -1,6 +1,7 @@
 #ifndef JOEDB_TESTS_SUPPORT_EXACT_STATE_H
 #define JOEDB_TESTS_SUPPORT_EXACT_STATE_H
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,7 +64,11 @@ std::string exact_state(const Database& database, const Abstract_File& file, Ski
       }
     }
   }
-  for (const Index* index : database.indexes()) {
+  std::vector<const Index*> indexes(database.indexes().begin(), database.indexes().end());
+  std::sort(indexes.begin(), indexes.end(), [](const Index* a, const Index* b) {
+    return a->definition().name < b->definition().name;
+  });
+  for (const Index* index : indexes) {
     text += "\nindex " + index->definition().name;
     for (auto i = index->begin(); i != index->end(); i.next())
       text += ' ' + std::to_string(i.record().value());
@@ -79,7 +84,7 @@ inline std::string exact_state(const Database& database, const Abstract_File& fi
 inline std::vector<Offset> write_history(Random& random, Memory_File& file) {
   std::vector<Offset> positions{journal_start};
   Writable_Database db(file, {}, random.flip() ? Deleted_Values::keep : Deleted_Values::reset);
-  Random_Changes changes(random);
+  Random_Changes changes(random, Random_Changes::Indexes::declared);
   std::vector<Blob> blobs;
   for (std::size_t steps = 1 + random.below(120); steps > 0; --steps) {
     changes.change(db);
