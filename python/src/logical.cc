@@ -469,17 +469,14 @@ static const char* name_of_class(nb::handle type) {
 
 // Converts "references city", or "references city on_delete clear".
 static Field_Type to_reference(Shared_Session& session, const std::string& text) {
-  const std::string middle = " " + std::string(on_delete_word) + " ";
-  const std::size_t end = std::min(text.find(middle), text.size());
-  Field_Type result{to_type(session, nb::str(text.c_str(), end)), {}};
-  if (end == text.size()) return result;
-  const auto rule = parse_on_delete(std::string_view(text).substr(end + middle.size()));
-  if (!rule)
+  const auto parts = split_rule(text);
+  if (!parts)
     fail(PyExc_ValueError,
          shown(nb::str(text.c_str(), text.size())) +
              " is no type of a field: clear, cascade or refuse is expected behind "
              "on_delete");
-  result.logical.on_delete = *rule;
+  Field_Type result{to_type(session, nb::str(parts->type.data(), parts->type.size())), {}};
+  result.logical.on_delete = parts->rule;
   return result;
 }
 

@@ -187,16 +187,20 @@ std::string declared_type_text(Type_Code stored, const Logical_Type& logical,
   return text;
 }
 
-std::optional<Reference_Text> parse_reference_text(std::string_view text) {
-  const std::string start = std::string(type_name(Type_Code::reference)) + ' ';
-  if (!text.starts_with(start)) return {};
-  text.remove_prefix(start.size());
+std::optional<Text_With_Rule> split_rule(std::string_view text) {
   const std::string middle = ' ' + std::string(on_delete_word) + ' ';
   const std::size_t end = text.find(middle);
-  if (end == text.npos) return Reference_Text{text, Logical_Type::On_Delete::keep};
+  if (end == text.npos) return Text_With_Rule{text, Logical_Type::On_Delete::keep};
   const auto rule = parse_on_delete(text.substr(end + middle.size()));
   if (!rule) return {};
-  return Reference_Text{text.substr(0, end), *rule};
+  return Text_With_Rule{text.substr(0, end), *rule};
+}
+
+std::optional<Reference_Text> parse_reference_text(std::string_view text) {
+  const std::string start = std::string(type_name(Type_Code::reference)) + ' ';
+  const auto parts = split_rule(text);
+  if (!parts || !parts->type.starts_with(start)) return {};
+  return Reference_Text{parts->type.substr(start.size()), parts->rule};
 }
 
 std::optional<Logical_Type::On_Delete> parse_on_delete(std::string_view name) {

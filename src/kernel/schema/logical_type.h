@@ -41,6 +41,14 @@ std::string declared_type_text(Type_Code stored, const Logical_Type& logical);
 std::string declared_type_text(Type_Code stored, const Logical_Type& logical,
                                std::string_view referenced);
 
+// The text of a type, and the rule that follows it: "references city", and the rule of " on_delete
+// clear". Returns nullopt if another word follows on_delete.
+struct Text_With_Rule {
+  std::string_view type;
+  Logical_Type::On_Delete rule;
+};
+std::optional<Text_With_Rule> split_rule(std::string_view text);
+
 // The parts of such a text of a reference. Returns nullopt for any other text.
 struct Reference_Text {
   std::string_view table;

@@ -21,15 +21,9 @@ bool are_declarations_ignored() { return are_ignored; }
 
 // "references", or "references on_delete RULE".
 static std::optional<Declared_Type> parse_reference(std::string_view text) {
-  Declared_Type type{Type_Code::reference, {}};
-  text.remove_prefix(type_name(Type_Code::reference).size());
-  if (text.empty()) return type;
-  const std::string start = " " + std::string(on_delete_word) + " ";
-  if (!text.starts_with(start)) return {};
-  const auto rule = parse_on_delete(text.substr(start.size()));
-  if (!rule) return {};
-  type.logical.on_delete = *rule;
-  return type;
+  const auto parts = split_rule(text);
+  if (!parts || parts->type != type_name(Type_Code::reference)) return {};
+  return Declared_Type{Type_Code::reference, {.on_delete = parts->rule}};
 }
 
 std::optional<Declared_Type> parse_type_words(std::string_view words) {
