@@ -376,7 +376,7 @@ void Row_Importer::follow_rules() {
   if (target_.deleted != nullptr)
     target_.deleted->merge(deleted_);
   else
-    make_changes(database_, consequences_of_deletion(database_.get_database(), deleted_));
+    database_.write_consequences(consequences_of_deletion(database_.get_database(), deleted_));
 }
 
 void Row_Importer::build_indexes() {

@@ -250,7 +250,7 @@ std::vector<Sqlite_Table_Counts> Sqlite_Import::run(Writable_Database& database,
     result.push_back({plan->table, imports.back()->run()});
   }
   for (std::size_t i = 0; i < imports.size(); ++i) imports[i]->finish(result[i].counts);
-  make_changes(database, consequences_of_deletion(tables, deleted));
+  database.write_consequences(consequences_of_deletion(tables, deleted));
   return result;
 }
 

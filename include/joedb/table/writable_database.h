@@ -73,6 +73,10 @@ class Writable_Database : public Journal_Owner {
   // unless writing has failed.
   void erase(Table_Id table, std::span<const Record_Id> records);
 
+  // Makes changes of consequences_of_deletion() (kernel/table/references.h), in their order. If a
+  // reference cannot become null, restores those that did.
+  void write_consequences(std::span<const Consequence> consequences);
+
   // Like write(), but a deletion does nothing to references. For code that writes all changes
   // itself.
   template <class Entry>
@@ -418,7 +422,6 @@ class Writable_Database : public Journal_Owner {
     write_consequences(Delete_Vector{entry.table, entry.record, 1});
   }
   void write_consequences(const Delete_Vector& entry);
-  void write_consequences(std::span<const Consequence> consequences);
 
   index_t find_free(const Table& table);
   void forget_free_ids() {

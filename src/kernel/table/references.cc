@@ -5,7 +5,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "joedb/table/writable_database.h"
 #include "kernel/base/counted.h"
 #include "kernel/table/live_fields.h"
 #include "kernel/table/record_runs.h"
@@ -23,9 +22,10 @@ class Reference_Search {
       : table_(table), column_(table.column<Record_Id>(field)) {
     for (const auto& index : table.indexes()) {
       const Index_Definition& definition = index->definition();
-      // A unique index of several fields may lack records.
-      const bool has_all = !definition.is_unique || definition.fields.size() == 1;
-      if (definition.fields.front() == field && has_all && index->is_complete() &&
+      // A unique index of several fields that only the program has may lack records.
+      const bool has_references =
+          index->has_all() || !definition.is_unique || definition.fields.size() == 1;
+      if (definition.fields.front() == field && has_references && index->is_complete() &&
           !index->is_deferred())
         index_ = index.get();
     }
@@ -273,15 +273,6 @@ std::vector<Consequence> consequences_of_deletion(const Database& database,
     for (const index_t record : deleted) deletion.add(*table, record);
   }
   return deletion.consequences();
-}
-
-void make_changes(Writable_Database& database, const std::vector<Consequence>& changes) {
-  for (const auto& [table, record, field] : changes) {
-    if (field.is_null())
-      database.write_alone(Delete{table, record});
-    else
-      database.write_alone(Update<Record_Id>{table, record, field, Record_Id()});
-  }
 }
 
 std::vector<Table_Id> tables_changed_by_deletion(const Database& database, Table_Id table) {

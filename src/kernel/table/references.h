@@ -15,8 +15,6 @@
 
 namespace joedb::inline v1 {
 
-class Writable_Database;
-
 // A change that follows from a deletion.
 struct Consequence {
   Table_Id table;
@@ -42,12 +40,11 @@ std::vector<Consequence> consequences_of_deletion(const Database& database, Tabl
                                                   std::span<const Record_Id> records);
 
 // The same for records that are deleted already, but the references to them are not changed yet;
-// in ascending order. Deletions of many records take one pass then.
+// in ascending order. Deletions of many records take one pass then. The function
+// write_consequences of Writable_Database makes these changes.
 using Deleted_Records = std::map<Table_Id, std::vector<index_t>>;
 std::vector<Consequence> consequences_of_deletion(const Database& database,
                                                   const Deleted_Records& records);
-// Makes the changes, in this order.
-void make_changes(Writable_Database& database, const std::vector<Consequence>& changes);
 
 // Returns the tables whose records a deletion in this table can change, with the table itself.
 std::vector<Table_Id> tables_changed_by_deletion(const Database& database, Table_Id table);
