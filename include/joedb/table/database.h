@@ -156,9 +156,8 @@ class Database {
   void add_index(Index_Definition definition);
   // The definitions that add_index() was called with.
   const std::vector<Index_Definition>& added_indexes() const { return added_; }
-  // All indexes whose tables exist, of this program and of the journal. A
-  // declared index ends with drop_index, its table, or one of its fields. Pointers are valid until
-  // the table is dropped.
+  // All indexes whose tables exist, of this program and of the journal. A declared index ends with
+  // drop_index, its table, or one of its fields. Pointers are valid until the table is dropped.
   const std::vector<Index*>& indexes() const { return indexes_; }
   // Returns the index of this program with this name; if there is none, the declared one; null if
   // there is none, or if its table does not exist yet.
