@@ -157,6 +157,7 @@ class Forgetter::Scope {
       types_.resize(i + 2);
       types_[i + 1] = table.types;
       fields_[i + 1].resize(table.fields.size() + 1, request.fields.empty());
+      fields_[i + 1][0] = false;  // no field has the id 0, but an entry of a damaged file may
       for (std::size_t j = 0; j < table.fields.size(); ++j)
         for (std::size_t k = 0; k < request.fields.size(); ++k)
           if (table.fields[j] == request.fields[k]) fields_[i + 1][j + 1] = has_field[k] = true;
