@@ -303,8 +303,8 @@ static inline joedb_value joedb_null_blob(void) {
 
 /* Inserts a record with the given values; its other fields have no value if they are optional, or
  * else default values. Returns its id, which may be that of a deleted record to which no reference
- * refers. A value must have the stored type of its field, which joedb_describe_field returns, or one
- * of the types that are not types of fields, and fit it: JOEDB_DATA otherwise. */
+ * refers. A value must have the stored type of its field, which joedb_describe_field returns, or
+ * one of the types that are not types of fields, and fit it: JOEDB_DATA otherwise. */
 JOEDB_C_API joedb_code joedb_insert(joedb_db* db, joedb_table table, size_t count,
                                     const joedb_field* fields, const joedb_value* values,
                                     int64_t* record);

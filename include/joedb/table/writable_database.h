@@ -74,7 +74,7 @@ class Writable_Database : public Journal_Owner {
   void erase(Table_Id table, std::span<const Record_Id> records);
 
   // Makes changes of consequences_of_deletion() (kernel/table/references.h), in their order. If a
-  // reference cannot become null, restores those that did.
+  // reference cannot become null, restores the ones before it.
   void write_consequences(std::span<const Consequence> consequences);
 
   // Like write(), but a deletion does nothing to references. For code that writes all changes
